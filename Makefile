@@ -1,0 +1,41 @@
+# make demo    sets itself up and shows the main job end to end
+# make test    sets itself up, checks style and types, runs all tests this machine can run and says what it left out
+#              ALL=1: everything must run; a missing component is a failure
+# make bench   our speed beside the peers' (NAMES="direct unary/count" for some)
+# make docs    the documentation as pages in site/
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+export ALL
+
+.PHONY: env demo test bench docs clean
+.DELETE_ON_ERROR:
+
+env: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "deniable needs Python 3.11 or later: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt --compile-bytecode -e '.[all,dev,docs]'
+	touch $@
+
+demo: $(STAMP)
+	$(BIN)/deniable demo --picture demo.png
+
+test: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -n auto
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks $(NAMES)
+
+docs: $(STAMP)
+	$(BIN)/mkdocs build --strict --quiet
+
+clean:
+	rm -rf $(VENV) .venv-peers site demo.png

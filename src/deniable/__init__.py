@@ -1,0 +1,66 @@
+"""Local differential privacy that proves what it promises: randomize, count, estimate, certify."""
+
+from deniable.core.coins import Coins, SecureCoins, SeededCoins
+from deniable.core.domain import Categories, Domain
+from deniable.core.estimate import Estimate
+from deniable.core.every import EveryCoin
+from deniable.core.loss import PrivacyLoss
+from deniable.core.mechanism import Mechanism
+from deniable.core.odds import odds_below
+from deniable.core.reports import Reports, concatenate
+from deniable.core.tally import Tally
+from deniable.errors import (
+    DeniableError,
+    EmptyBatch,
+    InvalidCoins,
+    InvalidParameter,
+    InvalidReport,
+    MissingExtra,
+    NotCertifiable,
+    OutsideDomain,
+    SurveyMismatch,
+)
+from deniable.files import from_arrow, read_reports, to_arrow, write_reports
+from deniable.mechanisms import DirectResponse, SubsetSelection, Unary, mechanism_from_json
+from deniable.postprocess import em, norm_sub
+from deniable.privacy.certify import Certificate, certify
+from deniable.privacy.law import Law, law
+
+__all__ = [
+    "Categories",
+    "Certificate",
+    "Coins",
+    "DeniableError",
+    "DirectResponse",
+    "Domain",
+    "EmptyBatch",
+    "Estimate",
+    "EveryCoin",
+    "InvalidCoins",
+    "InvalidParameter",
+    "InvalidReport",
+    "Law",
+    "Mechanism",
+    "MissingExtra",
+    "NotCertifiable",
+    "OutsideDomain",
+    "PrivacyLoss",
+    "Reports",
+    "SecureCoins",
+    "SeededCoins",
+    "SubsetSelection",
+    "SurveyMismatch",
+    "Tally",
+    "Unary",
+    "certify",
+    "concatenate",
+    "em",
+    "from_arrow",
+    "law",
+    "mechanism_from_json",
+    "norm_sub",
+    "odds_below",
+    "read_reports",
+    "to_arrow",
+    "write_reports",
+]

@@ -1,0 +1,90 @@
+"""Bit-packed rows: row i, bit j lives in byte j // 8 of the row, lowest bit first; unused bits are zero."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deniable import kernels
+
+Bytes = NDArray[np.uint8]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class PackedBits:
+    """`rows` rows of `width` bits, in an array of bytes of shape (rows, bytes a row)."""
+
+    bytes: Bytes
+    width: int
+
+    @classmethod
+    def pack(cls, bits: Bools) -> "PackedBits":
+        """Pack an array of truth values, one row each.
+
+        >>> PackedBits.pack(np.array([[True, False, True]])).bytes
+        array([[5]], dtype=uint8)
+        """
+        return cls(np.packbits(bits, axis=1, bitorder="little"), bits.shape[1])
+
+    def unpack(self) -> Bools:
+        """All bits as truth values: eight times the memory."""
+        return np.unpackbits(self.bytes, axis=1, bitorder="little", count=self.width).view(np.bool_)
+
+    def __len__(self) -> int:
+        return len(self.bytes)
+
+    def bit(self, column: ArrayLike) -> Bools:
+        """One bit of each row: the same column for all, or one column a row."""
+        column = np.asarray(column, np.int64)
+        return (self.bytes[np.arange(len(self)), column >> 3] >> (column & 7) & 1).astype(np.bool_)
+
+    def with_bit(self, column: ArrayLike, value: Bools) -> "PackedBits":
+        """The same rows with one bit of each replaced."""
+        changed, row = self.bytes.copy(), np.arange(len(self))
+        column = np.asarray(column, np.int64)
+        shift = (column & 7).astype(np.uint8)
+        cleared = changed[row, column >> 3] & ~(np.uint8(1) << shift)
+        changed[row, column >> 3] = cleared | value.astype(np.uint8) << shift
+        return PackedBits(changed, self.width)
+
+    def select(self, choose: Bools, other: "PackedBits") -> "PackedBits":
+        """Our row where `choose`, the other's row elsewhere."""
+        return PackedBits(np.where(choose[:, None], self.bytes, other.bytes), self.width)
+
+    def widened(self, width: int) -> "PackedBits":
+        """The same rows with room for `width` bits; the new ones are zero."""
+        missing = (width + 7) // 8 - self.bytes.shape[1]
+        return PackedBits(np.pad(self.bytes, ((0, 0), (0, missing))) if missing else self.bytes, width)
+
+    def row_sums(self) -> Ints:
+        """How many bits of each row are one."""
+        whole_words = self.bytes.shape[1] % 8 == 0 and self.bytes.flags.c_contiguous
+        units = self.bytes.view(np.uint64) if whole_words else self.bytes
+        return np.bitwise_count(units).sum(axis=1, dtype=np.int64)
+
+    def column_sums(self) -> Ints:
+        """How many rows have each bit set, without unpacking."""
+        rows, row_bytes = self.bytes.shape
+        # Several rows side by side make a whole number of 64-bit words, and enough of them to keep the loop busy.
+        group = 8 // math.gcd(row_bytes, 8)
+        while group * row_bytes < 128:
+            group *= 2
+        whole = rows // group * group
+        words = np.ascontiguousarray(self.bytes[:whole]).reshape(-1, group * row_bytes).view(np.uint64)
+        sums = kernels.column_sums(words).reshape(group, row_bytes * 8).sum(axis=0)
+        sums += np.unpackbits(self.bytes[whole:], axis=1, bitorder="little").sum(axis=0, dtype=np.int64)
+        return sums[: self.width]
+
+
+def distinct_rows(rows: Bytes) -> tuple[Ints, Ints]:
+    """The position of one example of each distinct row, in sorted order, and for every row which of them it equals."""
+    width = rows.shape[1]
+    if width <= 8:  # whole words sort many times faster than strings of bytes
+        keys: NDArray[np.generic] = np.pad(rows, ((0, 0), (8 - width, 0))).view(">u8")[:, 0].astype(np.uint64)
+    else:
+        keys = np.ascontiguousarray(rows).view(np.dtype((np.void, width)))[:, 0]
+    _, example, which = np.unique(keys, return_index=True, return_inverse=True)
+    return example.astype(np.int64), which.astype(np.int64)

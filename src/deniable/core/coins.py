@@ -1,0 +1,206 @@
+"""The only randomness: exact draws from a stream of random bytes, given to everything that perturbs as an argument.
+
+How bytes become outcomes is part of the wire format, because clients in other languages must agree with it:
+
+- `toss_packed(heads)`: every bit compares a random number r in [0, 1) with the probability, eight binary digits at a time,
+  and is one if r < heads. The first eight digits of all bits of a block come as eight planes of bits, most significant plane
+  first; each plane has the block's bytes rounded up to a multiple of eight. Bits still equal after that take one further
+  byte each, in order, until none is left or the probability has no digits left.
+- `below(n)`: one little-endian word each (32 bits for n up to 2^24, else 64); the value is word * n / 2^bits rounded down,
+  and words whose low part is under 2^bits mod n are drawn again, in order.
+- everything else is made of these two.
+
+Since r has as many digits as are needed, a toss has exactly the probability asked for, whatever fraction that is.
+"""
+
+import hashlib
+import os
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable import kernels
+from deniable.core.bits import PackedBits
+from deniable.errors import InvalidCoins, InvalidParameter
+
+Bools = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
+Ints = NDArray[np.int64]
+
+BLOCK = 1 << 15  # bytes of packed bits made at a time: their random bytes stay in the processor's cache
+
+
+class Coins(ABC):
+    """Exact, vectorised draws. Each outcome has exactly the probability its arguments say."""
+
+    @abstractmethod
+    def toss_packed(self, heads: Fraction, rows: int, bits: int) -> PackedBits:
+        """Independent bits, each one with probability `heads`."""
+
+    @abstractmethod
+    def below(self, n: int, size: int) -> Ints:
+        """Uniform integers 0..n-1."""
+
+    @abstractmethod
+    def subset(self, n: int, k: int, size: int) -> PackedBits:
+        """Uniform k-subsets of range(n), as rows of n bits."""
+
+    @abstractmethod
+    def pick(self, weights: Sequence[int], size: int) -> Ints:
+        """Index i with probability weights[i] / sum(weights)."""
+
+    def toss(self, heads: Fraction, size: int) -> Bools:
+        """Truth values, each true with probability `heads`."""
+        return self.toss_packed(heads, 1, size).unpack()[0]
+
+
+class StreamCoins(Coins):
+    """Coins made of a stream of uniform, independent bytes, which a subclass provides."""
+
+    @abstractmethod
+    def draw(self, size: int) -> Bytes:
+        """The next bytes of the stream."""
+
+    def toss_packed(self, heads: Fraction, rows: int, bits: int) -> PackedBits:
+        check_probability(heads)
+        row_bytes = (bits + 7) // 8
+        out = np.zeros((rows, row_bytes), np.uint8)
+        if heads.numerator == heads.denominator:
+            out[:] = 255
+        elif heads.numerator:
+            block = max(1, BLOCK // row_bytes)
+            for start in range(0, rows, block):
+                part = out[start : start + block]
+                part[:] = self._toss_block(heads, part.shape, bits)
+        if bits % 8:
+            out[:, -1] &= (1 << bits % 8) - 1
+        return PackedBits(out, bits)
+
+    def _toss_block(self, heads: Fraction, shape: tuple[int, ...], bits: int) -> Bytes:
+        size, denominator = shape[0] * shape[1], heads.denominator
+        words = (size + 7) // 8
+        digit, rest = divmod(heads.numerator << 8, denominator)
+        planes = self.draw(words * 64).view(np.uint64).reshape(8, words)
+        smaller, equal = kernels.compare_planes(planes, digit)
+        block = smaller.view(np.uint8)[:size]
+        tied = kernels.set_positions(equal) if rest else np.empty(0, np.int64)
+        if bits % 8 or size % 8:  # lanes that only fill up the last byte or word are not tossed further
+            tied = tied[(tied < size * 8) & (tied % (shape[1] * 8) < bits)]
+        while rest and tied.size:
+            digit, rest = divmod(rest << 8, denominator)
+            tied = kernels.settle(block, tied, self.draw(tied.size), digit)
+        return block.reshape(shape)
+
+    def below(self, n: int, size: int) -> Ints:
+        if not 1 <= n < 1 << 63:
+            raise InvalidParameter("A uniform draw needs a bound from 1 to 2^63 - 1.")
+        return self._below_each(np.array([n], np.uint64), size)[:, 0]
+
+    def _below_each(self, bounds: NDArray[np.uint64], rows: int) -> Ints:
+        """A matrix of uniform integers, column j below bounds[j]."""
+        word = np.dtype("<u4") if bounds.max() <= 1 << 24 else np.dtype("<u8")
+        columns, bits = len(bounds), word.itemsize * 8
+        words = self.draw(rows * columns * word.itemsize).view(word).reshape(rows, columns)
+        values, again = kernels.scale(words, bounds, bits)
+        while again.size:
+            words = self.draw(again.size * word.itemsize).view(word).reshape(1, -1)
+            redrawn, refused = kernels.scale(words, bounds[again % columns], bits)
+            values.flat[again] = redrawn[0]
+            again = again[refused]
+        return values
+
+    def subset(self, n: int, k: int, size: int) -> PackedBits:
+        if not 0 <= k <= n:
+            raise InvalidParameter(f"A subset of {n} elements cannot have {k} of them.")
+        bits = np.zeros((size, (n + 7) // 8), np.uint8)
+        bounds = np.arange(n - k + 1, n + 1, dtype=np.uint64)  # Floyd: step i draws below n - k + i + 1
+        block = max(1, BLOCK // (k + 1))
+        for start in range(0, size if k else 0, block):
+            part = bits[start : start + block]
+            part[:] = kernels.floyd(self._below_each(bounds, len(part)), n)
+        return PackedBits(bits, n)
+
+    def pick(self, weights: Sequence[int], size: int) -> Ints:
+        edges = np.cumsum([0, *check_weights(weights)])[1:]
+        return np.searchsorted(edges, self.below(int(edges[-1]), size), side="right").astype(np.int64)
+
+
+class _KeyStream(StreamCoins):
+    """The keystream of AES-256 in counter mode."""
+
+    def _key(self, key: bytes) -> None:
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+        self._encryptor = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+
+    def draw(self, size: int) -> Bytes:
+        out = np.empty(size + 15, np.uint8)  # the cipher asks for room for one block more
+        view = out.data
+        for start in range(0, size, len(_ZEROS)):
+            self._encryptor.update_into(_ZEROS[: size - start], view[start:])
+        return out[:size]
+
+
+_ZEROS = memoryview(bytes(1 << 17))
+
+
+class SecureCoins(_KeyStream):
+    """Coins nobody can foresee: a keystream under a fresh key from the operating system. The default everywhere.
+
+    Safe to share between threads; a forked process takes a key of its own.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._owner = 0
+
+    def draw(self, size: int) -> Bytes:
+        with self._lock:
+            if self._owner != os.getpid():
+                self._key(os.urandom(32))
+                self._owner = os.getpid()
+            return super().draw(size)
+
+
+class SeededCoins(_KeyStream):
+    """The same stream every time, from a seed: for experiments and test vectors, never for people's answers.
+
+    >>> SeededCoins(1).below(6, 5)
+    array([4, 0, 3, 2, 2])
+    """
+
+    def __init__(self, seed: int | bytes) -> None:
+        if isinstance(seed, bool) or not isinstance(seed, int | bytes):
+            raise InvalidCoins("A seed must be a whole number or bytes, for example SeededCoins(7).")
+        name = seed if isinstance(seed, bytes) else str(seed).encode()
+        self._key(hashlib.sha256(b"deniable seed\0" + name).digest())
+
+
+def check_probability(probability: Fraction) -> None:
+    """Refuse what is not an exact fraction in [0, 1]: floats never decide a coin."""
+    if not isinstance(probability, Fraction) or not 0 <= probability.numerator <= probability.denominator:
+        raise InvalidParameter("A probability must be a Fraction from 0 to 1, for example Fraction(3, 4).")
+
+
+def check_weights(weights: Sequence[int]) -> list[int]:
+    """Whole, non-negative weights with a positive sum under 2^63."""
+    whole = [int(weight) for weight in weights]
+    if any(weight < 0 for weight in whole) or not 0 < sum(whole) < 1 << 63 or whole != list(weights):
+        raise InvalidParameter("Weights must be whole numbers, not negative, with a sum from 1 to 2^63 - 1.")
+    return whole
+
+
+def checked_coins(coins: Coins | None) -> Coins:
+    """The coins to use: fresh secure ones unless some are given. A bare seed is refused."""
+    if coins is None:
+        return SecureCoins()
+    if not isinstance(coins, Coins):
+        raise InvalidCoins(
+            "Coins must be a source of randomness, not a seed or a generator. Leave them out for secure randomness; "
+            "for an experiment that can be repeated pass SeededCoins(seed)."
+        )
+    return coins

@@ -1,0 +1,139 @@
+"""What an answer may be: a domain turns answers into indices, and refuses anything else without repeating it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
+
+Ints = NDArray[np.int64]
+Label = str | int
+Answers = Sequence[object] | NDArray[Any]
+
+
+class Domain(ABC):
+    """A finite set of answers, numbered from 0; `labels` lists them in order."""
+
+    labels: Sequence[Label]
+
+    @property
+    def size(self) -> int:
+        """How many answers there are."""
+        return len(self.labels)
+
+    @abstractmethod
+    def index(self, values: Answers) -> Ints:
+        """The index of each answer; refuses what is outside."""
+
+    @abstractmethod
+    def spec(self) -> Mapping[str, object]:
+        """The domain as plain data, for JSON and fingerprints."""
+
+
+@dataclass(frozen=True)
+class Categories(Domain):
+    """Answers to choose from: words, whole numbers, or `range(n)` for n numbered answers.
+
+    >>> Categories(["red", "green"]).index(["green", "red", "green"])
+    array([1, 0, 1])
+    """
+
+    labels: Sequence[Label]
+
+    def __init__(self, labels: Iterable[Label]) -> None:
+        if isinstance(labels, str | bytes):
+            raise InvalidParameter('Categories need a list of answers, for example Categories(["yes", "no"]).')
+        kept: Sequence[Label] = labels if labels == range(len_or_zero(labels)) else tuple(labels)
+        if not isinstance(kept, range):
+            kept = tuple(label.item() if isinstance(label, np.generic) else label for label in kept)
+            if any(isinstance(label, bool) or not isinstance(label, str | int) for label in kept):
+                raise InvalidParameter("Each category must be a word or a whole number.")
+            if len(set(kept)) != len(kept):
+                raise InvalidParameter("Two categories are the same. List every answer once.")
+            if kept == tuple(range(len(kept))):
+                kept = range(len(kept))
+        if len(kept) < 2:
+            raise InvalidParameter(
+                f"A question needs at least two possible answers; this one has {len(kept)}. "
+                'Add the missing ones, or an answer such as "none of these".'
+            )
+        object.__setattr__(self, "labels", kept)
+
+    @cached_property
+    def _positions(self) -> "_Positions":
+        return _Positions((label, position) for position, label in enumerate(self.labels))
+
+    def index(self, values: Answers) -> Ints:
+        if isinstance(self.labels, range) and isinstance(values, np.ndarray):
+            found = self._own_index(values)
+        else:
+            answers = values.tolist() if isinstance(values, np.ndarray) else values
+            try:
+                found = np.fromiter(map(self._positions.__getitem__, answers), np.int64, len(answers))
+            except TypeError:  # an answer that cannot be looked up, such as a list
+                raise self._refusal() from None
+        if len(found) and (found.min() < 0 or found.max() >= self.size):
+            raise self._refusal()
+        return found
+
+    def _own_index(self, values: NDArray[Any]) -> Ints:
+        """Numbered answers given as integers are their own index."""
+        if values.ndim != 1 or values.dtype.kind not in "iu":
+            raise self._refusal()
+        if values.dtype == np.uint64 and len(values) and values.max() >= self.size:
+            raise self._refusal()  # before it could wrap around to a negative number
+        return values.astype(np.int64, copy=False)
+
+    def _refusal(self) -> OutsideDomain:
+        return OutsideDomain(
+            f"An answer is not one of {self.summary()}. Add it to the categories, or map it to an answer such as "
+            '"other" first.'
+        )
+
+    def summary(self) -> str:
+        """The possible answers in a few words, for messages."""
+        if isinstance(self.labels, range):
+            return f"the whole numbers 0 to {self.size - 1}"
+        shown = ", ".join(repr(label) for label in self.labels[:4])
+        return shown if self.size <= 4 else f"the {self.size} categories {shown}, ..."
+
+    def spec(self) -> Mapping[str, object]:
+        if isinstance(self.labels, range):
+            return {"kind": "categories", "size": self.size}
+        return {"kind": "categories", "labels": list(self.labels)}
+
+
+class _Positions(dict[object, int]):
+    def __missing__(self, label: object) -> int:
+        return -1
+
+
+def len_or_zero(labels: Iterable[Label]) -> int:
+    """The length of a range; 0 for anything else."""
+    return len(labels) if isinstance(labels, range) else 0
+
+
+def domain_from_spec(spec: Mapping[str, Any]) -> Domain:
+    """The domain that `spec()` described."""
+    if spec.get("kind") != "categories" or ("size" in spec) == ("labels" in spec):
+        raise InvalidParameter('A domain must be {"kind": "categories", "labels": [...]}, or have a "size" instead.')
+    if "size" in spec:
+        if not isinstance(spec["size"], int):
+            raise InvalidParameter("The size of a domain must be a whole number.")
+        return Categories(range(spec["size"]))
+    return Categories(spec["labels"])
+
+
+def checked_answers(values: Answers) -> Answers:
+    """A batch that can be sliced; a lone word is refused, since it would be read letter by letter."""
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+        raise OutsideDomain("Answers must come as a list; for one answer write perturb([answer]).")
+    batch = values if isinstance(values, list | tuple | np.ndarray) else np.asarray(values)
+    if len(batch) == 0:
+        raise EmptyBatch("There is no answer in this batch. Give at least one.")
+    return batch

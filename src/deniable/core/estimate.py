@@ -1,0 +1,87 @@
+"""What is published: the share of people behind each answer, with its error."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidParameter, MissingExtra
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Shares of the n people who reported, with the variance that the privacy noise gives them.
+
+    Raw estimates are unbiased, so single values may lie below 0 or above 1; cleaning them is a separate step, and what
+    comes out of that has no variance in closed form (None). The variance is about these n people; `for_population` adds
+    the error of having asked only them.
+    """
+
+    labels: Sequence[str | int]
+    values: Floats
+    variance: Floats | None
+    n: int
+    covary: Callable[[], Floats] | None = field(default=None, repr=False)
+
+    @property
+    def standard_error(self) -> Floats:
+        """The square root of the variance."""
+        if self.variance is None:
+            raise InvalidParameter("A cleaned estimate has no error in closed form. Ask the raw estimate for it.")
+        return np.sqrt(self.variance)
+
+    def covariance(self) -> Floats:
+        """The matrix of covariances between the values, where it is known exactly."""
+        if self.covary is None:
+            raise InvalidParameter("The covariance of this estimate is not known in closed form.")
+        return self.covary()
+
+    def interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
+        """Lower and upper ends of normal confidence intervals, one for each value (not for all of them at once)."""
+        if not 0 < confidence < 1:
+            raise InvalidParameter("Confidence must lie between 0 and 1, for example 0.95.")
+        reach = NormalDist().inv_cdf((1 + confidence) / 2) * self.standard_error
+        return self.values - reach, self.values + reach
+
+    def for_population(self) -> "Estimate":
+        """The same values as an estimate for the people the reporters were drawn from: adds the sampling variance."""
+        shares = np.clip(self.values, 0, 1)
+        variance = self.standard_error**2 + shares * (1 - shares) / self.n
+
+        def covary() -> Floats:
+            return self.covariance() + (np.diag(shares) - np.outer(shares, shares)) / self.n
+
+        return replace(self, variance=variance, covary=covary if self.covary else None)
+
+    def cleaned(self, values: Floats) -> "Estimate":
+        """Other values for the same question, with no claim about their error."""
+        return replace(self, values=values, variance=None, covary=None)
+
+    def plot(self, confidence: float = 0.95, top: int = 30) -> "Figure":
+        """A bar for each answer, with error bars; only the `top` largest when there are many."""
+        try:
+            from matplotlib.figure import Figure
+        except ImportError:
+            raise MissingExtra("A plot", "plot") from None
+        order = np.argsort(self.values, kind="stable")[-top:]
+        figure = Figure(figsize=(7, 1.2 + 0.32 * len(order)), layout="constrained")
+        axes = figure.subplots()
+        errors = None
+        if self.variance is not None:
+            errors = 100 * (self.values - self.interval(confidence)[0])[order]
+        names = [str(self.labels[position]) for position in order]
+        axes.barh(names, 100 * self.values[order], xerr=errors, color="#4477aa", ecolor="#222222", capsize=3)
+        axes.set_xlabel(f"% of {self.n:,} people" + (f", {confidence:.0%} intervals" if errors is not None else ""))
+        axes.axvline(0, color="#222222", linewidth=0.8)
+        axes.spines[["top", "right"]].set_visible(False)
+        if len(order) < len(self.values):
+            axes.set_title(f"The {len(order)} largest of {len(self.values)}")
+        return figure

@@ -1,0 +1,199 @@
+"""Coins that follow every outcome: with them, the code that devices run gives its exact law.
+
+Row i of a batch sees the i-th combination of outcomes of all coins, so one vectorised run follows many combinations. That
+needs code which tosses the same coins whatever comes up, as `Mechanism.randomize` promises; code that does not is refused.
+"""
+
+import itertools
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.core.bits import PackedBits
+from deniable.core.coins import Coins, check_probability, check_weights
+from deniable.errors import NotCertifiable
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+Chances = list[Fraction]
+
+LARGEST_COIN = 1 << 22  # outcomes of a single coin that may be listed
+
+
+class _Followed(Coins):
+    """Coins whose outcomes are listed and numbered. The first run, on a batch of one, finds out which coins there are."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[int] = []  # of each coin, in the order they are tossed
+        self._rows: Ints | None = None
+        self._tossed = 0
+        self._chances: list[tuple[Ints, Chances]] = []
+
+    @property
+    def combinations(self) -> int:
+        """How many combinations of outcomes there are."""
+        return math.prod(self.outcomes)
+
+    def follow(self, rows: Ints) -> None:
+        """The next run is on a batch of len(rows) and sees these combinations."""
+        self._rows, self._tossed, self._chances = rows, 0, []
+
+    def chances(self) -> tuple[Ints, Chances]:
+        """The probability of each row's combination in the last run: an index into a list of exact fractions."""
+        assert self._rows is not None
+        code, table = np.zeros(len(self._rows), np.int64), [Fraction(1)]
+        for own, chances in self._chances:
+            used, code = np.unique(code * len(chances) + own, return_inverse=True)
+            table = [table[int(u) // len(chances)] * chances[int(u) % len(chances)] for u in used]
+        return code, table
+
+    def _outcome(self, size: int, outcomes: int) -> Ints:
+        """Which outcome of the coin tossed now each row sees."""
+        if outcomes > LARGEST_COIN:
+            raise NotCertifiable("A coin has too many outcomes to follow each of them. Certify by symmetry or in factors.")
+        if self._rows is None:
+            if size != 1:
+                raise NotCertifiable("The code tosses more than one coin for one answer in a single call.")
+            self.outcomes.append(outcomes)
+            return np.zeros(1, np.int64)
+        if self._tossed >= len(self.outcomes) or self.outcomes[self._tossed] != outcomes or size != len(self._rows):
+            raise NotCertifiable(
+                "The code does not toss the same coins every time, or not one for each answer: what it does with its "
+                "randomness depends on what came up. Draw all branches first, then select."
+            )
+        place = math.prod(self.outcomes[: self._tossed])
+        self._tossed += 1
+        return self._rows // place % outcomes
+
+    def _record(self, chance: Ints, chances: Chances) -> None:
+        if self._rows is not None:
+            self._chances.append((chance, chances))
+
+    def toss(self, heads: Fraction, size: int) -> Bools:
+        check_probability(heads)
+        outcome = self._outcome(size, 2)
+        self._record(outcome, [1 - heads, heads])
+        return outcome.astype(np.bool_)
+
+    def pick(self, weights: Sequence[int], size: int) -> Ints:
+        whole = check_weights(weights)
+        outcome = self._outcome(size, len(whole))
+        self._record(outcome, [Fraction(weight, sum(whole)) for weight in whole])
+        return outcome
+
+    @abstractmethod
+    def toss_packed(self, heads: Fraction, rows: int, bits: int) -> PackedBits: ...
+
+
+class EveryCoin(_Followed):
+    """Follows every outcome of every coin."""
+
+    def toss_packed(self, heads: Fraction, rows: int, bits: int) -> PackedBits:
+        check_probability(heads)
+        outcome = self._outcome(rows, 1 << bits if bits < 60 else 1 << 60)
+        ones = np.bitwise_count(outcome).astype(np.int64)
+        self._record(ones, [heads**k * (1 - heads) ** (bits - k) for k in range(bits + 1)])
+        return PackedBits.pack((outcome[:, None] >> np.arange(bits) & 1).astype(np.bool_))
+
+    def below(self, n: int, size: int) -> Ints:
+        outcome = self._outcome(size, n)
+        self._record(np.zeros_like(outcome), [Fraction(1, n)])
+        return outcome
+
+    def subset(self, n: int, k: int, size: int) -> PackedBits:
+        outcome = self._outcome(size, math.comb(n, k))
+        self._record(np.zeros_like(outcome), [Fraction(1, math.comb(n, k))])
+        return PackedBits.pack(_subsets(n, k)[outcome])
+
+
+def _subsets(n: int, k: int) -> Bools:
+    """All k-subsets of range(n), a row of truth values each."""
+    members = np.array(list(itertools.combinations(range(n), k)), np.int64).reshape(math.comb(n, k), k)
+    table = np.zeros((len(members), n), np.bool_)
+    table[np.arange(len(members))[:, None], members] = True
+    return table
+
+
+class WatchedCoins(_Followed):
+    """Follows only what happens to a few watched cells; all other cells are interchangeable, so one case stands for them.
+
+    Only for code that treats cells alike: then the probability of what happens at the watched cells is exact.
+    """
+
+    def __init__(self, watched: Sequence[int]) -> None:
+        super().__init__()
+        self.watched = sorted(set(watched))
+
+    def toss_packed(self, heads: Fraction, rows: int, bits: int) -> PackedBits:
+        raise NotCertifiable("Independent bits are certified in factors, not by symmetry.")
+
+    def below(self, n: int, size: int) -> Ints:
+        watched = [cell for cell in self.watched if cell < n]
+        stand_in = next((cell for cell in range(n) if cell not in watched), 0)
+        outcome = self._outcome(size, len(watched) + 1)
+        self._record(outcome, [Fraction(1, n)] * len(watched) + [Fraction(n - len(watched), n)])
+        return np.array([*watched, stand_in])[outcome]
+
+    def subset(self, n: int, k: int, size: int) -> PackedBits:
+        watched = [cell for cell in self.watched if cell < n]
+        free = np.array([cell for cell in range(n) if cell not in set(watched)], np.int64)
+        table, chances = np.zeros((1 << len(watched), n), np.bool_), []
+        for pattern in range(1 << len(watched)):
+            inside = [cell for place, cell in enumerate(watched) if pattern >> place & 1]
+            rest = k - len(inside)
+            possible = 0 <= rest <= len(free)
+            chances.append(Fraction(math.comb(len(free), rest) if possible else 0, math.comb(n, k)))
+            table[pattern, inside] = True
+            table[pattern, free[: max(rest, 0)]] = True
+        outcome = self._outcome(size, len(table))
+        self._record(outcome, chances)
+        return PackedBits.pack(table[outcome])
+
+
+class SingleCoins(_Followed):
+    """Follows one binary coin at a time: row 0 has all coins 0, row 1 all 1, and row 2 + 2 j + b flips coin j of row b.
+
+    Shows which coin moves which bit of a report; `heads` lists each coin's probability, in order.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heads: Chances = []
+
+    @property
+    def combinations(self) -> int:
+        return 2 + 2 * len(self.heads)
+
+    def _coins(self, heads: Fraction, size: int, bits: int) -> Bools:
+        check_probability(heads)
+        if self._rows is None:
+            self._outcome(size, 2)
+            self.heads += [heads] * bits
+            return np.zeros((1, bits), np.bool_)
+        if size != len(self._rows) or self._tossed + bits > len(self.heads):
+            raise NotCertifiable("The code does not toss the same coins every time, or not one for each answer.")
+        outcome = np.repeat(self._rows[:, None] % 2 == 1, bits, axis=1)
+        flipped = self._rows // 2 - 1 - self._tossed  # which of these coins the row flips, if any
+        mine = np.flatnonzero((flipped >= 0) & (flipped < bits))
+        outcome[mine, flipped[mine]] ^= True
+        self._tossed += bits
+        return outcome
+
+    def toss(self, heads: Fraction, size: int) -> Bools:
+        return self._coins(heads, size, 1)[:, 0]
+
+    def toss_packed(self, heads: Fraction, rows: int, bits: int) -> PackedBits:
+        return PackedBits.pack(self._coins(heads, rows, bits))
+
+    def below(self, n: int, size: int) -> Ints:
+        raise NotCertifiable("Only independent yes-or-no coins can be certified in factors.")
+
+    def subset(self, n: int, k: int, size: int) -> PackedBits:
+        raise NotCertifiable("Only independent yes-or-no coins can be certified in factors.")
+
+    def pick(self, weights: Sequence[int], size: int) -> Ints:
+        raise NotCertifiable("Only independent yes-or-no coins can be certified in factors.")

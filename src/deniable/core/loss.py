@@ -1,0 +1,56 @@
+"""The promise: how much more likely a report may be under one value than under another."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from deniable.core.odds import log_up
+
+Proof = Literal["enumerated", "symmetric", "factored", "theorem"]
+
+
+@dataclass(frozen=True)
+class PrivacyLoss:
+    """The exact worst odds, whom they protect, for which unit, and how they were proved.
+
+    No report is more than `odds` times as likely under one protected value as under another; `odds` is None when a report
+    can occur under one and not under the other, so that nothing is promised.
+
+    Proofs: *enumerated*, every outcome of every coin was followed; *symmetric*, the values are interchangeable and one
+    representative of each orbit was followed; *factored*, the parts of a report are independent and each was followed;
+    *theorem*, a published proof and nothing more.
+
+    >>> answer = PrivacyLoss(Fraction(3), proof="enumerated")
+    >>> twice = answer + answer
+    >>> twice.odds, twice.unit
+    (Fraction(9, 1), '2 answers together')
+    """
+
+    odds: Fraction | None
+    proof: Proof
+    protects: str = "any two values"
+    answers: int = 1
+
+    @property
+    def unit(self) -> str:
+        """What the loss is counted for; a person who answers again pays again."""
+        return "one answer" if self.answers == 1 else f"{self.answers} answers together"
+
+    def epsilon(self) -> float:
+        """The natural logarithm of the odds, rounded up to a float."""
+        return float("inf") if self.odds is None else log_up(self.odds)
+
+    def __add__(self, other: "PrivacyLoss") -> "PrivacyLoss":
+        """The loss of giving both reports about one person: odds multiply. The weaker kind of proof is kept."""
+        kinds: tuple[Proof, ...] = ("enumerated", "symmetric", "factored", "theorem")
+        odds = None if self.odds is None or other.odds is None else self.odds * other.odds
+        proof = kinds[max(kinds.index(self.proof), kinds.index(other.proof))]
+        protects = self.protects if self.protects == other.protects else f"{self.protects}; {other.protects}"
+        return PrivacyLoss(odds, proof, protects, self.answers + other.answers)
+
+    def __str__(self) -> str:
+        if self.odds is None:
+            return f"no promise: some report rules a value out ({self.protects}, {self.unit}, {self.proof})"
+        return (
+            f"odds at most {float(self.odds):.6g}, epsilon {self.epsilon():.6g} ({self.protects}, {self.unit}, {self.proof})"
+        )

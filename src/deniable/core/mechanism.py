@@ -1,0 +1,209 @@
+"""A mechanism is one randomized vote: it owns perturb, count, estimate and loss, so that they cannot disagree."""
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deniable.core import message
+from deniable.core.bits import PackedBits
+from deniable.core.coins import Coins, checked_coins
+from deniable.core.domain import Answers, Domain, checked_answers
+from deniable.core.estimate import Estimate
+from deniable.core.layout import Column, Columns, Layout
+from deniable.core.loss import PrivacyLoss
+from deniable.core.reports import Reports
+from deniable.core.tally import Tally
+from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BATCH = 1 << 15  # answers randomized at a time: their working arrays stay in the processor's cache
+
+
+class Mechanism(ABC):
+    """A frozen object made from a domain and a budget. A subclass says how to randomize, how to count and what it costs.
+
+    The wire name fixes the law for ever: a mechanism whose reports are distributed differently gets another name.
+    """
+
+    wire: ClassVar[str]
+    domain: Domain
+    epsilon: float
+
+    @property
+    @abstractmethod
+    def layout(self) -> Layout:
+        """The fields of a report."""
+
+    @abstractmethod
+    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+        """One report for each true index, as columns. Tosses the same coins whatever the truth is."""
+
+    @abstractmethod
+    def votes(self, columns: Columns) -> Ints:
+        """How many of these reports vote for each cell."""
+
+    @abstractmethod
+    def loss(self) -> PrivacyLoss:
+        """The exact privacy loss of one answer, in closed form; `certify` checks it against the code."""
+
+    @abstractmethod
+    def estimate(self, tally: Tally) -> Estimate:
+        """The unbiased estimate of the shares, with the variance of its privacy noise."""
+
+    @abstractmethod
+    def predict(self, truth: ArrayLike, n: int) -> Estimate:
+        """The estimate to expect from n people with these true shares: the truth with its exact variance."""
+
+    @abstractmethod
+    def parameters(self) -> Mapping[str, object]:
+        """What besides the domain and the budget fixes the law, as plain data."""
+
+    @property
+    def cells(self) -> int:
+        """How many cells reports vote for."""
+        return self.domain.size
+
+    def perturb(self, values: Answers, coins: Coins | None = None) -> Reports:
+        """Randomize answers, one report each. This is what runs on a person's device; secure coins by default."""
+        coins, answers = checked_coins(coins), checked_answers(values)
+        columns: dict[str, Column] = {field.name: field.empty(len(answers)) for field in self.layout.fields}
+        for start in range(0, len(answers), BATCH):
+            part = slice(start, start + BATCH)
+            for name, column in self.randomize(self.domain.index(answers[part]), coins).items():
+                columns[name][part] = column
+        return Reports(self.fingerprint, self.layout, columns)
+
+    def count(self, reports: Reports) -> Ints:
+        """How many reports vote for each cell."""
+        if reports.fingerprint != self.fingerprint:
+            raise SurveyMismatch(
+                f"These reports were made by mechanism {reports.fingerprint[:8]}, not by {self.fingerprint[:8]}. "
+                "Count them with the question and privacy parameters they were made with."
+            )
+        return self.votes(reports.columns)
+
+    def tally(self, reports: Reports) -> Tally:
+        """The counts of a batch, ready to be added to others."""
+        if len(reports) == 0:
+            raise EmptyBatch("There are no reports in this batch to count.")
+        return Tally(self.fingerprint, len(reports), self.count(reports))
+
+    def check_tally(self, tally: Tally) -> None:
+        """Refuse a tally of another mechanism, of nobody, or with counts that cannot be."""
+        if tally.fingerprint != self.fingerprint:
+            raise SurveyMismatch(
+                f"This tally belongs to mechanism {tally.fingerprint[:8]}, not to {self.fingerprint[:8]}. "
+                "Estimate it with the mechanism that counted it."
+            )
+        if tally.n <= 0:
+            raise EmptyBatch("This tally holds no reports, so there is nothing to estimate. Collect some first.")
+        if tally.counts.shape != (self.cells,) or tally.counts.min() < 0 or tally.counts.max() > tally.n:
+            raise InvalidReport(f"A tally of this mechanism has {self.cells} counts from 0 to the number of reports.")
+
+    def pack(self, reports: Reports) -> bytes:
+        """The reports as one message, with a header and a checksum."""
+        if reports.fingerprint != self.fingerprint:
+            raise SurveyMismatch("These reports were made by another mechanism. Pack them with the one that made them.")
+        return message.encode(reports)
+
+    def unpack(self, data: bytes) -> Reports:
+        """The reports in a message; refuses damaged ones and those of another mechanism."""
+        return message.decode(data, self.fingerprint, self.layout)
+
+    def spec(self) -> dict[str, object]:
+        """The mechanism as plain data: all that a client in another language needs."""
+        return {
+            "mechanism": self.wire,
+            "domain": dict(self.domain.spec()),
+            "epsilon": self.epsilon,
+            **self.parameters(),
+        }
+
+    def to_json(self) -> str:
+        """The specification as JSON text with sorted keys; its hash is the fingerprint."""
+        return json.dumps(self.spec(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """128 bits that name the exact law and question: the SHA-256 of `to_json`, cut, in hexadecimal."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()[:32]
+
+
+class PureProtocol(Mechanism):
+    """A report supports a set of values: the true one with probability p, each other one with probability q.
+
+    Then C_x, the number of reports that support x, has mean n (q + f_x (p - q)), and f_x = (C_x / n - q) / (p - q) is
+    unbiased (Wang et al. 2017). Reports that support x are `loss().odds` times as likely under x as under the others.
+    """
+
+    @property
+    @abstractmethod
+    def p(self) -> Fraction:
+        """The probability that a report supports the true value."""
+
+    @property
+    @abstractmethod
+    def q(self) -> Fraction:
+        """The probability that a report supports a given other value."""
+
+    @property
+    @abstractmethod
+    def pairs(self) -> tuple[Fraction, Fraction]:
+        """The probabilities that a report supports both x and y: if one of them is true, and if neither is."""
+
+    @abstractmethod
+    def supports(self, columns: Columns, cells: Ints) -> Bools:
+        """Whether each report supports each of these values, of shape (reports, cells)."""
+
+    def estimate(self, tally: Tally) -> Estimate:
+        self.check_tally(tally)
+        p, q = float(self.p), float(self.q)
+        return self._with_error((tally.counts / tally.n - q) / (p - q), tally.n)
+
+    def predict(self, truth: ArrayLike, n: int) -> Estimate:
+        shares = np.asarray(truth, np.float64)
+        if shares.shape != (self.domain.size,) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:
+            raise InvalidParameter(f"The true shares must be {self.domain.size} numbers from 0 that sum to 1.")
+        if n < 1:
+            raise InvalidParameter("A prediction needs at least one person.")
+        return self._with_error(shares, n)
+
+    def _with_error(self, shares: Floats, n: int) -> Estimate:
+        # The variance is linear in the share, so an unbiased share gives an unbiased variance.
+        p, q = self.p, self.q
+        variance = (float(q * (1 - q)) + shares * float((p - q) * (1 - p - q))) / float(n * (p - q) ** 2)
+        return Estimate(self.domain.labels, shares, variance, n, covary=lambda: self._covariance(shares, variance, n))
+
+    def _covariance(self, shares: Floats, variance: Floats, n: int) -> Floats:
+        p, q = self.p, self.q
+        both_one, both_none = self.pairs
+        # Cov(C_x, C_y) = n [ (f_x + f_y) (both_one - p q) + (1 - f_x - f_y) (both_none - q^2) ]
+        one, none = float(both_one - p * q), float(both_none - q * q)
+        sums = shares[:, None] + shares[None, :]
+        matrix = (sums * one + (1 - sums) * none) / float(n * (p - q) ** 2)
+        np.fill_diagonal(matrix, variance)
+        return matrix
+
+
+class CellProtocol(PureProtocol):
+    """A pure protocol whose report is one row of bits, "cells": bit x says whether the report supports value x."""
+
+    def votes(self, columns: Columns) -> Ints:
+        return self._bits(columns).column_sums()
+
+    def supports(self, columns: Columns, cells: Ints) -> Bools:
+        bits = self._bits(columns)
+        return np.stack([bits.bit(cell) for cell in cells], axis=1)
+
+    def _bits(self, columns: Columns) -> PackedBits:
+        return PackedBits(columns["cells"].astype(np.uint8, copy=False), self.domain.size)

@@ -1,0 +1,49 @@
+"""A batch of reports as one message: a header that names the mechanism, the packed reports, and a checksum.
+
+    offset  size  field
+         0     4  "DNBL"
+         4     2  version of this format, 1
+         6     2  zero
+         8    16  fingerprint of the mechanism
+        24     8  number of reports
+        32     -  the reports, packed by the mechanism's layout
+      last     4  CRC-32 of everything before it
+
+Numbers are little-endian. A message is read whole or refused whole.
+"""
+
+import struct
+import zlib
+
+from deniable.core.layout import Layout
+from deniable.core.reports import Reports
+from deniable.errors import InvalidReport, SurveyMismatch
+
+_HEADER = struct.Struct("<4sHH16sQ")
+_MAGIC, _VERSION = b"DNBL", 1
+
+
+def encode(reports: Reports) -> bytes:
+    """The message that carries these reports."""
+    header = _HEADER.pack(_MAGIC, _VERSION, 0, bytes.fromhex(reports.fingerprint), len(reports))
+    body = header + reports.pack()
+    return body + struct.pack("<I", zlib.crc32(body))
+
+
+def decode(message: bytes, fingerprint: str, layout: Layout) -> Reports:
+    """The reports in a message for the mechanism with this fingerprint."""
+    if len(message) < _HEADER.size + 4:
+        raise InvalidReport("This is too short to be a message of reports; it was cut off. Copy or send it again.")
+    magic, version, zero, made_by, size = _HEADER.unpack_from(message)
+    if magic != _MAGIC:
+        raise InvalidReport("This is not a message of reports: it does not begin with 'DNBL'.")
+    if version != _VERSION or zero != 0:
+        raise InvalidReport(f"This message has format {version}; this release reads format {_VERSION}. Update deniable.")
+    if zlib.crc32(message[:-4]) != struct.unpack("<I", message[-4:])[0]:
+        raise InvalidReport("The message is damaged, cut off or too long: its checksum is wrong. Copy or send it again.")
+    if made_by.hex() != fingerprint:
+        raise SurveyMismatch(
+            f"These reports were made by mechanism {made_by.hex()[:8]}, not by {fingerprint[:8]}. "
+            "Read them with the question and privacy parameters they were made with."
+        )
+    return Reports(fingerprint, layout, layout.unpack(memoryview(message)[_HEADER.size : -4], size))

@@ -1,0 +1,90 @@
+"""Exact odds from an epsilon, and back: the only place where a float becomes a probability, rounded toward privacy."""
+
+import math
+from decimal import Context, Decimal, localcontext
+from fractions import Fraction
+from functools import lru_cache
+from numbers import Real
+
+from deniable.errors import InvalidParameter
+
+SMALLEST_EPSILON = 1e-6
+LARGEST_EPSILON = 100.0
+_DIGITS = 80
+# The fraction may lose this share of epsilon, a few units in the last place of a float, to get small integers.
+_SHARE = Fraction(1, 10**15)
+
+
+def checked_epsilon(epsilon: float) -> float:
+    """The epsilon as a float, refused if it is not a sensible privacy budget.
+
+    >>> checked_epsilon(1)
+    1.0
+    """
+    number = float(epsilon) if isinstance(epsilon, Real) and not isinstance(epsilon, bool) else math.nan
+    if not SMALLEST_EPSILON <= number <= LARGEST_EPSILON:
+        raise InvalidParameter(
+            f"Epsilon must be a number from {SMALLEST_EPSILON:f} to {LARGEST_EPSILON:g}; this one is not. "
+            "Use 0.1 to 1 for strong privacy, up to about 4 for moderate privacy."
+        )
+    return number
+
+
+@lru_cache(maxsize=1024)
+def odds_below(epsilon: float) -> Fraction:
+    """The simplest fraction at most e^epsilon that loses no more than 1e-15 of epsilon.
+
+    >>> odds_below(1.0)
+    Fraction(99402293, 36568060)
+    >>> odds_below(math.log(3))
+    Fraction(3, 1)
+    """
+    exact = Fraction(checked_epsilon(epsilon))
+    return simplest_between(_exp(exact * (1 - _SHARE), up=True), _exp(exact, up=False))
+
+
+def log_up(odds: Fraction) -> float:
+    """The smallest float that is at least ln(odds).
+
+    >>> log_up(Fraction(3)) >= math.log(3)
+    True
+    """
+    if odds == 1:
+        return 0.0
+    with localcontext(Context(prec=_DIGITS)):
+        # Each step is correctly rounded; the margin covers the error that the quotient passes on to the logarithm.
+        logarithm = (Decimal(odds.numerator) / Decimal(odds.denominator)).ln()
+        margin = Decimal(10) ** (5 - _DIGITS) * max(Decimal(1), abs(logarithm))
+        return rounded_up(Fraction(logarithm + margin))
+
+
+def rounded_up(number: Fraction) -> float:
+    """The smallest float that is at least `number`."""
+    nearest = float(number)
+    return nearest if Fraction(nearest) >= number else math.nextafter(nearest, math.inf)
+
+
+def rounded_down(number: Fraction) -> float:
+    """The largest float that is at most `number`."""
+    return -rounded_up(-number)
+
+
+def simplest_between(low: Fraction, high: Fraction) -> Fraction:
+    """The fraction with the smallest denominator in [low, high], both positive.
+
+    >>> simplest_between(Fraction(314, 100), Fraction(315, 100))
+    Fraction(22, 7)
+    """
+    whole = math.ceil(low)
+    if whole <= high:
+        return Fraction(whole)
+    floor = whole - 1  # both ends lie strictly between floor and floor + 1
+    return floor + 1 / simplest_between(1 / (high - floor), 1 / (low - floor))
+
+
+def _exp(exponent: Fraction, *, up: bool) -> Fraction:
+    """A bound of e^exponent, above or below, good to about 70 digits."""
+    with localcontext(Context(prec=_DIGITS)):
+        power = (Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp()
+        margin = power * Decimal(10) ** (5 - _DIGITS)  # the quotient's rounding is magnified by at most the exponent, 100
+        return Fraction(power + margin if up else power - margin)

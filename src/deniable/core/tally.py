@@ -1,0 +1,56 @@
+"""All that a collector keeps: how many reports arrived and how often each cell was voted for."""
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidReport, SurveyMismatch
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Integer counts that add exactly, in any order and grouping. It says nothing about any one person's report."""
+
+    fingerprint: str
+    n: int
+    counts: Ints
+
+    def __add__(self, other: "Tally") -> "Tally":
+        if not isinstance(other, Tally):
+            return NotImplemented
+        if self.fingerprint != other.fingerprint:
+            raise SurveyMismatch(
+                f"Tallies of mechanisms {self.fingerprint[:8]} and {other.fingerprint[:8]} cannot be added: their "
+                "questions or privacy parameters differ. Estimate each and compare."
+            )
+        return Tally(self.fingerprint, self.n + other.n, self.counts + other.counts)
+
+    def __radd__(self, other: object) -> "Tally":
+        return self if other == 0 else NotImplemented  # so that sum(tallies) works
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        same = (self.fingerprint, self.n) == (other.fingerprint, other.n)
+        return same and np.array_equal(self.counts, other.counts)
+
+    def to_json(self) -> str:
+        """The tally as JSON text."""
+        return json.dumps({"fingerprint": self.fingerprint, "n": self.n, "counts": self.counts.tolist()})
+
+    @classmethod
+    def from_json(cls, text: str) -> "Tally":
+        """The tally that `to_json` wrote."""
+        try:
+            data = json.loads(text)
+            fingerprint, n, counts = data["fingerprint"], data["n"], data["counts"]
+            whole = isinstance(n, int) and all(type(count) is int and 0 <= count < 1 << 62 for count in counts)
+        except (ValueError, TypeError, KeyError):
+            whole = False
+        if not whole or not isinstance(fingerprint, str):
+            raise InvalidReport('A tally is JSON with "fingerprint", "n" and whole "counts". Export it again.')
+        return cls(fingerprint, n, np.array(counts, np.int64))

@@ -1,0 +1,53 @@
+"""Every error that deniable raises on purpose.
+
+A message says what is wrong, what is allowed and what to do. It never holds a person's value: messages end up in logs.
+
+    DeniableError
+    ├── InvalidParameter    an epsilon, size or probability that makes no sense
+    ├── OutsideDomain       an answer that the question does not allow
+    ├── EmptyBatch          nothing to randomize, count or estimate
+    ├── InvalidCoins        something else where a source of randomness is expected
+    ├── InvalidReport       bytes or columns that no device of this mechanism can have sent
+    ├── SurveyMismatch      reports, tallies or files of another mechanism
+    ├── NotCertifiable      code whose law cannot be established by the method asked for
+    └── MissingExtra        an optional package that is not installed
+"""
+
+
+class DeniableError(Exception):
+    """The root: catch this to catch everything deniable raises on purpose."""
+
+
+class InvalidParameter(DeniableError, ValueError):
+    """An epsilon, size, probability or confidence that makes no sense."""
+
+
+class OutsideDomain(DeniableError, ValueError):
+    """An answer that the question does not allow. The message names the rule, not the answer."""
+
+
+class EmptyBatch(DeniableError, ValueError):
+    """A batch, tally or estimate of nobody."""
+
+
+class InvalidCoins(DeniableError, TypeError):
+    """Something else, such as a bare seed, where a source of randomness is expected."""
+
+
+class InvalidReport(DeniableError, ValueError):
+    """Bytes or columns that no device running this mechanism can have sent."""
+
+
+class SurveyMismatch(DeniableError, ValueError):
+    """Reports, tallies or files that belong to another mechanism or question."""
+
+
+class NotCertifiable(DeniableError):
+    """Code whose exact law cannot be established by the method asked for."""
+
+
+class MissingExtra(DeniableError, ImportError):
+    """An optional package that is not installed; the message says how to install it."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs a package that is not installed. Install it with: pip install 'deniable[{extra}]'")

@@ -1,0 +1,35 @@
+"""Files that appear whole or not at all."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from deniable.errors import InvalidParameter
+
+
+@contextmanager
+def written_whole(path: Path, overwrite: bool = False) -> Iterator[Path]:
+    """A temporary path to write to; on success it becomes `path` in one step, on failure nothing is left behind."""
+    if path.exists() and not overwrite:
+        raise InvalidParameter(f"The file {path} exists already. Choose another name, or allow it to be overwritten.")
+    if not path.parent.is_dir():
+        raise InvalidParameter(f"The folder {path.parent} does not exist. Make it first.")
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        temporary.chmod(0o666 & ~_umask())  # mkstemp makes files that only their owner can read
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,71 @@
+"""The inner loops on arrays: NumPy at first, compiled by numba once a process has done enough work to pay for loading it.
+
+Loading numba takes about a second, so a device that randomizes one answer never waits for it.
+"""
+
+import importlib.util
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.kernels import plain
+from deniable.kernels.plain import Bytes, Ints, Words
+
+COMPILE_AFTER = 1 << 18  # elements of work after which loading numba starts to pay
+
+_compiled: ModuleType | None = None
+_done = 0
+_available = importlib.util.find_spec("numba") is not None
+
+
+def _twin(work: int) -> ModuleType:
+    global _compiled, _done
+    _done += work
+    if _compiled is None and _available and _done >= COMPILE_AFTER:
+        from deniable.kernels import compiled
+
+        _compiled = compiled
+    return _compiled or plain
+
+
+def compare_planes(planes: Words, digit: int) -> tuple[Words, Words]:
+    """Compare 64 random bytes per word with `digit`, bit plane by bit plane from the top: (smaller, equal) lanes."""
+    result: tuple[Words, Words] = _twin(planes.size * 8).compare_planes(planes, digit)
+    return result
+
+
+def set_positions(lanes: Words) -> Ints:
+    """The positions of the bits that are one, in order."""
+    result: Ints = _twin(lanes.size).set_positions(lanes)
+    return result
+
+
+def settle(bits: Bytes, tied: Ints, more: Bytes, digit: int) -> Ints:
+    """Set the tied bits whose further byte is smaller than `digit`; the positions of those still equal."""
+    result: Ints = _twin(tied.size).settle(bits, tied, more, digit)
+    return result
+
+
+def scale(words: Words, bound: Words, word_bits: int) -> tuple[Ints, Ints]:
+    """Map uniform words (rows, columns) to integers below bound[column]: (values, flat positions to draw again)."""
+    result: tuple[Ints, Ints] = _twin(words.size).scale(words, bound, word_bits)
+    return result
+
+
+def floyd(draws: Ints, size: int) -> Bytes:
+    """Turn draws[row, i] below size-k+i+1 into k-subsets of range(size), as packed bits."""
+    result: Bytes = _twin(draws.size).floyd(draws, size)
+    return result
+
+
+def column_sums(words: Words) -> Ints:
+    """How many rows have each bit set."""
+    result: Ints = _twin(words.size * 8).column_sums(words)
+    return result
+
+
+def histogram(values: NDArray[np.unsignedinteger], size: int) -> Ints:
+    """How often each integer below `size` occurs."""
+    result: Ints = _twin(values.size).histogram(values, size)
+    return result

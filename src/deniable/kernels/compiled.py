@@ -1,0 +1,279 @@
+"""The inner loops, compiled by numba; each gives exactly what its twin in plain.py gives."""
+
+import numpy as np
+from numba import njit
+
+from deniable.kernels.plain import Bytes, Ints, Words
+
+ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
+EACH_BYTE = np.uint64(0x0101010101010101)
+
+
+def compare_planes(planes: Words, digit: int) -> tuple[Words, Words]:
+    smaller, equal = np.empty(planes.shape[1], np.uint64), np.empty(planes.shape[1], np.uint64)
+    wanted = np.array([ONES if digit >> (7 - level) & 1 else 0 for level in range(8)], np.uint64)
+    _compare_planes(planes, wanted, smaller, equal)
+    return smaller, equal
+
+
+@njit(cache=True, nogil=True)
+def _compare_planes(planes, wanted, smaller, equal):  # type: ignore[no-untyped-def]
+    # Written out, because LLVM vectorises straight code over words and not a loop over planes.
+    p0, p1, p2, p3 = planes[0], planes[1], planes[2], planes[3]
+    p4, p5, p6, p7 = planes[4], planes[5], planes[6], planes[7]
+    w0, w1, w2, w3 = wanted[0], wanted[1], wanted[2], wanted[3]
+    w4, w5, w6, w7 = wanted[4], wanted[5], wanted[6], wanted[7]
+    for i in range(smaller.shape[0]):
+        differs = p0[i] ^ w0
+        less = differs & w0
+        same = ~differs
+        differs = p1[i] ^ w1
+        less |= same & differs & w1
+        same &= ~differs
+        differs = p2[i] ^ w2
+        less |= same & differs & w2
+        same &= ~differs
+        differs = p3[i] ^ w3
+        less |= same & differs & w3
+        same &= ~differs
+        differs = p4[i] ^ w4
+        less |= same & differs & w4
+        same &= ~differs
+        differs = p5[i] ^ w5
+        less |= same & differs & w5
+        same &= ~differs
+        differs = p6[i] ^ w6
+        less |= same & differs & w6
+        same &= ~differs
+        differs = p7[i] ^ w7
+        less |= same & differs & w7
+        same &= ~differs
+        smaller[i] = less
+        equal[i] = same
+
+
+def set_positions(lanes: Words) -> Ints:
+    positions = np.empty(int(np.bitwise_count(lanes).sum()), np.int64)
+    _set_positions(lanes, positions)
+    return positions
+
+
+@njit(cache=True, nogil=True)
+def _set_positions(lanes, positions):  # type: ignore[no-untyped-def]
+    found = 0
+    for i in range(lanes.shape[0]):
+        rest = lanes[i]
+        while rest:
+            lowest = rest & (~rest + np.uint64(1))
+            lane = 0
+            if lowest & np.uint64(0xFFFFFFFF00000000):
+                lane += 32
+            if lowest & np.uint64(0xFFFF0000FFFF0000):
+                lane += 16
+            if lowest & np.uint64(0xFF00FF00FF00FF00):
+                lane += 8
+            if lowest & np.uint64(0xF0F0F0F0F0F0F0F0):
+                lane += 4
+            if lowest & np.uint64(0xCCCCCCCCCCCCCCCC):
+                lane += 2
+            if lowest & np.uint64(0xAAAAAAAAAAAAAAAA):
+                lane += 1
+            positions[found] = i * 64 + lane
+            found += 1
+            rest ^= lowest
+
+
+def settle(bits: Bytes, tied: Ints, more: Bytes, digit: int) -> Ints:
+    return tied[: _settle(bits, tied, more, digit)]
+
+
+@njit(cache=True, nogil=True)
+def _settle(bits, tied, more, digit):  # type: ignore[no-untyped-def]
+    left = 0
+    for i in range(tied.shape[0]):
+        if more[i] < digit:
+            bits[tied[i] >> 3] |= np.uint8(1 << (tied[i] & 7))
+        elif more[i] == digit:
+            tied[left] = tied[i]
+            left += 1
+    return left
+
+
+def scale(words: Words, bound: Words, word_bits: int) -> tuple[Ints, Ints]:
+    values = np.empty(words.shape, np.int64)
+    refused = np.empty(words.shape, np.bool_)
+    if word_bits == 64:
+        any_refused = _scale_64(words, bound, values, refused)
+    elif len(bound) == 1:
+        any_refused = _scale_one(words.ravel(), bound[0], word_bits, values.ravel(), refused.ravel())
+    else:
+        any_refused = _scale(words, bound, word_bits, values, refused)
+    return values, np.flatnonzero(refused) if any_refused else np.empty(0, np.int64)
+
+
+@njit(cache=True, nogil=True)
+def _scale_one(words, bound, word_bits, values, refused):  # type: ignore[no-untyped-def]
+    shift, mask = np.uint64(word_bits), (np.uint64(1) << np.uint64(word_bits)) - np.uint64(1)
+    threshold = (mask - bound + np.uint64(1)) % bound
+    count = np.uint64(0)
+    for i in range(words.shape[0]):
+        product = words[i] * bound
+        values[i] = np.int64(product >> shift)
+        low = (product & mask) < threshold
+        refused[i] = low
+        count += np.uint64(low)
+    return count > 0
+
+
+@njit(cache=True, nogil=True)
+def _scale(words, bound, word_bits, values, refused):  # type: ignore[no-untyped-def]
+    shift, mask = np.uint64(word_bits), (np.uint64(1) << np.uint64(word_bits)) - np.uint64(1)
+    threshold = (mask - bound + np.uint64(1)) % bound
+    count = np.uint64(0)
+    for row in range(words.shape[0]):
+        w, v, r = words[row], values[row], refused[row]
+        for column in range(w.shape[0]):
+            product = w[column] * bound[column]
+            v[column] = np.int64(product >> shift)
+            low = (product & mask) < threshold[column]
+            r[column] = low
+            count += np.uint64(low)
+    return count > 0
+
+
+@njit(cache=True, nogil=True)
+def _scale_64(words, bound, values, refused):  # type: ignore[no-untyped-def]
+    half, low_half = np.uint64(32), np.uint64(0xFFFFFFFF)
+    any_refused = False
+    for row in range(words.shape[0]):
+        for column in range(words.shape[1]):
+            word, limit = words[row, column], bound[column if bound.shape[0] > 1 else 0]
+            w1, w0, b1, b0 = word >> half, word & low_half, limit >> half, limit & low_half
+            middle = w1 * b0 + (w0 * b0 >> half)
+            other = w0 * b1 + (middle & low_half)
+            values[row, column] = np.int64(w1 * b1 + (middle >> half) + (other >> half))
+            refused[row, column] = word * limit < (~limit + np.uint64(1)) % limit
+            any_refused |= refused[row, column]
+    return any_refused
+
+
+def floyd(draws: Ints, size: int) -> Bytes:
+    member = np.zeros((len(draws), (size + 7) // 8), np.uint8)
+    _floyd(draws, size, member)
+    return member
+
+
+@njit(cache=True, nogil=True)
+def _floyd(draws, size, member):  # type: ignore[no-untyped-def]
+    rows, chosen = draws.shape
+    for row in range(rows):
+        d, m = draws[row], member[row]
+        for step in range(chosen):
+            place = d[step]
+            taken = m[place >> 3] >> (place & 7) & 1
+            place += taken * (size - chosen + step - place)  # a product, since a branch would be guessed wrong
+            m[place >> 3] |= np.uint8(1 << (place & 7))
+
+
+def column_sums(words: Words) -> Ints:
+    sums = np.zeros(words.shape[1] * 64, np.int64)
+    _column_sums(words, sums)
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def _column_sums(words, sums):  # type: ignore[no-untyped-def]
+    # Fifteen rows are added by full adders into four bit planes; the planes are spread into byte counters, eight columns
+    # apart, which hold up to 255 rows before they are emptied into the sums.
+    rows, width = words.shape
+    counters = np.zeros((8, width), np.uint64)
+    ones, twos = np.zeros(width, np.uint64), np.zeros(width, np.uint64)
+    fours, eights = np.zeros(width, np.uint64), np.zeros(width, np.uint64)
+    row, held = 0, 0
+    while row < rows:
+        if row + 15 <= rows:
+            r0, r1, r2, r3, r4 = words[row], words[row + 1], words[row + 2], words[row + 3], words[row + 4]
+            r5, r6, r7, r8, r9 = words[row + 5], words[row + 6], words[row + 7], words[row + 8], words[row + 9]
+            r10, r11, r12, r13, r14 = words[row + 10], words[row + 11], words[row + 12], words[row + 13], words[row + 14]
+            for i in range(width):
+                half = r0[i] ^ r1[i]
+                one = half ^ r2[i]
+                two_a = (r0[i] & r1[i]) | (half & r2[i])
+                half = r3[i] ^ r4[i]
+                two_b = (r3[i] & r4[i]) | (half & one)
+                one ^= half
+                half = r5[i] ^ r6[i]
+                two_c = (r5[i] & r6[i]) | (half & one)
+                one ^= half
+                half = two_a ^ two_b
+                two = half ^ two_c
+                four_a = (two_a & two_b) | (half & two_c)
+                half = r7[i] ^ r8[i]
+                two_a = (r7[i] & r8[i]) | (half & one)
+                one ^= half
+                half = r9[i] ^ r10[i]
+                two_b = (r9[i] & r10[i]) | (half & one)
+                one ^= half
+                half = two_a ^ two_b
+                four_b = (two_a & two_b) | (half & two)
+                two ^= half
+                half = r11[i] ^ r12[i]
+                two_a = (r11[i] & r12[i]) | (half & one)
+                one ^= half
+                half = r13[i] ^ r14[i]
+                two_b = (r13[i] & r14[i]) | (half & one)
+                one ^= half
+                half = two_a ^ two_b
+                four_c = (two_a & two_b) | (half & two)
+                two ^= half
+                half = four_a ^ four_b
+                ones[i] = one
+                twos[i] = two
+                fours[i] = half ^ four_c
+                eights[i] = (four_a & four_b) | (half & four_c)
+            for bit in range(8):
+                shift, counter = np.uint64(bit), counters[bit]
+                for i in range(width):
+                    counter[i] += (
+                        (ones[i] >> shift & EACH_BYTE)
+                        + ((twos[i] >> shift & EACH_BYTE) << np.uint64(1))
+                        + ((fours[i] >> shift & EACH_BYTE) << np.uint64(2))
+                        + ((eights[i] >> shift & EACH_BYTE) << np.uint64(3))
+                    )
+            row += 15
+            held += 15
+        else:
+            single = words[row]
+            for bit in range(8):
+                shift, counter = np.uint64(bit), counters[bit]
+                for i in range(width):
+                    counter[i] += single[i] >> shift & EACH_BYTE
+            row += 1
+            held += 1
+        if held > 240 or row >= rows:
+            for bit in range(8):
+                for i in range(width):
+                    for byte in range(8):
+                        sums[i * 64 + byte * 8 + bit] += np.int64(counters[bit, i] >> np.uint64(8 * byte) & np.uint64(255))
+                    counters[bit, i] = np.uint64(0)
+            held = 0
+
+
+def histogram(values: Words, size: int) -> Ints:
+    counts = np.zeros((4, size), np.int64)
+    _histogram(values, counts)
+    return counts.sum(axis=0)
+
+
+@njit(cache=True, nogil=True)
+def _histogram(values, counts):  # type: ignore[no-untyped-def]
+    # Four histograms side by side: equal neighbours do not wait for each other.
+    first, second, third, fourth = counts[0], counts[1], counts[2], counts[3]
+    whole = values.shape[0] // 4 * 4
+    for i in range(0, whole, 4):
+        first[values[i]] += 1
+        second[values[i + 1]] += 1
+        third[values[i + 2]] += 1
+        fourth[values[i + 3]] += 1
+    for i in range(whole, values.shape[0]):
+        first[values[i]] += 1

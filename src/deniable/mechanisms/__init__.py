@@ -1,0 +1,40 @@
+"""One family of mechanisms per file, and the way back from JSON."""
+
+import json
+from fractions import Fraction
+
+from deniable.core.domain import domain_from_spec
+from deniable.core.mechanism import Mechanism
+from deniable.errors import InvalidParameter
+from deniable.mechanisms.direct import DirectResponse
+from deniable.mechanisms.subset import SubsetSelection
+from deniable.mechanisms.unary import Unary
+
+__all__ = ["DirectResponse", "SubsetSelection", "Unary", "mechanism_from_json"]
+
+
+def mechanism_from_json(text: str) -> Mechanism:
+    """The mechanism that `to_json` described, refused if its law is not the one that this release would run.
+
+    >>> from deniable.core.domain import Categories
+    >>> mechanism = DirectResponse(Categories(["yes", "no"]), epsilon=1.0)
+    >>> mechanism_from_json(mechanism.to_json()) == mechanism
+    True
+    """
+    try:
+        spec = json.loads(text)
+        domain, epsilon = domain_from_spec(spec["domain"]), spec["epsilon"]
+        match spec["mechanism"]:
+            case DirectResponse.wire:
+                mechanism: Mechanism = DirectResponse(domain, epsilon)
+            case Unary.wire:
+                mechanism = Unary(domain, epsilon, Fraction(spec["p"]), Fraction(spec["q"]))
+            case SubsetSelection.wire:
+                mechanism = SubsetSelection(domain, epsilon, spec["size"])
+            case _:
+                raise InvalidParameter("This release does not know that mechanism. Update deniable.")
+    except (KeyError, TypeError, AttributeError, json.JSONDecodeError, ZeroDivisionError) as error:
+        raise InvalidParameter('A mechanism is JSON with "mechanism", "domain", "epsilon" and its parameters.') from error
+    if mechanism.spec() != spec:
+        raise InvalidParameter("The parameters do not fit together: the description was changed after it was written.")
+    return mechanism

@@ -1,0 +1,79 @@
+"""Direct response: tell the truth or any other answer."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable import kernels
+from deniable.core.coins import Coins
+from deniable.core.domain import Domain
+from deniable.core.layout import Columns, Layout, Number
+from deniable.core.loss import PrivacyLoss
+from deniable.core.mechanism import PureProtocol
+from deniable.core.odds import checked_epsilon, odds_below
+from deniable.errors import InvalidReport
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class DirectResponse(PureProtocol):
+    """Tell the truth with probability p, otherwise any other value, uniformly.
+
+    p = odds / (odds + d - 1) and q = 1 / (odds + d - 1) for d values, so p / q = odds. Two values: Warner 1965; more:
+    k-ary randomized response (Kairouz, Bonawitz, Ramage 2016), direct encoding (Wang et al. 2017).
+    """
+
+    domain: Domain
+    epsilon: float
+    wire = "direct-1"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+
+    @property
+    def odds(self) -> Fraction:
+        return odds_below(self.epsilon)
+
+    @cached_property
+    def p(self) -> Fraction:
+        return self.odds * self.q
+
+    @cached_property
+    def q(self) -> Fraction:
+        return 1 / (self.odds + self.domain.size - 1)
+
+    @property
+    def pairs(self) -> tuple[Fraction, Fraction]:
+        return Fraction(0), Fraction(0)  # a report supports one value only
+
+    @property
+    def layout(self) -> Layout:
+        return Layout((Number("value", self.domain.size),))
+
+    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
+        honest = coins.toss(self.p, len(truth))
+        last = self.domain.size - 1
+        lie = coins.below(last, len(truth))
+        lie[lie == truth] = last  # the last value stands in for the truth among the lies
+        return {"value": np.where(honest, truth, lie)}
+
+    def votes(self, columns: Columns) -> Ints:
+        value = columns["value"]
+        if len(value) and value.max() >= self.domain.size:
+            raise InvalidReport("A report names a value outside the domain.")
+        return kernels.histogram(value, self.domain.size)
+
+    def supports(self, columns: Columns, cells: Ints) -> Bools:
+        return columns["value"][:, None] == cells[None, :]
+
+    def loss(self) -> PrivacyLoss:
+        return PrivacyLoss(self.odds, proof="symmetric")
+
+    def parameters(self) -> Mapping[str, object]:
+        return {"odds": str(self.odds)}

@@ -1,0 +1,70 @@
+"""Unary encoding: one bit for each answer, each bit randomized on its own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.core.coins import Coins, check_probability
+from deniable.core.domain import Domain
+from deniable.core.layout import Flags, Layout
+from deniable.core.loss import PrivacyLoss
+from deniable.core.mechanism import CellProtocol
+from deniable.core.odds import checked_epsilon, odds_below
+from deniable.errors import InvalidParameter
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Unary(CellProtocol):
+    """The true value's bit is one with probability p, every other bit with probability q, independently.
+
+    odds = p (1 - q) / (q (1 - p)). By default p = 1/2, the optimized encoding (OUE, Wang et al. 2017), and q is the smallest
+    that the budget allows; `symmetric` has p + q = 1 (basic RAPPOR, Erlingsson et al. 2014). A q of 0 asks for the smallest.
+    """
+
+    domain: Domain
+    epsilon: float
+    p: Fraction = Fraction(1, 2)
+    q: Fraction = Fraction(0)
+    wire = "unary-1"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+        check_probability(self.p)
+        check_probability(self.q)
+        if self.q == 0:
+            object.__setattr__(self, "q", self.p / (odds_below(self.epsilon) * (1 - self.p) + self.p))
+        if not 0 < self.q < self.p < 1 or self.loss().epsilon() > self.epsilon:
+            raise InvalidParameter(
+                "Unary encoding needs 0 < q < p < 1 with p (1 - q) / (q (1 - p)) at most e^epsilon. "
+                "Leave q out to get the smallest that the budget allows."
+            )
+
+    @classmethod
+    def symmetric(cls, domain: Domain, epsilon: float) -> "Unary":
+        """Every bit is kept with probability sqrt(odds) / (sqrt(odds) + 1): basic RAPPOR."""
+        root = odds_below(checked_epsilon(epsilon) / 2)
+        return cls(domain, epsilon, root / (root + 1), 1 / (root + 1))
+
+    @property
+    def pairs(self) -> tuple[Fraction, Fraction]:
+        return self.p * self.q, self.q * self.q  # bits are independent
+
+    @property
+    def layout(self) -> Layout:
+        return Layout((Flags("cells", self.domain.size),))
+
+    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[np.uint8]]:
+        noise = coins.toss_packed(self.q, len(truth), self.domain.size)
+        kept = coins.toss(self.p, len(truth))
+        return {"cells": noise.with_bit(truth, kept).bytes}
+
+    def loss(self) -> PrivacyLoss:
+        return PrivacyLoss(self.p * (1 - self.q) / (self.q * (1 - self.p)), proof="factored")
+
+    def parameters(self) -> Mapping[str, object]:
+        return {"p": str(self.p), "q": str(self.q)}
