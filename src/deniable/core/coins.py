@@ -170,7 +170,7 @@ class SeededCoins(_KeyStream):
     """The same stream every time, from a seed: for experiments and test vectors, never for people's answers.
 
     >>> SeededCoins(1).below(6, 5)
-    array([4, 0, 3, 2, 2])
+    array([5, 2, 5, 3, 2])
     """
 
     def __init__(self, seed: int | bytes) -> None:

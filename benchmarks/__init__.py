@@ -1,0 +1,1 @@
+"""How fast deniable is, beside its peers and beside what the hardware allows."""

@@ -1,0 +1,129 @@
+"""The bounds as C loops, compiled for this very machine when they are asked for."""
+
+import ctypes
+import shutil
+import subprocess
+from ctypes import c_size_t, c_uint, c_uint32, c_uint64, c_void_p
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.bounds import law
+from benchmarks.bounds.bound import Bits, Values
+from benchmarks.bounds.keystream import WORDS, Keystream
+from benchmarks.effort import Work
+
+SOURCES = sorted(Path(__file__).parent.glob("*.c"))
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """Random words come from AES-CTR, and the time to make them is counted."""
+
+    library: ctypes.CDLL
+    name: str = "C loop"
+
+    @classmethod
+    def build(cls) -> Self | None:
+        """None where there is no compiler, or none that knows this machine."""
+        compiler = shutil.which("cc")
+        if compiler is None:
+            return None
+        with TemporaryDirectory() as folder:
+            target = Path(folder) / "bounds.so"
+            flags = ["-O3", "-march=native", "-shared", "-fPIC", "-o", str(target)]
+            command = [compiler, *flags, *map(str, SOURCES)]
+            if subprocess.run(command, check=False, capture_output=True).returncode:
+                return None
+            return cls(ctypes.CDLL(str(target)))
+
+    def direct_perturb(self, values: Values, size: int) -> Work:
+        keep, quota = law.direct(size)
+        shift = quota.bit_length() - 1
+        constants = c_uint64(keep), c_uint64(quota), c_uint64(2 ** (64 + shift) // quota), c_uint(shift)
+        reports = np.empty(len(values), np.uint16)
+        stream = Keystream()
+        kernel, words = self.library.direct_perturb, _at(stream.words)
+
+        def work() -> npt.NDArray[np.uint16]:
+            for start in range(0, len(values), WORDS):
+                stream.refill()
+                n = min(WORDS, len(values) - start)
+                kernel(words, _at(values, start), _at(reports, start), c_size_t(n), *constants)
+            return reports
+
+        return work
+
+    def direct_count(self, reports: npt.NDArray[np.uint16], size: int) -> Work:
+        counts = np.empty(size, np.uint64)
+        kernel = self.library.direct_count
+
+        def work() -> npt.NDArray[np.uint64]:
+            tables = np.zeros(4 * size, np.uint32)
+            kernel(_at(reports), c_size_t(len(reports)), _at(tables), c_size_t(size), _at(counts))
+            return counts
+
+        return work
+
+    def unary_perturb(self, values: Values, size: int, variant: str) -> Work:
+        true, other = law.unary(variant)
+        groups = -(-len(values) * size // 256)
+        bits = np.empty(groups * 4, np.uint64)
+        stream = Keystream()
+        noise, truth, words = self.library.unary_noise, self.library.unary_truth, _at(stream.words)
+        noise.restype = c_size_t
+
+        def work() -> Bits:
+            filled = 0
+            while filled < groups:
+                stream.refill()
+                left = c_size_t(groups - filled)
+                filled += noise(words, c_size_t(WORDS // 4), c_uint64(other), _at(bits, 4 * filled), left)
+            for start in range(0, len(values), WORDS):
+                stream.refill()
+                n = min(WORDS, len(values) - start)
+                truth(words, _at(values), _at(bits), *map(c_size_t, (start, n, size)), c_uint64(true))
+            return bits.view(np.uint8)[: len(values) * size // 8]
+
+        return work
+
+    def subset_perturb(self, values: Values, size: int) -> Work:
+        members, truth = law.subset(size)
+        bits = np.empty(len(values) * size // 8, np.uint8)
+        stream = Keystream()
+        kernel, words = self.library.subset_perturb, _at(stream.words)
+        kernel.restype = c_size_t
+        constants = c_uint32(size), c_uint32(members), c_uint64(truth)
+
+        def work() -> Bits:
+            done = 0
+            while done < len(values):
+                stream.refill()
+                left = c_size_t(len(values) - done)
+                target = _at(bits, done * size // 8)
+                done += kernel(words, c_size_t(2 * WORDS), _at(values, done), target, left, *constants)
+            return bits
+
+        return work
+
+    def column_sums(self, bits: Bits, size: int) -> Work:
+        width = -(-size // 256)
+        # small reports stand several to a row, and their columns are folded afterwards
+        whole = np.pad(bits, (0, -len(bits) % (32 * width)))
+        rows = len(whole) // (32 * width)
+        kernel = self.library.column_sums
+
+        def work() -> object:
+            counts = np.zeros(256 * width, np.uint64)
+            kernel(_at(whole), c_size_t(rows), c_size_t(width), _at(counts))
+            return counts.reshape(-1, size).sum(axis=0)
+
+        return work
+
+
+def _at(array: npt.NDArray[Any], start: int = 0) -> c_void_p:
+    return c_void_p(array.ctypes.data + start * array.itemsize)

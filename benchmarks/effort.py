@@ -1,0 +1,25 @@
+"""How much work one measurement does, and the clock that times it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+Work = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Reports in a batch, and the seconds of repeats to take the best of."""
+
+    n: int
+    seconds: float
+
+    def rate(self, work: Work, n: int) -> float:
+        """Reports a second, by the shortest run of `work`, which handles `n` of them."""
+        work()  # warm up: compiling and first touches of memory are not what is measured
+        runs: list[float] = []
+        while len(runs) < 3 or sum(runs) < self.seconds:
+            start = perf_counter()
+            work()
+            runs.append(perf_counter() - start)
+        return n / min(runs)

@@ -1,0 +1,1 @@
+"""The tests, and the commands that check golden values and test vectors."""

@@ -1,0 +1,35 @@
+"""Small instances of everything that perturbs. A new mechanism adds a line and gets all the laws of test_laws.py."""
+
+import math
+from fractions import Fraction
+
+import deniable as dn
+from deniable.core.mechanism import PureProtocol
+
+EPSILON = math.log(3)  # odds of exactly 3: probabilities with small denominators
+
+TWO = dn.Categories(["yes", "no"])
+THREE = dn.Categories(["a", "b", "c"])
+FIVE = dn.Categories(range(5))
+
+EXAMPLES: dict[str, PureProtocol] = {
+    "warner": dn.DirectResponse(TWO, EPSILON),
+    "direct": dn.DirectResponse(FIVE, EPSILON),
+    "direct-words": dn.DirectResponse(THREE, 1.0),
+    "unary": dn.Unary(THREE, EPSILON),
+    "unary-two": dn.Unary(TWO, 2.0),
+    "unary-symmetric": dn.Unary.symmetric(dn.Categories(range(4)), 2 * EPSILON),
+    "unary-free": dn.Unary(THREE, 3.0, Fraction(3, 4), Fraction(1, 4)),
+    "unary-nine": dn.Unary(dn.Categories(range(9)), 1.0),
+    "subset-two": dn.SubsetSelection(TWO, EPSILON),
+    "subset": dn.SubsetSelection(FIVE, EPSILON, 2),
+    "subset-wide": dn.SubsetSelection(FIVE, EPSILON, 4),
+    "subset-nine": dn.SubsetSelection(dn.Categories(range(9)), 0.5),
+}
+
+
+def shares(size: int) -> list[Fraction]:
+    """True shares that are all different, and one of them zero where there is room."""
+    weights = [(7 * place + 3) % 11 for place in range(size)]
+    weights[-1] = 0 if size > 2 else 1
+    return [Fraction(weight, sum(weights)) for weight in weights]

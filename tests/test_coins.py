@@ -1,0 +1,269 @@
+"""Exactness of the coins on the primitives themselves: the map from random bytes to outcomes is counted, not sampled.
+
+Tests that do sample have a fixed seed and a false-alarm rate below 1e-6 each: a chi-square variable with k degrees of freedom
+exceeds k + 2 sqrt(k t) + 2 t with probability at most exp(-t) (Laurent, Massart 2000), and t is 16.2.
+"""
+
+import itertools
+import math
+import os
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import deniable as dn
+from deniable import kernels
+from deniable.core.bits import PackedBits
+from deniable.kernels import plain
+from tests.streams import CountingCoins, GivenCoins, planes
+
+LANES = np.arange(256)
+
+
+def chi_square_limit(freedom: int) -> float:
+    t = 16.2
+    return freedom + 2 * math.sqrt(freedom * t) + 2 * t
+
+
+def check_uniform(counts: NDArray[np.int64], chances: Sequence[float] | None = None) -> None:
+    expected = counts.sum() * np.array(chances if chances is not None else [1 / len(counts)] * len(counts))
+    assert expected.min() > 50
+    assert ((counts - expected) ** 2 / expected).sum() < chi_square_limit(len(counts) - 1)
+
+
+@pytest.mark.parametrize("heads", [Fraction(1, 3), Fraction(269, 1000), Fraction(5, 256), Fraction(77, 65536), Fraction(255, 256)])
+def test_every_pair_of_bytes_is_tossed_to_the_right_side(heads: Fraction) -> None:
+    """All 65,536 streams of two bytes: heads exactly as often as the probability allows, the last digit undecided."""
+    won = 0
+    for second in range(256):
+        # 256 lanes hold every first byte; those that tie with the first digit take `second`, then a third byte of 255.
+        coins = GivenCoins(planes(LANES), bytes([second, 255, 255, 255]))
+        won += int(coins.toss(heads, 256).sum())
+    assert won == math.floor(heads * 65536)
+
+
+def test_ties_are_settled_in_the_order_of_the_lanes() -> None:
+    heads = Fraction(1, 3)  # 0x55 0x55 ...
+    lanes = np.full(64, 0x55)
+    lanes[10:] = 0xFF
+    further = bytes([0, 0xFF, 0x55, 0x54, 0x56, 0x55, 1, 0xFF, 0, 0xFF]) + bytes([0, 0xFF])
+    outcome = GivenCoins(planes(lanes), further).toss(heads, 64)
+    assert np.flatnonzero(outcome).tolist() == [0, 2, 3, 6, 8]
+
+
+def test_neighbouring_tosses_share_no_randomness() -> None:
+    """All 65,536 pairs of bytes in neighbouring lanes: the joint counts are the products of the single ones."""
+    pairs = np.array(list(itertools.product(range(256), repeat=2))).ravel()
+    for distance in (1, 8):  # neighbours in a byte, and the same bit of neighbouring bytes
+        lanes = pairs if distance == 1 else pairs.reshape(-1, 8, 2).transpose(0, 2, 1).ravel()
+        outcome = GivenCoins(planes(lanes)).toss(Fraction(70, 256), len(lanes))
+        first = outcome.reshape(-1, 2)[:, 0] if distance == 1 else outcome.reshape(-1, 2, 8)[:, 0].ravel()
+        second = outcome.reshape(-1, 2)[:, 1] if distance == 1 else outcome.reshape(-1, 2, 8)[:, 1].ravel()
+        counts = Counter(zip(first.tolist(), second.tolist(), strict=True))
+        assert counts == {(True, True): 70 * 70, (True, False): 70 * 186, (False, True): 186 * 70, (False, False): 186 * 186}
+
+
+@pytest.mark.parametrize("bits", [1, 7, 8, 9, 64, 100, 1024])
+def test_joint_law_of_neighbouring_bits_and_rows(bits: int) -> None:
+    heads, rows = Fraction(2, 7), 40_000
+    tossed = dn.SeededCoins(bits).toss_packed(heads, rows, bits).unpack()
+    p = float(heads)
+    neighbours = [(tossed[:-1, 0], tossed[1:, 0])]  # the same bit of neighbouring rows
+    neighbours += [(tossed[:, 0], tossed[:, step]) for step in (1, 8, 63, 64) if step < bits]
+    for first, second in neighbours:
+        counts = np.bincount(2 * first + second, minlength=4)
+        check_uniform(counts, [(1 - p) ** 2, (1 - p) * p, p * (1 - p), p**2])
+
+
+def test_padding_bits_are_never_set() -> None:
+    packed = dn.SeededCoins(1).toss_packed(Fraction(9, 10), 1000, 13)
+    assert packed.bytes[:, 1].max() < 1 << 5
+    assert dn.SeededCoins(1).toss_packed(Fraction(1), 3, 13).row_sums().tolist() == [13, 13, 13]
+    assert dn.SeededCoins(1).toss_packed(Fraction(0), 3, 13).row_sums().tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("heads", [Fraction(1, 2), Fraction(1, 3), Fraction(1, 1000), Fraction(10**30 - 1, 10**30)])
+def test_a_toss_costs_about_one_byte(heads: Fraction) -> None:
+    coins = CountingCoins(1)
+    coins.toss_packed(heads, 1000, 1024)
+    assert 1000 * 1024 <= coins.drawn <= 1.01 * 1000 * 1024
+
+
+@pytest.mark.parametrize("word_bits", [4, 8, 12])
+def test_every_word_is_scaled_evenly(word_bits: int) -> None:
+    """At reduced word size: each value below n comes from the same number of words, and as few as possible are refused."""
+    words = np.arange(1 << word_bits, dtype=np.uint64)[:, None]
+    for n in range(1, (1 << word_bits) + 1, 1 if word_bits < 12 else 37):
+        values, refused = plain.scale(words, np.array([n], np.uint64), word_bits)
+        kept = np.delete(values[:, 0], refused)
+        assert len(refused) == (1 << word_bits) % n
+        assert np.bincount(kept, minlength=n).tolist() == [(1 << word_bits) // n] * n
+
+
+@given(
+    st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=50),
+    st.one_of(st.integers(1, 2**63 - 1), st.integers(1, 100), st.integers(2**32 - 5, 2**32 + 5)),
+)
+def test_scaling_of_real_words_is_the_formula(words: list[int], n: int) -> None:
+    for bits in (32, 64) if n <= 1 << 24 else (64,):
+        narrow = [word % 2**bits for word in words]
+        values, refused = plain.scale(np.array(narrow, np.uint64)[:, None], np.array([n], np.uint64), bits)
+        assert values[:, 0].tolist() == [word * n >> bits for word in narrow]
+        assert refused.tolist() == [i for i, word in enumerate(narrow) if word * n % 2**bits < 2**bits % n]
+
+
+def test_refused_words_are_drawn_again_in_order() -> None:
+    # n = 3: the word 0 is refused, since 2^32 mod 3 = 1.
+    words = np.array([0, 2**31, 0, 2**32 - 1, 1, 0, 1 << 30], "<u4")
+    assert GivenCoins(words.tobytes()).below(3, 4).tolist() == [0, 1, 0, 2]
+
+
+@pytest.mark.parametrize("n", [2, 6, 1000, 2**24 + 1])
+def test_below_and_its_neighbours_are_uniform(n: int) -> None:
+    draws = dn.SeededCoins(n).below(n, 200_000)
+    assert draws.min() >= 0
+    assert draws.max() < n
+    bins = (draws * 10 // n) if n > 10 else draws
+    count = min(n, 10)
+    edges = [-(-n * place // 10) for place in range(11)] if n > 10 else list(range(n + 1))
+    chances = [(edges[place + 1] - edges[place]) / n for place in range(count)]
+    check_uniform(np.bincount(bins, minlength=count), chances)
+    check_uniform(np.bincount(bins[:-1] * count + bins[1:], minlength=count**2), np.outer(chances, chances).ravel().tolist())
+
+
+@pytest.mark.parametrize(("n", "k"), [(4, 2), (5, 1), (5, 3), (6, 6), (3, 0)])
+def test_every_draw_of_floyd_gives_every_subset_equally_often(n: int, k: int) -> None:
+    choices = list(itertools.product(*(range(n - k + step + 1) for step in range(k))))
+    draws = np.array(choices, np.int64).reshape(len(choices), k)
+    subsets = Counter(tuple(row) for row in PackedBits(plain.floyd(draws, n), n).unpack().tolist())
+    assert set(subsets.values()) == {len(draws) // math.comb(n, k)}
+    assert len(subsets) == math.comb(n, k)
+    assert all(sum(subset) == k for subset in subsets)
+
+
+@pytest.mark.parametrize(("n", "k"), [(5, 2), (9, 4), (300, 150)])
+def test_subsets_have_their_size_and_no_favourites(n: int, k: int) -> None:
+    subsets = dn.SeededCoins(n).subset(n, k, 20_000)
+    assert (subsets.row_sums() == k).all()
+    members = subsets.unpack()
+    both = np.bincount(2 * members[:, 0] + members[:, n - 1], minlength=4)  # first and last element together
+    neither, one, two = (math.comb(n - 2, k - both) / math.comb(n, k) for both in range(3))
+    check_uniform(both, [neither, one, one, two])
+
+
+def test_pick_follows_its_weights_exactly() -> None:
+    class EachOnce(dn.SeededCoins):
+        def below(self, n: int, size: int) -> NDArray[np.int64]:
+            return np.arange(n)
+
+    assert np.bincount(EachOnce(1).pick([3, 0, 5, 1], 9)).tolist() == [3, 0, 5, 1]
+    check_uniform(np.bincount(dn.SeededCoins(1).pick([1, 2, 5], 10_000), minlength=3), [1 / 8, 2 / 8, 5 / 8])
+
+
+def test_secure_coins_never_repeat() -> None:
+    coins = dn.SecureCoins()
+    drawn = {coins.draw(16).tobytes() for _ in range(100)} | {dn.SecureCoins().draw(16).tobytes() for _ in range(100)}
+    assert len(drawn) == 200
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_takes_a_key_of_its_own() -> None:
+    coins = dn.SecureCoins()
+    coins.draw(16)
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writer, coins.draw(16).tobytes())
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reader, 16) != coins.draw(16).tobytes()
+    os.close(reader)
+    os.close(writer)
+
+
+def test_a_seed_repeats_its_stream_and_others_differ() -> None:
+    assert dn.SeededCoins(7).below(1000, 20).tolist() == dn.SeededCoins(7).below(1000, 20).tolist()
+    assert dn.SeededCoins(7).draw(32).tobytes() != dn.SeededCoins(8).draw(32).tobytes()
+    # The stream is part of what other clients must reproduce.
+    assert dn.SeededCoins(7).draw(8).tobytes().hex() == "87fc0e99e14c7893"
+
+
+def test_random_bytes_do_not_depend_on_how_they_are_asked_for() -> None:
+    whole = dn.SeededCoins(3).draw(300_000)
+    coins = dn.SeededCoins(3)
+    parts = [coins.draw(size) for size in (1, 15, 16, 131_072, 100_000)]
+    assert np.array_equal(np.concatenate(parts), whole[: sum(len(part) for part in parts)])
+
+
+@pytest.mark.needs("numba")
+@given(st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 9))
+def test_compiled_kernels_equal_their_twins(seed: int, rows: int, width: int) -> None:
+    from deniable.kernels import compiled
+
+    random = np.random.default_rng(seed)
+    words = random.integers(0, 2**64, (rows, width), dtype=np.uint64)
+    eight = random.integers(0, 2**64, (8, rows), dtype=np.uint64)
+    np.testing.assert_array_equal(compiled.column_sums(words), plain.column_sums(words))
+    for digit in (0, 1, 85, 255):
+        for ours, twins in zip(compiled.compare_planes(eight, digit), plain.compare_planes(eight, digit), strict=True):
+            np.testing.assert_array_equal(ours, twins)
+    lanes = words[:, 0] & words[:, -1] & random.integers(0, 2**64, rows, dtype=np.uint64)
+    tied = plain.set_positions(lanes)
+    np.testing.assert_array_equal(compiled.set_positions(lanes), tied)
+    more = random.integers(80, 90, len(tied), dtype=np.uint8)
+    ours, twins = np.zeros(rows * 8, np.uint8), np.zeros(rows * 8, np.uint8)
+    np.testing.assert_array_equal(compiled.settle(ours, tied.copy(), more, 85), plain.settle(twins, tied, more, 85))
+    np.testing.assert_array_equal(ours, twins)
+    bounds = random.integers(1, 2**24, width, dtype=np.uint64)
+    narrow = words.astype(np.uint32)
+    huge = random.integers(2**62, 2**63, width, dtype=np.uint64)
+    for words_, bounds_, bits in ((narrow, bounds, 32), (narrow, bounds[:1], 32), (words, bounds, 64), (words, huge, 64), (words, huge[:1], 64)):
+        for result, twin in zip(compiled.scale(words_, bounds_, bits), plain.scale(words_, bounds_, bits), strict=True):
+            np.testing.assert_array_equal(result, twin)
+    size = width + 5
+    draws = np.stack([random.integers(0, size - width + step + 1, rows) for step in range(width)], axis=1)
+    np.testing.assert_array_equal(compiled.floyd(draws, size), plain.floyd(draws, size))
+    values = random.integers(0, 7, rows * width).astype(np.uint8)
+    np.testing.assert_array_equal(compiled.histogram(values, 7), plain.histogram(values, 7))
+
+
+def test_refusals_of_scaled_words_are_exercised() -> None:
+    """The bounds above 2^62 refuse a good part of all words, so that the comparison of twins covers refusals."""
+    words = np.random.default_rng(0).integers(0, 2**64, (500, 1), dtype=np.uint64)
+    assert 50 < len(kernels.scale(words, np.array([2**63 - 2**61], np.uint64), 64)[1]) < 450
+
+
+@pytest.mark.parametrize("probability", [0.5, 1, Fraction(3, 2), Fraction(-1, 2), "1/2"])
+def test_a_probability_is_an_exact_fraction(probability: object) -> None:
+    for coins in (dn.SeededCoins(1), dn.EveryCoin()):
+        with pytest.raises(dn.InvalidParameter):
+            coins.toss(probability, 1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("weights", [[], [0, 0], [-1, 2], [0.5, 0.5], [2**62, 2**62]])
+def test_impossible_weights_are_refused(weights: list[int]) -> None:
+    with pytest.raises(dn.InvalidParameter):
+        dn.SeededCoins(1).pick(weights, 1)
+
+
+def test_impossible_bounds_and_subsets_are_refused() -> None:
+    for n in (0, -3, 2**63):
+        with pytest.raises(dn.InvalidParameter):
+            dn.SeededCoins(1).below(n, 1)
+    for k in (-1, 6):
+        with pytest.raises(dn.InvalidParameter):
+            dn.SeededCoins(1).subset(5, k, 1)
+
+
+@pytest.mark.parametrize("seed", [1.5, None, "seven", True, [1]])
+def test_a_seed_is_a_number_or_bytes(seed: object) -> None:
+    with pytest.raises(dn.InvalidCoins):
+        dn.SeededCoins(seed)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        dn.SecureCoins(seed)  # type: ignore[call-arg]
