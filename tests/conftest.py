@@ -1,4 +1,4 @@
-"""What a test may need from the machine: left out and said so where it is missing, a failure where ALL=1 asks for everything."""
+"""What a test may need from the machine: where it is missing the test is left out, or fails if ALL=1 asks for everything."""
 
 import importlib.util
 import os

@@ -61,12 +61,11 @@ class UnequalRows(dn.DirectResponse):
 
 
 class WrongSize(dn.SubsetSelection):
-    """Fills one place too few when it is honest."""
+    """Fills one place too few."""
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[np.uint8]]:
-        n, last = len(truth), self.domain.size - 1
-        honest = coins.toss(self.p, n)
-        others = coins.subset(last, self.size - 2, n).select(honest, coins.subset(last, self.size, n)).widened(last + 1)
+        honest, last = coins.toss(self.p, len(truth)), self.domain.size - 1
+        others = coins.subset(last, self.size - 1, one_less=honest).widened(last + 1)
         return {"cells": others.with_bit(last, others.bit(truth)).with_bit(truth, honest).bytes}
 
 
@@ -74,9 +73,8 @@ class LateStandIn(dn.SubsetSelection):
     """Forgets that the last value stands in for the truth among the others."""
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[np.uint8]]:
-        n, last = len(truth), self.domain.size - 1
-        honest = coins.toss(self.p, n)
-        others = coins.subset(last, self.size - 1, n).select(honest, coins.subset(last, self.size, n)).widened(last + 1)
+        honest, last = coins.toss(self.p, len(truth)), self.domain.size - 1
+        others = coins.subset(last, self.size, one_less=honest).widened(last + 1)
         return {"cells": others.with_bit(truth, honest).bytes}
 
 
@@ -102,7 +100,7 @@ def test_planted_bugs_are_caught(bug: type[dn.DirectResponse], size: int) -> Non
     assert certificate.loss.proof == ("enumerated" if size == 6 else bug(domain(size), 1.0).loss().proof)
 
 
-def test_wrong_size_of_an_honest_subset_is_caught() -> None:
+def test_wrong_size_is_caught() -> None:
     assert not dn.certify(WrongSize(domain(6), 1.0, 3), "enumerated").holds
 
 

@@ -1,7 +1,7 @@
 """Exactness of the coins on the primitives themselves: the map from random bytes to outcomes is counted, not sampled.
 
-Tests that do sample have a fixed seed and a false-alarm rate below 1e-6 each: a chi-square variable with k degrees of freedom
-exceeds k + 2 sqrt(k t) + 2 t with probability at most exp(-t) (Laurent, Massart 2000), and t is 16.2.
+Tests that do sample have a fixed seed and a false-alarm rate below 1e-6 each: a chi-square variable with k degrees of
+freedom exceeds k + 2 sqrt(k t) + 2 t with probability at most exp(-t) (Laurent, Massart 2000), and t is 16.2.
 """
 
 import itertools
@@ -10,10 +10,11 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -37,7 +38,9 @@ def check_uniform(counts: NDArray[np.int64], chances: Sequence[float] | None = N
     assert ((counts - expected) ** 2 / expected).sum() < chi_square_limit(len(counts) - 1)
 
 
-@pytest.mark.parametrize("heads", [Fraction(1, 3), Fraction(269, 1000), Fraction(5, 256), Fraction(77, 65536), Fraction(255, 256)])
+@pytest.mark.parametrize(
+    "heads", [Fraction(1, 3), Fraction(269, 1000), Fraction(5, 256), Fraction(77, 65536), Fraction(255, 256)]
+)
 def test_every_pair_of_bytes_is_tossed_to_the_right_side(heads: Fraction) -> None:
     """All 65,536 streams of two bytes: heads exactly as often as the probability allows, the last digit undecided."""
     won = 0
@@ -98,10 +101,10 @@ def test_a_toss_costs_about_one_byte(heads: Fraction) -> None:
 @pytest.mark.parametrize("word_bits", [4, 8, 12])
 def test_every_word_is_scaled_evenly(word_bits: int) -> None:
     """At reduced word size: each value below n comes from the same number of words, and as few as possible are refused."""
-    words = np.arange(1 << word_bits, dtype=np.uint64)[:, None]
+    words = np.arange(1 << word_bits, dtype=np.uint64)
     for n in range(1, (1 << word_bits) + 1, 1 if word_bits < 12 else 37):
-        values, refused = plain.scale(words, np.array([n], np.uint64), word_bits)
-        kept = np.delete(values[:, 0], refused)
+        values, refused = plain.scale(words, n, word_bits)
+        kept = np.delete(values, refused)
         assert len(refused) == (1 << word_bits) % n
         assert np.bincount(kept, minlength=n).tolist() == [(1 << word_bits) // n] * n
 
@@ -113,8 +116,8 @@ def test_every_word_is_scaled_evenly(word_bits: int) -> None:
 def test_scaling_of_real_words_is_the_formula(words: list[int], n: int) -> None:
     for bits in (32, 64) if n <= 1 << 24 else (64,):
         narrow = [word % 2**bits for word in words]
-        values, refused = plain.scale(np.array(narrow, np.uint64)[:, None], np.array([n], np.uint64), bits)
-        assert values[:, 0].tolist() == [word * n >> bits for word in narrow]
+        values, refused = plain.scale(np.array(narrow, np.uint64), n, bits)
+        assert values.tolist() == [word * n >> bits for word in narrow]
         assert refused.tolist() == [i for i, word in enumerate(narrow) if word * n % 2**bits < 2**bits % n]
 
 
@@ -137,19 +140,31 @@ def test_below_and_its_neighbours_are_uniform(n: int) -> None:
     check_uniform(np.bincount(bins[:-1] * count + bins[1:], minlength=count**2), np.outer(chances, chances).ravel().tolist())
 
 
-@pytest.mark.parametrize(("n", "k"), [(4, 2), (5, 1), (5, 3), (6, 6), (3, 0)])
-def test_every_draw_of_floyd_gives_every_subset_equally_often(n: int, k: int) -> None:
-    choices = list(itertools.product(*(range(n - k + step + 1) for step in range(k))))
-    draws = np.array(choices, np.int64).reshape(len(choices), k)
-    subsets = Counter(tuple(row) for row in PackedBits(plain.floyd(draws, n), n).unpack().tolist())
-    assert set(subsets.values()) == {len(draws) // math.comb(n, k)}
-    assert len(subsets) == math.comb(n, k)
-    assert all(sum(subset) == k for subset in subsets)
+@pytest.mark.parametrize("one_less", [False, True])
+@pytest.mark.parametrize(("n", "k", "word_bits"), [(4, 2, 5), (5, 1, 8), (5, 3, 4), (6, 6, 3), (7, 5, 3)])
+def test_every_row_of_words_gives_every_subset_equally_often(n: int, k: int, word_bits: int, one_less: bool) -> None:
+    """At reduced word size: all rows of k words, of which only those with a refused word are drawn again."""
+    words = np.array(list(itertools.product(range(1 << word_bits), repeat=k)), np.uint64)
+    members, refused = plain.subsets(words, n, np.full(len(words), one_less), word_bits)
+    kept = PackedBits(np.delete(members, refused, axis=0), n).unpack()
+    subsets = Counter(tuple(row) for row in kept.tolist())
+    assert len(subsets) == math.comb(n, k - one_less)
+    assert len(set(subsets.values())) == 1
+    assert all(sum(subset) == k - one_less for subset in subsets)
+    assert len(kept) == math.prod((1 << word_bits) // bound * bound for bound in range(n - k + 1, n + 1))
+
+
+def test_refused_subsets_are_drawn_again_whole() -> None:
+    # Two of three: bounds 2 and 3. The word 0 is refused for bound 3, and then the row's first word is forgotten too.
+    words = np.array([0, 2**31, 2**31, 0, 0, 2**32 - 1, 0, 1], "<u4")
+    drawn = GivenCoins(words.tobytes()).subset(3, 2, np.zeros(3, np.bool_))
+    # Row 0: 0, then 1. Row 1 is refused. Row 2: 0, then 2. Row 1 again: 0, then 0 is taken, so 2.
+    assert [np.flatnonzero(row).tolist() for row in drawn.unpack()] == [[0, 1], [0, 2], [0, 2]]
 
 
 @pytest.mark.parametrize(("n", "k"), [(5, 2), (9, 4), (300, 150)])
 def test_subsets_have_their_size_and_no_favourites(n: int, k: int) -> None:
-    subsets = dn.SeededCoins(n).subset(n, k, 20_000)
+    subsets = dn.SeededCoins(n).subset(n, k, np.zeros(20_000, np.bool_))
     assert (subsets.row_sums() == k).all()
     members = subsets.unpack()
     both = np.bincount(2 * members[:, 0] + members[:, n - 1], minlength=4)  # first and last element together
@@ -202,6 +217,7 @@ def test_random_bytes_do_not_depend_on_how_they_are_asked_for() -> None:
 
 
 @pytest.mark.needs("numba")
+@settings(deadline=None)  # the first example compiles
 @given(st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 9))
 def test_compiled_kernels_equal_their_twins(seed: int, rows: int, width: int) -> None:
     from deniable.kernels import compiled
@@ -217,26 +233,30 @@ def test_compiled_kernels_equal_their_twins(seed: int, rows: int, width: int) ->
     tied = plain.set_positions(lanes)
     np.testing.assert_array_equal(compiled.set_positions(lanes), tied)
     more = random.integers(80, 90, len(tied), dtype=np.uint8)
-    ours, twins = np.zeros(rows * 8, np.uint8), np.zeros(rows * 8, np.uint8)
-    np.testing.assert_array_equal(compiled.settle(ours, tied.copy(), more, 85), plain.settle(twins, tied, more, 85))
-    np.testing.assert_array_equal(ours, twins)
-    bounds = random.integers(1, 2**24, width, dtype=np.uint64)
-    narrow = words.astype(np.uint32)
-    huge = random.integers(2**62, 2**63, width, dtype=np.uint64)
-    for words_, bounds_, bits in ((narrow, bounds, 32), (narrow, bounds[:1], 32), (words, bounds, 64), (words, huge, 64), (words, huge[:1], 64)):
-        for result, twin in zip(compiled.scale(words_, bounds_, bits), plain.scale(words_, bounds_, bits), strict=True):
+    set_ours, set_twins = np.zeros(rows * 8, np.uint8), np.zeros(rows * 8, np.uint8)
+    np.testing.assert_array_equal(compiled.settle(set_ours, tied.copy(), more, 85), plain.settle(set_twins, tied, more, 85))
+    np.testing.assert_array_equal(set_ours, set_twins)
+    flat, narrow = words.ravel(), words.ravel().astype(np.uint32)
+    for scaled, bound, bits in ((narrow, 3, 32), (narrow, 2**24, 32), (flat, 2**40 + 1, 64), (flat, 2**63 - 2**61, 64)):
+        for result, twin in zip(compiled.scale(scaled, bound, bits), plain.scale(scaled, bound, bits), strict=True):
             np.testing.assert_array_equal(result, twin)
-    size = width + 5
-    draws = np.stack([random.integers(0, size - width + step + 1, rows) for step in range(width)], axis=1)
-    np.testing.assert_array_equal(compiled.floyd(draws, size), plain.floyd(draws, size))
+    rare = narrow.reshape(rows, width)
+    rare[0, -1] = 0  # refused unless the bound is a power of two
+    row_words: list[tuple[Any, int]] = [(rare, 32), (words, 64)]
+    for drawn, bits in row_words:
+        one_less = random.integers(0, 2, rows).astype(np.bool_)
+        members, refused = compiled.subsets(drawn, width + 6, one_less, bits)
+        twin_members, twin_refused = plain.subsets(drawn, width + 6, one_less, bits)
+        np.testing.assert_array_equal(members, twin_members)
+        np.testing.assert_array_equal(refused, twin_refused)
     values = random.integers(0, 7, rows * width).astype(np.uint8)
     np.testing.assert_array_equal(compiled.histogram(values, 7), plain.histogram(values, 7))
 
 
 def test_refusals_of_scaled_words_are_exercised() -> None:
     """The bounds above 2^62 refuse a good part of all words, so that the comparison of twins covers refusals."""
-    words = np.random.default_rng(0).integers(0, 2**64, (500, 1), dtype=np.uint64)
-    assert 50 < len(kernels.scale(words, np.array([2**63 - 2**61], np.uint64), 64)[1]) < 450
+    words = np.random.default_rng(0).integers(0, 2**64, 500, dtype=np.uint64)
+    assert 50 < len(kernels.scale(words, 2**63 - 2**61, 64)[1]) < 450
 
 
 @pytest.mark.parametrize("probability", [0.5, 1, Fraction(3, 2), Fraction(-1, 2), "1/2"])
@@ -256,9 +276,9 @@ def test_impossible_bounds_and_subsets_are_refused() -> None:
     for n in (0, -3, 2**63):
         with pytest.raises(dn.InvalidParameter):
             dn.SeededCoins(1).below(n, 1)
-    for k in (-1, 6):
+    for k in (-1, 0, 6):
         with pytest.raises(dn.InvalidParameter):
-            dn.SeededCoins(1).subset(5, k, 1)
+            dn.SeededCoins(1).subset(5, k, np.zeros(1, np.bool_))
 
 
 @pytest.mark.parametrize("seed", [1.5, None, "seven", True, [1]])

@@ -50,10 +50,6 @@ class PackedBits:
         changed[row, column >> 3] = cleared | value.astype(np.uint8) << shift
         return PackedBits(changed, self.width)
 
-    def select(self, choose: Bools, other: "PackedBits") -> "PackedBits":
-        """Our row where `choose`, the other's row elsewhere."""
-        return PackedBits(np.where(choose[:, None], self.bytes, other.bytes), self.width)
-
     def widened(self, width: int) -> "PackedBits":
         """The same rows with room for `width` bits; the new ones are zero."""
         missing = (width + 7) // 8 - self.bytes.shape[1]

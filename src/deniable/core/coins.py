@@ -8,7 +8,9 @@ How bytes become outcomes is part of the wire format, because clients in other l
   byte each, in order, until none is left or the probability has no digits left.
 - `below(n)`: one little-endian word each (32 bits for n up to 2^24, else 64); the value is word * n / 2^bits rounded down,
   and words whose low part is under 2^bits mod n are drawn again, in order.
-- everything else is made of these two.
+- `subset(n, k)`: k such words a row, for the steps of Floyd's algorithm with bounds n - k + 1 to n; where one element less
+  is wanted, the first step takes nothing. Rows of which any word is refused are drawn again whole, in order.
+- `pick(weights)`: `below` the sum of the weights, looked up among their running sums.
 
 Since r has as many digits as are needed, a toss has exactly the probability asked for, whatever fraction that is.
 """
@@ -46,8 +48,8 @@ class Coins(ABC):
         """Uniform integers 0..n-1."""
 
     @abstractmethod
-    def subset(self, n: int, k: int, size: int) -> PackedBits:
-        """Uniform k-subsets of range(n), as rows of n bits."""
+    def subset(self, n: int, k: int, one_less: Bools) -> PackedBits:
+        """Uniform subsets of range(n), as rows of n bits: of k elements, or of k - 1 in the rows where `one_less`."""
 
     @abstractmethod
     def pick(self, weights: Sequence[int], size: int) -> Ints:
@@ -98,31 +100,27 @@ class StreamCoins(Coins):
     def below(self, n: int, size: int) -> Ints:
         if not 1 <= n < 1 << 63:
             raise InvalidParameter("A uniform draw needs a bound from 1 to 2^63 - 1.")
-        return self._below_each(np.array([n], np.uint64), size)[:, 0]
-
-    def _below_each(self, bounds: NDArray[np.uint64], rows: int) -> Ints:
-        """A matrix of uniform integers, column j below bounds[j]."""
-        word = np.dtype("<u4") if bounds.max() <= 1 << 24 else np.dtype("<u8")
-        columns, bits = len(bounds), word.itemsize * 8
-        words = self.draw(rows * columns * word.itemsize).view(word).reshape(rows, columns)
-        values, again = kernels.scale(words, bounds, bits)
+        word = _word_for(n)
+        values, again = kernels.scale(self._words(word, size), n, word.itemsize * 8)
         while again.size:
-            words = self.draw(again.size * word.itemsize).view(word).reshape(1, -1)
-            redrawn, refused = kernels.scale(words, bounds[again % columns], bits)
-            values.flat[again] = redrawn[0]
+            values[again], refused = kernels.scale(self._words(word, again.size), n, word.itemsize * 8)
             again = again[refused]
         return values
 
-    def subset(self, n: int, k: int, size: int) -> PackedBits:
-        if not 0 <= k <= n:
-            raise InvalidParameter(f"A subset of {n} elements cannot have {k} of them.")
-        bits = np.zeros((size, (n + 7) // 8), np.uint8)
-        bounds = np.arange(n - k + 1, n + 1, dtype=np.uint64)  # Floyd: step i draws below n - k + i + 1
-        block = max(1, BLOCK // (k + 1))
-        for start in range(0, size if k else 0, block):
-            part = bits[start : start + block]
-            part[:] = kernels.floyd(self._below_each(bounds, len(part)), n)
+    def subset(self, n: int, k: int, one_less: Bools) -> PackedBits:
+        check_subset(n, k)
+        bits, word = np.empty((len(one_less), (n + 7) // 8), np.uint8), _word_for(n)
+        block = max(1, 4 * BLOCK // k)
+        for start in range(0, len(bits), block):
+            again = np.arange(start, min(start + block, len(bits)))
+            while again.size:
+                words = self._words(word, len(again) * k).reshape(-1, k)
+                bits[again], refused = kernels.subsets(words, n, one_less[again], word.itemsize * 8)
+                again = again[refused]
         return PackedBits(bits, n)
+
+    def _words(self, word: np.dtype[np.unsignedinteger], size: int) -> NDArray[np.unsignedinteger]:
+        return self.draw(size * word.itemsize).view(word)
 
     def pick(self, weights: Sequence[int], size: int) -> Ints:
         edges = np.cumsum([0, *check_weights(weights)])[1:]
@@ -180,10 +178,20 @@ class SeededCoins(_KeyStream):
         self._key(hashlib.sha256(b"deniable seed\0" + name).digest())
 
 
+def _word_for(n: int) -> np.dtype[np.unsignedinteger]:
+    return np.dtype("<u4") if n <= 1 << 24 else np.dtype("<u8")
+
+
 def check_probability(probability: Fraction) -> None:
     """Refuse what is not an exact fraction in [0, 1]: floats never decide a coin."""
     if not isinstance(probability, Fraction) or not 0 <= probability.numerator <= probability.denominator:
         raise InvalidParameter("A probability must be a Fraction from 0 to 1, for example Fraction(3, 4).")
+
+
+def check_subset(n: int, k: int) -> None:
+    """Refuse subsets that do not exist."""
+    if not 1 <= k <= n:
+        raise InvalidParameter(f"A subset of {n} elements cannot have {k} of them.")
 
 
 def check_weights(weights: Sequence[int]) -> list[int]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.core.bits import PackedBits
-from deniable.core.coins import Coins, check_probability, check_weights
+from deniable.core.coins import Coins, check_probability, check_subset, check_weights
 from deniable.errors import NotCertifiable
 
 Ints = NDArray[np.int64]
@@ -104,10 +104,13 @@ class EveryCoin(_Followed):
         self._record(np.zeros_like(outcome), [Fraction(1, n)])
         return outcome
 
-    def subset(self, n: int, k: int, size: int) -> PackedBits:
-        outcome = self._outcome(size, math.comb(n, k))
-        self._record(np.zeros_like(outcome), [Fraction(1, math.comb(n, k))])
-        return PackedBits.pack(_subsets(n, k)[outcome])
+    def subset(self, n: int, k: int, one_less: Bools) -> PackedBits:
+        check_subset(n, k)
+        more, fewer = math.comb(n, k), math.comb(n, k - 1)
+        outcome = self._outcome(len(one_less), more * fewer)
+        self._record(np.zeros_like(outcome), [Fraction(1, more * fewer)])
+        chosen = np.where(one_less[:, None], _subsets(n, k - 1)[outcome // more], _subsets(n, k)[outcome % more])
+        return PackedBits.pack(chosen)
 
 
 def _subsets(n: int, k: int) -> Bools:
@@ -138,20 +141,25 @@ class WatchedCoins(_Followed):
         self._record(outcome, [Fraction(1, n)] * len(watched) + [Fraction(n - len(watched), n)])
         return np.array([*watched, stand_in])[outcome]
 
-    def subset(self, n: int, k: int, size: int) -> PackedBits:
+    def subset(self, n: int, k: int, one_less: Bools) -> PackedBits:
+        check_subset(n, k)
+        (more, chances), (fewer, other_chances) = self._patterns(n, k), self._patterns(n, k - 1)
+        outcome = self._outcome(len(one_less), len(more) * len(fewer))
+        self._record(outcome, [a * b for b in other_chances for a in chances])
+        return PackedBits.pack(np.where(one_less[:, None], fewer[outcome // len(more)], more[outcome % len(more)]))
+
+    def _patterns(self, n: int, k: int) -> tuple[Bools, Chances]:
+        """One k-subset for each way to contain watched cells, and the probability of that way."""
         watched = [cell for cell in self.watched if cell < n]
-        free = np.array([cell for cell in range(n) if cell not in set(watched)], np.int64)
+        free = np.setdiff1d(np.arange(n), watched)
         table, chances = np.zeros((1 << len(watched), n), np.bool_), []
         for pattern in range(1 << len(watched)):
             inside = [cell for place, cell in enumerate(watched) if pattern >> place & 1]
             rest = k - len(inside)
-            possible = 0 <= rest <= len(free)
-            chances.append(Fraction(math.comb(len(free), rest) if possible else 0, math.comb(n, k)))
+            chances.append(Fraction(math.comb(len(free), rest) if rest >= 0 else 0, math.comb(n, k)))
             table[pattern, inside] = True
             table[pattern, free[: max(rest, 0)]] = True
-        outcome = self._outcome(size, len(table))
-        self._record(outcome, chances)
-        return PackedBits.pack(table[outcome])
+        return table, chances
 
 
 class SingleCoins(_Followed):
@@ -192,7 +200,7 @@ class SingleCoins(_Followed):
     def below(self, n: int, size: int) -> Ints:
         raise NotCertifiable("Only independent yes-or-no coins can be certified in factors.")
 
-    def subset(self, n: int, k: int, size: int) -> PackedBits:
+    def subset(self, n: int, k: int, one_less: Bools) -> PackedBits:
         raise NotCertifiable("Only independent yes-or-no coins can be certified in factors.")
 
     def pick(self, weights: Sequence[int], size: int) -> Ints:

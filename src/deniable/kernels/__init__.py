@@ -6,11 +6,8 @@ Loading numba takes about a second, so a device that randomizes one answer never
 import importlib.util
 from types import ModuleType
 
-import numpy as np
-from numpy.typing import NDArray
-
 from deniable.kernels import plain
-from deniable.kernels.plain import Bytes, Ints, Words
+from deniable.kernels.plain import AnyWords, Bools, Bytes, Ints, Words
 
 COMPILE_AFTER = 1 << 18  # elements of work after which loading numba starts to pay
 
@@ -47,15 +44,15 @@ def settle(bits: Bytes, tied: Ints, more: Bytes, digit: int) -> Ints:
     return result
 
 
-def scale(words: Words, bound: Words, word_bits: int) -> tuple[Ints, Ints]:
-    """Map uniform words (rows, columns) to integers below bound[column]: (values, flat positions to draw again)."""
+def scale(words: AnyWords, bound: int, word_bits: int) -> tuple[Ints, Ints]:
+    """Map uniform words to integers below `bound`: (values, positions of words that are refused and drawn again)."""
     result: tuple[Ints, Ints] = _twin(words.size).scale(words, bound, word_bits)
     return result
 
 
-def floyd(draws: Ints, size: int) -> Bytes:
-    """Turn draws[row, i] below size-k+i+1 into k-subsets of range(size), as packed bits."""
-    result: Bytes = _twin(draws.size).floyd(draws, size)
+def subsets(words: AnyWords, size: int, one_less: Bools, word_bits: int) -> tuple[Bytes, Ints]:
+    """Map rows of k uniform words to k-subsets of range(size): (packed bits, rows that are refused and drawn again)."""
+    result: tuple[Bytes, Ints] = _twin(words.size).subsets(words, size, one_less, word_bits)
     return result
 
 
@@ -65,7 +62,7 @@ def column_sums(words: Words) -> Ints:
     return result
 
 
-def histogram(values: NDArray[np.unsignedinteger], size: int) -> Ints:
+def histogram(values: AnyWords, size: int) -> Ints:
     """How often each integer below `size` occurs."""
     result: Ints = _twin(values.size).histogram(values, size)
     return result

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from deniable.kernels.plain import Bytes, Ints, Words
+from deniable.kernels.plain import AnyWords, Bools, Bytes, Ints, Words
 
 ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 EACH_BYTE = np.uint64(0x0101010101010101)
@@ -99,80 +99,94 @@ def _settle(bits, tied, more, digit):  # type: ignore[no-untyped-def]
     return left
 
 
-def scale(words: Words, bound: Words, word_bits: int) -> tuple[Ints, Ints]:
-    values = np.empty(words.shape, np.int64)
-    refused = np.empty(words.shape, np.bool_)
+def scale(words: AnyWords, bound: int, word_bits: int) -> tuple[Ints, Ints]:
+    values, refused = np.empty(len(words), np.int64), np.empty(len(words), np.bool_)
     if word_bits == 64:
-        any_refused = _scale_64(words, bound, values, refused)
-    elif len(bound) == 1:
-        any_refused = _scale_one(words.ravel(), bound[0], word_bits, values.ravel(), refused.ravel())
+        count = _scale_long(words, np.uint64(bound), values, refused)
     else:
-        any_refused = _scale(words, bound, word_bits, values, refused)
-    return values, np.flatnonzero(refused) if any_refused else np.empty(0, np.int64)
-
-
-@njit(cache=True, nogil=True)
-def _scale_one(words, bound, word_bits, values, refused):  # type: ignore[no-untyped-def]
-    shift, mask = np.uint64(word_bits), (np.uint64(1) << np.uint64(word_bits)) - np.uint64(1)
-    threshold = (mask - bound + np.uint64(1)) % bound
-    count = np.uint64(0)
-    for i in range(words.shape[0]):
-        product = words[i] * bound
-        values[i] = np.int64(product >> shift)
-        low = (product & mask) < threshold
-        refused[i] = low
-        count += np.uint64(low)
-    return count > 0
+        count = _scale(words, np.uint64(bound), np.uint64(word_bits), values, refused)
+    return values, np.flatnonzero(refused) if count else np.empty(0, np.int64)
 
 
 @njit(cache=True, nogil=True)
 def _scale(words, bound, word_bits, values, refused):  # type: ignore[no-untyped-def]
-    shift, mask = np.uint64(word_bits), (np.uint64(1) << np.uint64(word_bits)) - np.uint64(1)
+    mask = (np.uint64(1) << word_bits) - np.uint64(1)
     threshold = (mask - bound + np.uint64(1)) % bound
     count = np.uint64(0)
-    for row in range(words.shape[0]):
-        w, v, r = words[row], values[row], refused[row]
-        for column in range(w.shape[0]):
-            product = w[column] * bound[column]
-            v[column] = np.int64(product >> shift)
-            low = (product & mask) < threshold[column]
-            r[column] = low
-            count += np.uint64(low)
-    return count > 0
+    for i in range(words.shape[0]):
+        product = words[i] * bound
+        values[i] = np.int64(product >> word_bits)
+        low = (product & mask) < threshold
+        refused[i] = low
+        count += np.uint64(low)
+    return count
 
 
 @njit(cache=True, nogil=True)
-def _scale_64(words, bound, values, refused):  # type: ignore[no-untyped-def]
+def _scale_long(words, bound, values, refused):  # type: ignore[no-untyped-def]
+    threshold = (~bound + np.uint64(1)) % bound
+    count = np.uint64(0)
+    for i in range(words.shape[0]):
+        values[i] = np.int64(_high_product(words[i], bound))
+        low = words[i] * bound < threshold
+        refused[i] = low
+        count += np.uint64(low)
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _high_product(word, bound):  # type: ignore[no-untyped-def]
     half, low_half = np.uint64(32), np.uint64(0xFFFFFFFF)
-    any_refused = False
-    for row in range(words.shape[0]):
-        for column in range(words.shape[1]):
-            word, limit = words[row, column], bound[column if bound.shape[0] > 1 else 0]
-            w1, w0, b1, b0 = word >> half, word & low_half, limit >> half, limit & low_half
-            middle = w1 * b0 + (w0 * b0 >> half)
-            other = w0 * b1 + (middle & low_half)
-            values[row, column] = np.int64(w1 * b1 + (middle >> half) + (other >> half))
-            refused[row, column] = word * limit < (~limit + np.uint64(1)) % limit
-            any_refused |= refused[row, column]
-    return any_refused
+    w1, w0, b1, b0 = word >> half, word & low_half, bound >> half, bound & low_half
+    middle = w1 * b0 + (w0 * b0 >> half)
+    other = w0 * b1 + (middle & low_half)
+    return w1 * b1 + (middle >> half) + (other >> half)
 
 
-def floyd(draws: Ints, size: int) -> Bytes:
-    member = np.zeros((len(draws), (size + 7) // 8), np.uint8)
-    _floyd(draws, size, member)
-    return member
+def subsets(words: AnyWords, size: int, one_less: Bools, word_bits: int) -> tuple[Bytes, Ints]:
+    member = np.zeros((len(words), (size + 7) // 8), np.uint8)
+    refused = np.zeros(len(words), np.bool_)
+    if word_bits == 64:
+        _subsets_long(words, size, one_less, member, refused)
+    else:
+        _subsets(words, size, one_less, np.uint64(word_bits), member, refused)
+    return member, np.flatnonzero(refused)
 
 
 @njit(cache=True, nogil=True)
-def _floyd(draws, size, member):  # type: ignore[no-untyped-def]
-    rows, chosen = draws.shape
-    for row in range(rows):
-        d, m = draws[row], member[row]
+def _subsets(words, size, one_less, word_bits, member, refused):  # type: ignore[no-untyped-def]
+    chosen, mask = words.shape[1], (np.uint64(1) << word_bits) - np.uint64(1)
+    first = size - chosen
+    bounds = np.arange(first + 1, size + 1).astype(np.uint64)
+    thresholds = (mask - bounds + np.uint64(1)) % bounds
+    for row in range(words.shape[0]):
+        w, m = words[row], member[row]
+        count = np.uint64(0)
         for step in range(chosen):
-            place = d[step]
-            taken = m[place >> 3] >> (place & 7) & 1
-            place += taken * (size - chosen + step - place)  # a product, since a branch would be guessed wrong
-            m[place >> 3] |= np.uint8(1 << (place & 7))
+            product = w[step] * bounds[step]
+            count += np.uint64((product & mask) < thresholds[step])
+            place = product >> word_bits
+            taken = np.uint64(m[place >> np.uint64(3)]) >> (place & np.uint64(7)) & np.uint64(1)
+            # Selected by a mask, since a branch would be guessed wrong.
+            place ^= (place ^ np.uint64(first + step)) & (np.uint64(0) - taken)
+            chosen_bit = np.uint64(step > 0 or not one_less[row]) << (place & np.uint64(7))
+            m[place >> np.uint64(3)] |= np.uint8(chosen_bit)
+        refused[row] = count > 0
+
+
+@njit(cache=True, nogil=True)
+def _subsets_long(words, size, one_less, member, refused):  # type: ignore[no-untyped-def]
+    chosen = words.shape[1]
+    first = size - chosen
+    for row in range(words.shape[0]):
+        for step in range(chosen):
+            word, bound = words[row, step], np.uint64(first + step + 1)
+            refused[row] |= word * bound < (~bound + np.uint64(1)) % bound
+            place = np.int64(_high_product(word, bound))
+            if member[row, place >> 3] >> (place & 7) & 1:
+                place = first + step
+            if step > 0 or not one_less[row]:
+                member[row, place >> 3] |= np.uint8(1 << (place & 7))
 
 
 def column_sums(words: Words) -> Ints:
@@ -259,7 +273,7 @@ def _column_sums(words, sums):  # type: ignore[no-untyped-def]
             held = 0
 
 
-def histogram(values: Words, size: int) -> Ints:
+def histogram(values: AnyWords, size: int) -> Ints:
     counts = np.zeros((4, size), np.int64)
     _histogram(values, counts)
     return counts.sum(axis=0)

@@ -5,7 +5,9 @@ from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
+AnyWords = NDArray[np.unsignedinteger]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
 def compare_planes(planes: Words, digit: int) -> tuple[Words, Words]:
@@ -36,39 +38,44 @@ def settle(bits: Bytes, tied: Ints, more: Bytes, digit: int) -> Ints:
     return tied[more == digit]
 
 
-def scale(words: Words, bound: Words, word_bits: int) -> tuple[Ints, Ints]:
-    """Map uniform words (rows, columns) to integers below bound[column]: (values, flat positions to draw again).
+def scale(words: AnyWords, bound: int, word_bits: int) -> tuple[Ints, Ints]:
+    """Map uniform words to integers below `bound`: (values, positions of words that are refused and drawn again).
 
-    A single bound serves all columns. value = floor(word * bound / 2^word_bits), refused when the low part is under
-    2^word_bits mod bound: every value then has the same number of words (Lemire 2019).
+    value = floor(word * bound / 2^word_bits), refused when the low part is under 2^word_bits mod bound: every value then
+    has the same number of words (Lemire 2019).
     """
-    if word_bits == 64:
-        half, low_half = np.uint64(32), np.uint64(0xFFFFFFFF)
-        w1, w0, b1, b0 = words >> half, words & low_half, bound >> half, bound & low_half
-        carry = w0 * b0 >> half
-        middle = w1 * b0 + carry
-        other = w0 * b1 + (middle & low_half)
-        value = w1 * b1 + (middle >> half) + (other >> half)
-        low = words * bound  # modulo 2^64
-        threshold = (np.uint64(0) - bound) % bound
-    else:
-        product = words * bound
-        value = product >> np.uint64(word_bits)
-        low = product & np.uint64((1 << word_bits) - 1)
-        threshold = np.uint64(1 << word_bits) % bound
-    return value.astype(np.int64), np.flatnonzero(low < threshold).astype(np.int64)
+    values, refused = _scaled(words, np.array([bound], np.uint64), word_bits)
+    return values, np.flatnonzero(refused)
 
 
-def floyd(draws: Ints, size: int) -> Bytes:
-    """Turn draws[row, i] below size-k+i+1 into k-subsets of range(size), as packed bits (Floyd's algorithm)."""
-    rows, chosen = draws.shape
+def subsets(words: AnyWords, size: int, one_less: Bools, word_bits: int) -> tuple[Bytes, Ints]:
+    """Map rows of k uniform words to k-subsets of range(size): (packed bits, rows that are refused and drawn again).
+
+    Floyd's algorithm: step i scales its word to below size - k + i + 1 and takes that element, or element size - k + i if
+    it has been taken. Without its first step it gives subsets of k - 1, in the rows where `one_less`. A row is refused when
+    any of its words is.
+    """
+    rows, chosen = words.shape
+    draws, refused = _scaled(words, np.arange(size - chosen + 1, size + 1, dtype=np.uint64), word_bits)
     member = np.zeros((rows, (size + 7) // 8 * 8), np.bool_)
     row = np.arange(rows)
     for step in range(chosen):
-        draw = draws[:, step]
-        taken = member[row, draw]
-        member[row, np.where(taken, size - chosen + step, draw)] = True
-    return np.packbits(member, axis=1, bitorder="little")
+        taken = member[row, draws[:, step]]
+        member[row, np.where(taken, size - chosen + step, draws[:, step])] = ~one_less if step == 0 else True
+    return np.packbits(member, axis=1, bitorder="little"), np.flatnonzero(refused.any(axis=1))
+
+
+def _scaled(words: AnyWords, bound: Words, word_bits: int) -> tuple[Ints, Bools]:
+    if word_bits == 64:
+        half, low_half = np.uint64(32), np.uint64(0xFFFFFFFF)
+        w1, w0, b1, b0 = words >> half, words & low_half, bound >> half, bound & low_half
+        middle = w1 * b0 + (w0 * b0 >> half)
+        other = w0 * b1 + (middle & low_half)
+        value = w1 * b1 + (middle >> half) + (other >> half)
+        return value.astype(np.int64), words * bound < (np.uint64(0) - bound) % bound  # both modulo 2^64
+    product = words * bound
+    low = product & np.uint64((1 << word_bits) - 1)
+    return (product >> np.uint64(word_bits)).astype(np.int64), low < np.uint64(1 << word_bits) % bound
 
 
 def column_sums(words: Words) -> Ints:
@@ -80,7 +87,7 @@ def column_sums(words: Words) -> Ints:
     return sums
 
 
-def histogram(values: NDArray[np.unsignedinteger], size: int) -> Ints:
+def histogram(values: AnyWords, size: int) -> Ints:
     """How often each integer below `size` occurs."""
     counts = np.zeros(size, np.int64)
     for start in range(0, len(values), 1 << 16):  # bincount widens to 64 bits: only a part at a time

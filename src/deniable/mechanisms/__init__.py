@@ -33,7 +33,9 @@ def mechanism_from_json(text: str) -> Mechanism:
                 mechanism = SubsetSelection(domain, epsilon, spec["size"])
             case _:
                 raise InvalidParameter("This release does not know that mechanism. Update deniable.")
-    except (KeyError, TypeError, AttributeError, json.JSONDecodeError, ZeroDivisionError) as error:
+    except InvalidParameter:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError, ZeroDivisionError) as error:
         raise InvalidParameter('A mechanism is JSON with "mechanism", "domain", "epsilon" and its parameters.') from error
     if mechanism.spec() != spec:
         raise InvalidParameter("The parameters do not fit together: the description was changed after it was written.")

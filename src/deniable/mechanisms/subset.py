@@ -68,10 +68,8 @@ class SubsetSelection(CellProtocol):
         return Layout((Flags("cells", self.domain.size, ones=self.size),))
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[np.uint8]]:
-        n, last = len(truth), self.domain.size - 1
-        honest = coins.toss(self.p, n)
-        others = coins.subset(last, self.size - 1, n).select(honest, coins.subset(last, self.size, n))
-        chosen = others.widened(last + 1)
+        honest, last = coins.toss(self.p, len(truth)), self.domain.size - 1
+        chosen = coins.subset(last, self.size, one_less=honest).widened(last + 1)
         # Among the others the last value stands in for the truth, whose own bit says whether we were honest.
         chosen = chosen.with_bit(last, chosen.bit(truth))
         return {"cells": chosen.with_bit(truth, honest).bytes}

@@ -1,0 +1,1 @@
+"""The command line, one file per verb: parse, call the library, print."""

@@ -1,0 +1,230 @@
+"""`deniable demo`: the whole job on a real question, from answers to a published estimate and its certificate."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from deniable.cli.question import Question, marital_status
+from deniable.core.coins import Coins, SecureCoins, SeededCoins
+from deniable.core.domain import Categories
+from deniable.core.estimate import Estimate
+from deniable.core.mechanism import PureProtocol
+from deniable.core.reports import Reports
+from deniable.core.tally import Tally
+from deniable.errors import InvalidParameter
+from deniable.files.atomic import written_whole
+from deniable.mechanisms import DirectResponse, SubsetSelection, Unary
+from deniable.postprocess import norm_sub
+from deniable.privacy.certify import certify
+from deniable.privacy.law import law
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+MECHANISMS: dict[str, tuple[str, Callable[[Categories, float], PureProtocol]]] = {
+    "direct": ("direct response", DirectResponse),
+    "subset": ("subset selection", SubsetSelection),
+    "unary": ("unary encoding", Unary),
+}
+PICTURES = (".pdf", ".png", ".svg")
+
+
+@click.command(short_help="Do the whole job on a real question.")
+@click.option("--epsilon", type=float, default=1.0, show_default=True, metavar="E", help="The privacy budget of one answer.")
+@click.option(
+    "--mechanism", "name", type=click.Choice(list(MECHANISMS)), default="subset", show_default=True, help="How to randomize."
+)
+@click.option("--seed", type=int, metavar="N", help="Repeatable coins, for experiments only; secure unless given.")
+@click.option(
+    "--picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw the estimate to FILE: png, svg or pdf."
+)
+@click.pass_context
+def demo(ctx: click.Context, epsilon: float, name: str, seed: int | None, picture: Path | None) -> None:
+    """Ask 228,421 people for their marital status without learning anybody's.
+
+    The answers are real: US Current Population Surveys of 1994 and 1995. Each is randomized, packed to bytes, unpacked and
+    counted by one of two collectors, and the two tallies are added. The estimate is shown beside the truth, with what an
+    observer can conclude from one report, and the certificate of the mechanism. Nothing is written unless you ask for a
+    picture.
+
+    \b
+    deniable demo
+    deniable demo --epsilon 0.2 --mechanism unary
+    deniable demo --seed 7 --picture demo.png
+    """
+    if picture is not None:
+        _check_picture(picture)
+    question = marital_status()
+    title, make = MECHANISMS[name]
+    mechanism = make(Categories(question.answers), epsilon)
+
+    from deniable.cli import panel  # loads rich, which --help does not need
+
+    console, coins = panel.console(), SecureCoins() if seed is None else SeededCoins(seed)
+    _introduce(console, question, title, mechanism)
+    with panel.waiting(f"randomizing {question.total:,} answers"):
+        reports = mechanism.perturb(question.everyone(), coins)
+    _show_randomizing(console, mechanism, seed)
+    tally = _collect(console, mechanism, reports)
+    estimate = mechanism.estimate(tally)
+    _show_estimate(console, question, estimate)
+    _show_one_report(console, question, mechanism, reports)
+    with panel.waiting("following the coins"):
+        certificate = certify(mechanism)
+    _rule(console, "5", "The proof, from the code that made the reports")
+    console.print(panel.certificate(certificate))
+    if picture is not None:
+        with panel.waiting("drawing the picture"):
+            _draw(estimate, picture)
+        console.print(f"The picture is in {picture}.", soft_wrap=True, markup=False)
+    if not certificate.holds:
+        ctx.exit(1)
+
+
+def _rule(console: "Console", number: str, title: str) -> None:
+    console.print()
+    console.rule(f"[bold]{number}  {title}[/]", align="left", style="dim")
+
+
+def _introduce(console: "Console", question: Question, title: str, mechanism: PureProtocol) -> None:
+    from deniable.cli.panel import at_most
+
+    odds = mechanism.loss().odds or Fraction(1)
+    console.print(f"[bold]{question.ask}[/]")
+    console.print(
+        f"{question.total:,} {question.source} answer it through {title}. The promise: epsilon {mechanism.epsilon:g} for "
+        f"one answer, so no report is more than {at_most(odds)} times as likely under one answer as under another."
+    )
+
+
+def _show_randomizing(console: "Console", mechanism: PureProtocol, seed: int | None) -> None:
+    _rule(console, "1", "On each person's device: randomize")
+    console.print(
+        f"A report names the true answer with probability {float(mechanism.p):.3f} and any other answer with probability "
+        f"{float(mechanism.q):.3f}, exactly: {mechanism.p} and {mechanism.q}."
+    )
+    if seed is None:
+        console.print("The coins are secure: AES-256 keyed by the operating system. Every run differs.")
+    else:
+        console.print(
+            f"[bold yellow]The coins are seeded with {seed}: for experiments only.[/] Whoever knows the seed can undo the "
+            "randomness. Leave --seed out for secure coins."
+        )
+
+
+def _collect(console: "Console", mechanism: PureProtocol, reports: Reports) -> Tally:
+    """Send every second report to each of two collectors, as bytes; each counts its own, and the tallies are added."""
+    from rich.table import Table
+
+    _rule(console, "2", "At two collectors: unpack, count, add")
+    console.print(f"A report takes {mechanism.layout.bits} bits on the wire. No collector ever sees an answer.")
+    lines = Table.grid(padding=(0, 2))
+    lines.add_column(style="bold")
+    lines.add_column(justify="right")
+    lines.add_column(justify="right")
+    tallies = []
+    for collector, half in (("collector A", reports[::2]), ("collector B", reports[1::2])):
+        message = mechanism.pack(half)
+        tallies.append(mechanism.tally(mechanism.unpack(message)))
+        lines.add_row(collector, f"{tallies[-1].n:,} reports", f"{len(message):,} bytes")
+    tally_a, tally_b = tallies
+    together = tally_a + tally_b
+    same = "the same as counting all at once" if together == mechanism.tally(reports) else "NOT the same as at once"
+    lines.add_row("A + B", f"{together.n:,} reports", same)
+    console.print(lines)
+    return together
+
+
+def _show_estimate(console: "Console", question: Question, estimate: Estimate) -> None:
+    from rich import box
+    from rich.table import Table
+
+    from deniable.cli import bars
+
+    _rule(console, "3", "What the analyst learns: the shares, with 95 % intervals")
+    low, high = estimate.interval(0.95)
+    width = max(len(answer) for answer in question.answers)
+    scale = bars.axis(low.tolist(), high.tolist(), console.width - width - 3)
+    picture = Table.grid(padding=(0, 2))
+    for answer, value, start, stop in zip(question.answers, estimate.values, low, high, strict=True):
+        picture.add_row(answer, bars.bar(scale, value, start, stop, plain=console.options.ascii_only))
+    picture.add_row("", f"[dim]{scale.ticks()}[/]")
+    console.print(picture)
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table.add_column("% of people", no_wrap=True)
+    for heading in ("estimate", "95 % interval", "truth", "inside", "cleaned"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    cleaned, inside = norm_sub(estimate).values, 0
+    for place, answer in enumerate(question.answers):
+        truth = question.people[place] / question.total
+        covered = bool(low[place] <= truth <= high[place])
+        inside += covered
+        table.add_row(
+            answer,
+            f"{100 * estimate.values[place]:.2f}",
+            f"{100 * low[place]:.2f} to {100 * high[place]:.2f}",
+            f"{100 * truth:.2f}",
+            "[green]yes[/]" if covered else "[yellow]no[/]",
+            f"{100 * cleaned[place]:.2f}",
+        )
+    console.print(table)
+    console.print(
+        f"{inside} of {len(cleaned)} intervals hold the truth; over many runs 19 of 20 do. The error is the price of privacy "
+        f"alone: the truth is that of these {question.total:,} people. Cleaned means shifted and cut so that shares are not "
+        "negative and sum to 100 %."
+    )
+
+
+def _show_one_report(console: "Console", question: Question, mechanism: PureProtocol, reports: Reports) -> None:
+    """What an observer can conclude from the report of the first widowed person."""
+    from deniable.cli.panel import at_most, named
+
+    _rule(console, "4", "What one report tells")
+    answer = "widowed"
+    index = question.answers.index(answer)
+    row = mechanism.layout.rows(reports[sum(question.people[:index]) :][:1].columns)[0]
+    bits = "".join(str(byte >> bit & 1) for byte in row.tolist() for bit in range(8))[: mechanism.layout.bits]
+    names = ", ".join(repr(label) for label in named(mechanism, row) or ["nothing"])
+    # Bayes: belief after = share * likelihood / sum of the same over all answers; the likelihoods are exact.
+    likelihoods = [
+        dict(law(mechanism, place).items()).get(row.tobytes(), Fraction(0)) for place in range(len(question.answers))
+    ]
+    before = Fraction(question.people[index], question.total)
+    after = question.people[index] * likelihoods[index] / _dot(question.people, likelihoods)
+    console.print(f"A person who is {answer!r} sent {mechanism.layout.bits} bits, {bits}: {names}.", markup=False)
+    console.print(
+        f"An observer who knows all the shares above believed {answer!r} with {100 * float(before):.1f} % before seeing the report, "
+        f"and {100 * float(after):.1f} % after.",
+        markup=False,
+    )
+    odds = mechanism.loss().odds or Fraction(1)
+    console.print(
+        f"Whatever we had seen, nobody's belief that this person is {answer!r} rather than {question.answers[0]!r} can change "
+        f"by more than a factor {at_most(odds)} (epsilon {mechanism.epsilon:g}, one answer).",
+        markup=False,
+    )
+
+
+def _dot(people: tuple[int, ...], chances: list[Fraction]) -> Fraction:
+    return sum((number * chance for number, chance in zip(people, chances, strict=True)), Fraction(0))
+
+
+def _check_picture(path: Path) -> None:
+    """Refuse a picture that could not be written, before any work is done."""
+    if path.suffix.lower() not in PICTURES:
+        raise InvalidParameter(f"A picture must end in {', '.join(PICTURES)}. Choose such a name, for example demo.png.")
+    if not path.parent.is_dir() or path.is_dir():
+        raise InvalidParameter(f"The picture cannot be written to {str(path)!r}. Name a file in a folder that exists.")
+
+
+def _draw(estimate: Estimate, path: Path) -> None:
+    figure = estimate.plot()
+    try:
+        with written_whole(path, overwrite=True) as temporary:
+            figure.savefig(temporary, format=path.suffix.lower()[1:], dpi=150)
+    except OSError as error:
+        raise InvalidParameter(f"The picture cannot be written to {str(path)!r}: {error.strerror}.") from error

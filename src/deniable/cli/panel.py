@@ -1,0 +1,102 @@
+"""What the verbs print with rich: the console, a spinner while something takes time, and the certificate as a panel."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+
+import numpy as np
+from rich.console import Console
+from rich.panel import Panel
+from rich.status import Status
+from rich.table import Table
+from rich.text import Text
+
+from deniable.core.mechanism import Mechanism, PureProtocol
+from deniable.privacy.certify import Certificate
+
+WIDEST = 120
+SHOWN_BYTES = 8  # of a report in hexadecimal
+
+PROOFS = {
+    "enumerated": "every outcome of every coin was followed",
+    "factored": "every coin was flipped on its own; the bits of a report are independent",
+    "symmetric": "answers are alike, so a few of them stand for all",
+    "theorem": "a published proof, not followed here",
+}
+
+
+def console() -> Console:
+    """The terminal, or a pipe, at a width that reads well."""
+    made = Console(highlight=False)
+    made.width = min(made.width, WIDEST)
+    return made
+
+
+def waiting(what: str) -> AbstractContextManager[object]:
+    """A spinner on the error stream while the block runs; nothing at all when that is not a terminal."""
+    stream = Console(stderr=True)
+    return Status(f"{what} ...", console=stream, spinner="line")
+
+
+def at_most(number: Fraction) -> str:
+    """Three significant digits, rounded up; of the part above one where the number is hardly larger.
+
+    >>> at_most(Fraction(271828, 100000)), at_most(Fraction(1000001, 1000000)), at_most(Fraction(10**9 + 1))
+    ('2.72', '1.000001', '1.01E+9')
+    """
+    base = Fraction(1) if 1 < number < Fraction(11, 10) else Fraction(0)
+    context = Context(prec=3, rounding=ROUND_CEILING)
+    part = context.divide(Decimal((number - base).numerator), Decimal((number - base).denominator))
+    return str((part + int(base)).normalize())
+
+
+def certificate(shown: Certificate) -> Panel:
+    """What was promised, what the code does, and where it is worst."""
+    loss, mechanism = shown.loss, shown.mechanism
+    first, second = shown.worst_pair
+    lines = Table.grid(padding=(0, 2))
+    lines.add_column(style="bold", no_wrap=True)
+    lines.add_column(overflow="fold")
+    verdict = Text("holds", "bold green") if shown.holds else Text("DOES NOT HOLD", "bold red")
+    lines.add_row("verdict", verdict)
+    lines.add_row("mechanism", Text(f"{mechanism.wire}, {mechanism.domain.size:,} values, {mechanism.fingerprint}"))
+    lines.add_row("budget", Text(f"epsilon {mechanism.epsilon:.12g} for {loss.unit}, {loss.protects}"))
+    lines.add_row("exact loss", Text(f"epsilon {loss.epsilon():.12g} for {loss.unit}"))
+    if loss.odds is None:
+        lines.add_row("odds", Text("unbounded: the worst report rules one of the worst pair out"))
+    else:
+        lines.add_row("odds", Text(f"{float(loss.odds):.9g} = {loss.odds}"))
+        lines.add_row("in words", Text(f"no report changes the odds of two answers more than {at_most(loss.odds)}-fold"))
+    lines.add_row("slack", Text(f"{shown.slack:.3g} of epsilon for {loss.unit}"))
+    lines.add_row("worst pair", Text(f"{first!r} against {second!r}"))
+    lines.add_row("worst report", Text(_report(shown)))
+    lines.add_row("proof", Text(f"{loss.proof}: {PROOFS[loss.proof]}"))
+    lines.add_row("followed", Text(f"{shown.followed:,} outcomes, {shown.values:,} of {mechanism.domain.size:,} values"))
+    return Panel(lines, title="certificate", title_align="left", border_style="green" if shown.holds else "red")
+
+
+def _report(shown: Certificate) -> str:
+    """The worst report: its bytes and the answers it names, or what the proof says about it in words."""
+    if shown.loss.proof == "symmetric":
+        return shown.worst_report
+    row = np.frombuffer(bytes.fromhex(shown.worst_report), np.uint8)
+    digits = row[:SHOWN_BYTES].tobytes().hex() + (f"... ({len(row):,} bytes)" if len(row) > SHOWN_BYTES else "")
+    answers = named(shown.mechanism, row)
+    return f"{digits}, which names {_few(answers)}" if answers is not None else digits
+
+
+def named(mechanism: Mechanism, row: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> list[str | int] | None:
+    """The answers that a report supports, if the mechanism has such a notion; the report is a row of bytes."""
+    if not isinstance(mechanism, PureProtocol) or len(mechanism.layout.fields) != 1:
+        return None
+    (field,) = mechanism.layout.fields
+    cells = np.arange(mechanism.domain.size)
+    supported = mechanism.supports({field.name: field.column(row[None, :])}, cells)[0]
+    return [mechanism.domain.labels[int(cell)] for cell in np.flatnonzero(supported)]
+
+
+def _few(answers: Sequence[str | int]) -> str:
+    if len(answers) > 4:
+        return f"{len(answers):,} answers"
+    return ", ".join(repr(answer) for answer in answers) or "no answer"

@@ -1,0 +1,37 @@
+"""Every example runs as a reader would run it, and prints what it is about."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+SAYS = {
+    "files.py": "refused: The message is damaged",
+    "first_steps.py": "50,000 reports of 4 bits, 25,036 bytes with their header",
+    "merge_tallies.py": "5,000 + 5,000 = 10,000 reports",
+    "own_coins.py": "yes: yes 3/5, no 1/5, no answer 1/5",
+}
+
+
+def test_every_example_is_listed_and_short() -> None:
+    lines = {path.name: len(path.read_text(encoding="utf-8").splitlines()) for path in EXAMPLES.glob("*.py")}
+    assert sorted(lines) == sorted(SAYS)
+    assert max(lines.values()) < 60
+
+
+@pytest.mark.parametrize("name", sorted(SAYS))
+def test_example(name: str, tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, EXAMPLES / name], capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert SAYS[name] in done.stdout
+    assert list(tmp_path.iterdir()) == []  # it cleans up behind itself
+
+
+def test_the_planted_bug_is_refused(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / "own_coins.py"], capture_output=True, text=True, cwd=tmp_path, timeout=120
+    )
+    assert "DOES NOT HOLD" in done.stdout and "rules one of them out" in done.stdout

@@ -1,0 +1,97 @@
+"""The shape of the project: who may import whom, what is public, how much loading it costs."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import deniable as dn
+
+SOURCE = Path(dn.__file__).parent
+# A module imports only from its own folder and from those before it.
+ORDER = ["errors", "kernels", "core", "mechanisms", "privacy", "postprocess", "files", "cli"]
+
+
+def part(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def test_imports_go_one_way() -> None:
+    broken = []
+    for path in SOURCE.rglob("*.py"):
+        inside = path.relative_to(SOURCE).parts
+        own = inside[0].removesuffix(".py")
+        if own in ("__init__", "__main__"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and node.module == "deniable":
+                names = [f"deniable.{alias.name}" for alias in node.names]
+            for name in names:
+                if name.split(".")[0] == "deniable" and own != "cli":
+                    target = part(name)
+                    if target not in ORDER or ORDER.index(target) > ORDER.index(own):
+                        broken.append(f"{'/'.join(inside)} imports {name}")
+    assert not broken, "\n".join(broken)
+
+
+def test_every_folder_has_its_place() -> None:
+    folders = {path.name for path in SOURCE.iterdir() if path.is_dir() and path.name not in ("__pycache__", "data")}
+    assert folders == set(ORDER) - {"errors"}
+
+
+def test_public_names_are_listed_once_and_exist() -> None:
+    assert dn.__all__ == sorted(dn.__all__)
+    submodules = {path.stem for path in SOURCE.iterdir()}
+    public = {name for name in vars(dn) if not name.startswith("_")} - submodules
+    # A function may carry the name of a folder or file, and then hides it.
+    assert public | (set(dn.__all__) & submodules) == set(dn.__all__)
+    for name in dn.__all__:
+        assert getattr(dn, name).__doc__, f"{name} has no docstring"
+
+
+def test_import_is_light() -> None:
+    """Nothing heavy is loaded by the import, nor by randomizing and certifying one answer."""
+    heavy = ["numba", "scipy", "pyarrow", "matplotlib", "pandas", "click", "rich"]
+    code = f"""
+import sys, deniable as dn
+mechanism = dn.SubsetSelection(dn.Categories(["yes", "no", "maybe"]), epsilon=1.0)
+mechanism.estimate(mechanism.tally(mechanism.perturb(["yes"])))
+assert dn.certify(mechanism).holds
+print([name for name in {heavy} if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_it_works_without_any_extra() -> None:
+    """With numba, pyarrow and matplotlib out of reach, bulk work gives the same reports as with them."""
+    code = """
+import sys
+for name in ("numba", "pyarrow", "matplotlib"):
+    if {without}:
+        sys.modules[name] = None
+import importlib.util
+found = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name == "numba" and {without} else found(name, *rest)
+import hashlib, numpy as np, deniable as dn
+for make in (dn.DirectResponse, dn.Unary, dn.SubsetSelection):
+    mechanism = make(dn.Categories(range(60)), 1.0)
+    reports = mechanism.perturb(np.arange(30_000) % 60, dn.SeededCoins(1))
+    print(hashlib.sha256(mechanism.pack(reports)).hexdigest(), mechanism.count(reports).sum())
+print("numba" in sys.modules and sys.modules["numba"] is not None)
+"""
+    outputs = []
+    for without in (True, False):
+        command = [sys.executable, "-c", code.replace("{without}", str(without))]
+        outputs.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n"))
+    assert outputs[0][:3] == outputs[1][:3]
+    assert outputs[0][3] == "False"
+
+
+def test_modules_are_small() -> None:
+    long = {
+        str(path.relative_to(SOURCE)): n for path in SOURCE.rglob("*.py") if (n := len(path.read_text().splitlines())) > 400
+    }
+    assert not long
