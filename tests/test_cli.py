@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from fractions import Fraction
+from importlib.metadata import version
 from pathlib import Path
 
 import click
@@ -34,7 +35,7 @@ ANSWERS = dict(
 def run(*arguments: str, columns: int = 80, charset: str = "utf-8") -> Result:
     """Run a command; an exception other than an exit code is raised here, so nothing passes with a traceback."""
     runner = CliRunner(charset=charset, env={"COLUMNS": str(columns)})
-    return runner.invoke(main, list(arguments), terminal_width=80, catch_exceptions=False)
+    return runner.invoke(main, list(arguments), prog_name="deniable", terminal_width=80, catch_exceptions=False)
 
 
 def refusal(*arguments: str) -> str:
@@ -76,7 +77,7 @@ class TestHelp:
             assert float(high) + float(low) == pytest.approx(100)
 
     def test_version(self) -> None:
-        assert run("--version").stdout == "deniable, version 0.1.0\n"
+        assert run("--version").stdout == f"deniable, version {version('deniable')}\n"
 
     def test_as_a_module_without_heavy_imports(self) -> None:
         code = (
@@ -111,7 +112,7 @@ class TestCertify:
 
     @pytest.mark.parametrize(("name", "proof"), [("direct", "factored"), ("unary", "symmetric"), ("subset", "factored")])
     def test_a_proof_that_is_not_possible(self, name: str, proof: str) -> None:
-        assert "certified" in refusal("certify", name, "--values", "6", "--epsilon", "1", "--proof", proof)
+        assert "certified" in refusal("certify", name, "--values", "64", "--epsilon", "1", "--proof", proof)
 
     def test_categories_and_json(self) -> None:
         record = certified("direct", "--category", "yes", "--category", "no", "--epsilon", str(math.log(3)))
@@ -164,7 +165,9 @@ class TestCertify:
 
     def test_a_wide_report_is_cut_in_the_panel_only(self) -> None:
         arguments = ("unary", "--values", "300", "--epsilon", "1")
-        assert "... (38 bytes), which names 299 answers" in run("certify", *arguments).stdout
+        shown = run("certify", *arguments).stdout
+        assert "... (38 bytes), which names 299 answers" in shown
+        assert "4 of 300 values, which stand for all" in shown
         assert len(str(certified(*arguments)["worst_report"])) == 2 * 38
 
     def test_a_mechanism_from_a_file(self, tmp_path: Path) -> None:
@@ -173,6 +176,8 @@ class TestCertify:
         file.write_text(mechanism.to_json(), encoding="utf-8")
         assert certified(str(file))["fingerprint"] == mechanism.fingerprint
         assert "a file holds its own" in refusal("certify", str(file), "--epsilon", "1")
+        file.write_text(dn.DirectResponse(dn.Categories(range(10**12)), 1.0).to_json(), encoding="utf-8")
+        assert "At most 100,000 values" in refusal("certify", str(file))
 
     def test_a_promise_that_does_not_hold(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def honest(self: dn.Unary, truth: NDArray[np.int64], coins: dn.Coins) -> Mapping[str, NDArray[np.uint8]]:

@@ -172,6 +172,32 @@ def test_subsets_have_their_size_and_no_favourites(n: int, k: int) -> None:
     check_uniform(both, [neither, one, one, two])
 
 
+@pytest.mark.parametrize(("first", "second"), [(1, 1), (1, 4), (3, 1), (3, 5)])
+def test_split_is_uniform_on_each_side(first: int, second: int) -> None:
+    heads = Fraction(2, 5)
+    drawn = dn.SeededCoins(first * 10 + second).split(heads, first, second, 20_000)
+    chances = [0.4 / first] * first + [0.6 / second] * second
+    check_uniform(np.bincount(drawn, minlength=first + second), chances)
+    # Exactly: every toss with every draw on either side, put together from a stream that is given.
+    coins = EachSide(0)
+    counts = np.bincount(coins.split(heads, first, second, 5 * first * second), minlength=first + second)
+    assert counts.tolist() == [2 * second] * first + [3 * first] * second
+
+
+class EachSide(dn.SeededCoins):
+    """Every combination of a toss (two heads in five), a first and a second draw, each once."""
+
+    draws = 0
+
+    def toss(self, heads: Fraction, size: int) -> NDArray[np.bool_]:
+        return np.arange(size) % 5 < 2
+
+    def below(self, n: int, size: int) -> NDArray[np.int64]:
+        other = size // 5 // n
+        self.draws += 1
+        return np.arange(size) // 5 % n if self.draws == 1 else np.arange(size) // 5 // other
+
+
 def test_pick_follows_its_weights_exactly() -> None:
     class EachOnce(dn.SeededCoins):
         def below(self, n: int, size: int) -> NDArray[np.int64]:

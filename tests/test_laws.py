@@ -65,8 +65,8 @@ def test_p_q_and_pairs_are_those_of_the_code(name: str) -> None:
     for x in range(mechanism.domain.size):
         for y in range(mechanism.domain.size):
             assert support(name, x, y) == (mechanism.p if x == y else mechanism.q)
-            for z in range(y):
-                assert support(name, x, y, z) == mechanism.pairs[0 if x in (y, z) else 1]
+            for z in range(y if mechanism.pairs else 0):
+                assert support(name, x, y, z) == mechanism.pairs[0 if x in (y, z) else 1]  # type: ignore[index]
 
 
 @every_example
@@ -102,8 +102,10 @@ def test_variance_and_covariance_are_those_of_the_code(name: str) -> None:
             terms = (truth[x] * (support(name, x, y, z) - support(name, x, y) * support(name, x, z)) for x in range(size))
             exact[y, z] = sum(terms, Fraction(0)) / (n * slope**2)
     predicted = mechanism.predict(np.array(truth, np.float64), n)
-    np.testing.assert_allclose(predicted.covariance(), exact, rtol=1e-12, atol=1e-15)
-    np.testing.assert_array_equal(predicted.variance, np.diag(predicted.covariance()))
+    assert predicted.variance is not None
+    np.testing.assert_allclose(predicted.variance, np.diag(exact), rtol=1e-12)
+    if mechanism.pairs:
+        np.testing.assert_allclose(predicted.covariance(), exact, rtol=1e-12, atol=1e-15)
     assert predicted.n == n
 
 

@@ -14,7 +14,7 @@ from deniable.privacy.certify import Certificate
 from deniable.privacy.certify import certify as certificate_of
 
 NAMES = ("direct", "unary", "subset")
-LARGEST = 100_000  # values: past this, following a mechanism takes gigabytes
+LARGEST = 100_000  # values: past this, following a mechanism takes minutes
 
 
 @click.command(short_help="Prove the exact privacy loss of a mechanism.")
@@ -79,6 +79,7 @@ def certify(
         )
     else:
         chosen = _read(Path(mechanism))
+        _check_size(chosen.domain.size)
 
     from deniable.cli import panel  # loads rich, which --help does not need
 
@@ -97,9 +98,13 @@ def _domain(values: int | None, categories: tuple[str, ...]) -> Categories:
         raise InvalidParameter(
             "A mechanism needs a question: either --values N for N numbered answers, or --category for each answer."
         )
-    if values is not None and values > LARGEST:
-        raise InvalidParameter(f"At most {LARGEST:,} values can be certified here. Try fewer: the loss is the same.")
+    _check_size(values or 0)
     return Categories(categories or range(values or 0))
+
+
+def _check_size(values: int) -> None:
+    if values > LARGEST:
+        raise InvalidParameter(f"At most {LARGEST:,} values can be certified here. Try fewer.")
 
 
 def _named(name: str, domain: Categories, epsilon: float | None, size: int | None, symmetric: bool) -> Mechanism:

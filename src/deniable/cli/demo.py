@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deniable.cli.question import Question, marital_status
-from deniable.core.coins import Coins, SecureCoins, SeededCoins
+from deniable.core.coins import SecureCoins, SeededCoins
 from deniable.core.domain import Categories
 from deniable.core.estimate import Estimate
 from deniable.core.mechanism import PureProtocol
@@ -92,11 +92,11 @@ def _rule(console: "Console", number: str, title: str) -> None:
 def _introduce(console: "Console", question: Question, title: str, mechanism: PureProtocol) -> None:
     from deniable.cli.panel import at_most
 
-    odds = mechanism.loss().odds or Fraction(1)
     console.print(f"[bold]{question.ask}[/]")
     console.print(
         f"{question.total:,} {question.source} answer it through {title}. The promise: epsilon {mechanism.epsilon:g} for "
-        f"one answer, so no report is more than {at_most(odds)} times as likely under one answer as under another."
+        f"one answer, so no report is more than {at_most(_odds(mechanism))} times as likely under one answer as under "
+        "another."
     )
 
 
@@ -173,9 +173,9 @@ def _show_estimate(console: "Console", question: Question, estimate: Estimate) -
         )
     console.print(table)
     console.print(
-        f"{inside} of {len(cleaned)} intervals hold the truth; over many runs 19 of 20 do. The error is the price of privacy "
-        f"alone: the truth is that of these {question.total:,} people. Cleaned means shifted and cut so that shares are not "
-        "negative and sum to 100 %."
+        f"{inside} of {len(cleaned)} intervals hold the truth; over many runs 19 of 20 do. The error is the price of "
+        f"privacy alone: the truth is that of these {question.total:,} people. Cleaned means shifted and cut so that shares "
+        "are not negative and sum to 100 %."
     )
 
 
@@ -197,16 +197,21 @@ def _show_one_report(console: "Console", question: Question, mechanism: PureProt
     after = question.people[index] * likelihoods[index] / _dot(question.people, likelihoods)
     console.print(f"A person who is {answer!r} sent {mechanism.layout.bits} bits, {bits}: {names}.", markup=False)
     console.print(
-        f"An observer who knows all the shares above believed {answer!r} with {100 * float(before):.1f} % before seeing the report, "
-        f"and {100 * float(after):.1f} % after.",
+        f"An observer who knows all the shares above believed {answer!r} with {100 * float(before):.1f} % before seeing "
+        f"the report, and {100 * float(after):.1f} % after.",
         markup=False,
     )
-    odds = mechanism.loss().odds or Fraction(1)
     console.print(
-        f"Whatever we had seen, nobody's belief that this person is {answer!r} rather than {question.answers[0]!r} can change "
-        f"by more than a factor {at_most(odds)} (epsilon {mechanism.epsilon:g}, one answer).",
+        f"Whatever we had seen, nobody's belief that this person is {answer!r} rather than {question.answers[0]!r} can "
+        f"change by more than a factor {at_most(_odds(mechanism))} (epsilon {mechanism.epsilon:g}, one answer).",
         markup=False,
     )
+
+
+def _odds(mechanism: PureProtocol) -> Fraction:
+    odds = mechanism.loss().odds
+    assert odds is not None  # mechanisms made from a budget always promise something
+    return odds
 
 
 def _dot(people: tuple[int, ...], chances: list[Fraction]) -> Fraction:

@@ -20,8 +20,8 @@ SHOWN_BYTES = 8  # of a report in hexadecimal
 
 PROOFS = {
     "enumerated": "every outcome of every coin was followed",
-    "factored": "every coin was flipped on its own; the bits of a report are independent",
-    "symmetric": "answers are alike, so a few of them stand for all",
+    "factored": "each coin was flipped alone; bits are independent",
+    "symmetric": "everything at the cells of some answers was followed",
     "theorem": "a published proof, not followed here",
 }
 
@@ -72,7 +72,10 @@ def certificate(shown: Certificate) -> Panel:
     lines.add_row("worst pair", Text(f"{first!r} against {second!r}"))
     lines.add_row("worst report", Text(_report(shown)))
     lines.add_row("proof", Text(f"{loss.proof}: {PROOFS[loss.proof]}"))
-    lines.add_row("followed", Text(f"{shown.followed:,} outcomes, {shown.values:,} of {mechanism.domain.size:,} values"))
+    alike = "" if shown.values == mechanism.domain.size else ", which stand for all"
+    lines.add_row(
+        "followed", Text(f"{shown.followed:,} outcomes, {shown.values:,} of {mechanism.domain.size:,} values{alike}")
+    )
     return Panel(lines, title="certificate", title_align="left", border_style="green" if shown.holds else "red")
 
 

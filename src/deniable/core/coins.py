@@ -10,6 +10,9 @@ How bytes become outcomes is part of the wire format, because clients in other l
   and words whose low part is under 2^bits mod n are drawn again, in order.
 - `subset(n, k)`: k such words a row, for the steps of Floyd's algorithm with bounds n - k + 1 to n; where one element less
   is wanted, the first step takes nothing. Rows of which any word is refused are drawn again whole, in order.
+- `split(heads, first, second)`: a toss each, then `below(second)` each, then `below(first)` each; a draw
+  from only one is left out.
+- `public(n)`: as `below`.
 - `pick(weights)`: `below` the sum of the weights, looked up among their running sums.
 
 Since r has as many digits as are needed, a toss has exactly the probability asked for, whatever fraction that is.
@@ -54,6 +57,14 @@ class Coins(ABC):
     @abstractmethod
     def pick(self, weights: Sequence[int], size: int) -> Ints:
         """Index i with probability weights[i] / sum(weights)."""
+
+    @abstractmethod
+    def split(self, heads: Fraction, first: int, second: int, size: int) -> Ints:
+        """With probability `heads` one of the indices 0..first-1, else one of the `second` after them, uniformly."""
+
+    def public(self, n: int, size: int) -> Ints:
+        """Uniform integers 0..n-1 that go into the report as they are, such as the choice of a hash function."""
+        return self.below(n, size)
 
     def toss(self, heads: Fraction, size: int) -> Bools:
         """Truth values, each true with probability `heads`."""
@@ -121,6 +132,15 @@ class StreamCoins(Coins):
 
     def _words(self, word: np.dtype[np.unsignedinteger], size: int) -> NDArray[np.unsignedinteger]:
         return self.draw(size * word.itemsize).view(word)
+
+    def split(self, heads: Fraction, first: int, second: int, size: int) -> Ints:
+        inside = self.toss(heads, size)
+        index = self.below(second, size) if second > 1 else np.zeros(size, np.int64)
+        index += first
+        index *= ~inside  # selected by multiplication: a branch on a random bit would often be guessed wrong
+        if first > 1:
+            index += self.below(first, size) * inside
+        return index
 
     def pick(self, weights: Sequence[int], size: int) -> Ints:
         edges = np.cumsum([0, *check_weights(weights)])[1:]

@@ -6,7 +6,6 @@ needs code which tosses the same coins whatever comes up, as `Mechanism.randomiz
 
 import itertools
 import math
-from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -28,6 +27,10 @@ class _Followed(Coins):
     """Coins whose outcomes are listed and numbered. The first run, on a batch of one, finds out which coins there are."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """The next run is on a batch of one, and finds out which coins there are."""
         self.outcomes: list[int] = []  # of each coin, in the order they are tossed
         self._rows: Ints | None = None
         self._tossed = 0
@@ -85,12 +88,28 @@ class _Followed(Coins):
         self._record(outcome, [Fraction(weight, sum(whole)) for weight in whole])
         return outcome
 
-    @abstractmethod
-    def toss_packed(self, heads: Fraction, rows: int, bits: int) -> PackedBits: ...
+    def split(self, heads: Fraction, first: int, second: int, size: int) -> Ints:
+        check_probability(heads)
+        outcome = self._outcome(size, first + second)
+        self._record((outcome >= first).astype(np.int64), [heads / first, (1 - heads) / second])
+        return outcome
 
 
 class EveryCoin(_Followed):
-    """Follows every outcome of every coin."""
+    """Follows every outcome of every coin; of public draws only `seeds` evenly spread ones, if that is given.
+
+    What is public does not depend on the truth, so the law given a seed is exact; it is then that of interchangeable seeds.
+    """
+
+    def __init__(self, seeds: int | None = None) -> None:
+        super().__init__()
+        self._seeds = seeds
+
+    def public(self, n: int, size: int) -> Ints:
+        if self._seeds is None or n <= self._seeds:
+            return self.below(n, size)
+        outcome = self.below(self._seeds, size)
+        return outcome * (n - 1) // (self._seeds - 1)
 
     def toss_packed(self, heads: Fraction, rows: int, bits: int) -> PackedBits:
         check_probability(heads)
@@ -135,11 +154,7 @@ class WatchedCoins(_Followed):
         raise NotCertifiable("Independent bits are certified in factors, not by symmetry.")
 
     def below(self, n: int, size: int) -> Ints:
-        watched = [cell for cell in self.watched if cell < n]
-        stand_in = next((cell for cell in range(n) if cell not in watched), 0)
-        outcome = self._outcome(size, len(watched) + 1)
-        self._record(outcome, [Fraction(1, n)] * len(watched) + [Fraction(n - len(watched), n)])
-        return np.array([*watched, stand_in])[outcome]
+        raise NotCertifiable("Only subsets of cells are certified by watching some of them.")
 
     def subset(self, n: int, k: int, one_less: Bools) -> PackedBits:
         check_subset(n, k)
@@ -168,8 +183,8 @@ class SingleCoins(_Followed):
     Shows which coin moves which bit of a report; `heads` lists each coin's probability, in order.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def forget(self) -> None:
+        super().forget()
         self.heads: Chances = []
 
     @property
@@ -201,6 +216,9 @@ class SingleCoins(_Followed):
         raise NotCertifiable("Only independent yes-or-no coins can be certified in factors.")
 
     def subset(self, n: int, k: int, one_less: Bools) -> PackedBits:
+        raise NotCertifiable("Only independent yes-or-no coins can be certified in factors.")
+
+    def split(self, heads: Fraction, first: int, second: int, size: int) -> Ints:
         raise NotCertifiable("Only independent yes-or-no coins can be certified in factors.")
 
     def pick(self, weights: Sequence[int], size: int) -> Ints:

@@ -5,7 +5,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -67,6 +67,11 @@ class Mechanism(ABC):
     @abstractmethod
     def parameters(self) -> Mapping[str, object]:
         """What besides the domain and the budget fixes the law, as plain data."""
+
+    @classmethod
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "Mechanism":
+        """The mechanism with these parameters, as `parameters` wrote them."""
+        return cls(domain, epsilon)  # type: ignore[call-arg]
 
     @property
     def cells(self) -> int:
@@ -157,9 +162,12 @@ class PureProtocol(Mechanism):
         """The probability that a report supports a given other value."""
 
     @property
-    @abstractmethod
-    def pairs(self) -> tuple[Fraction, Fraction]:
-        """The probabilities that a report supports both x and y: if one of them is true, and if neither is."""
+    def pairs(self) -> tuple[Fraction, Fraction] | None:
+        """The probabilities that a report supports both x and y: if one of them is true, and if neither is.
+
+        None where they are not the same for all pairs; then the covariance has no closed form.
+        """
+        return None
 
     @abstractmethod
     def supports(self, columns: Columns, cells: Ints) -> Bools:
@@ -182,11 +190,13 @@ class PureProtocol(Mechanism):
         # The variance is linear in the share, so an unbiased share gives an unbiased variance.
         p, q = self.p, self.q
         variance = (float(q * (1 - q)) + shares * float((p - q) * (1 - p - q))) / float(n * (p - q) ** 2)
-        return Estimate(self.domain.labels, shares, variance, n, covary=lambda: self._covariance(shares, variance, n))
+        pairs = self.pairs
+        covary = partial(self._covariance, shares, variance, n, pairs) if pairs else None
+        return Estimate(self.domain.labels, shares, variance, n, covary)
 
-    def _covariance(self, shares: Floats, variance: Floats, n: int) -> Floats:
+    def _covariance(self, shares: Floats, variance: Floats, n: int, pairs: tuple[Fraction, Fraction]) -> Floats:
         p, q = self.p, self.q
-        both_one, both_none = self.pairs
+        both_one, both_none = pairs
         # Cov(C_x, C_y) = n [ (f_x + f_y) (both_one - p q) + (1 - f_x - f_y) (both_none - q^2) ]
         one, none = float(both_one - p * q), float(both_none - q * q)
         sums = shares[:, None] + shares[None, :]

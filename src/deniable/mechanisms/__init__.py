@@ -1,7 +1,6 @@
 """One family of mechanisms per file, and the way back from JSON."""
 
 import json
-from fractions import Fraction
 
 from deniable.core.domain import domain_from_spec
 from deniable.core.mechanism import Mechanism
@@ -11,6 +10,15 @@ from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.unary import Unary
 
 __all__ = ["DirectResponse", "SubsetSelection", "Unary", "mechanism_from_json"]
+
+FAMILIES: dict[str, type[Mechanism]] = {
+    family.wire: family
+    for family in (
+        DirectResponse,
+        Unary,
+        SubsetSelection,
+    )
+}
 
 
 def mechanism_from_json(text: str) -> Mechanism:
@@ -23,16 +31,10 @@ def mechanism_from_json(text: str) -> Mechanism:
     """
     try:
         spec = json.loads(text)
-        domain, epsilon = domain_from_spec(spec["domain"]), spec["epsilon"]
-        match spec["mechanism"]:
-            case DirectResponse.wire:
-                mechanism: Mechanism = DirectResponse(domain, epsilon)
-            case Unary.wire:
-                mechanism = Unary(domain, epsilon, Fraction(spec["p"]), Fraction(spec["q"]))
-            case SubsetSelection.wire:
-                mechanism = SubsetSelection(domain, epsilon, spec["size"])
-            case _:
-                raise InvalidParameter("This release does not know that mechanism. Update deniable.")
+        if spec["mechanism"] not in FAMILIES:
+            raise InvalidParameter("This release does not know that mechanism. Update deniable.")
+        domain = domain_from_spec(spec["domain"])
+        mechanism = FAMILIES[spec["mechanism"]].from_parameters(domain, spec["epsilon"], spec)
     except InvalidParameter:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, ZeroDivisionError) as error:

@@ -57,11 +57,11 @@ class DirectResponse(PureProtocol):
         return Layout((Number("value", self.domain.size),))
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
-        honest = coins.toss(self.p, len(truth))
-        last = self.domain.size - 1
-        lie = coins.below(last, len(truth))
-        lie[lie == truth] = last  # the last value stands in for the truth among the lies
-        return {"value": np.where(honest, truth, lie)}
+        size = self.domain.size
+        value = coins.split(self.p, 1, size - 1, len(truth))  # how far to move on: 0 is the truth
+        value += truth
+        value -= size * (value >= size)
+        return {"value": value}
 
     def votes(self, columns: Columns) -> Ints:
         value = columns["value"]

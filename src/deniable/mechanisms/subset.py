@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +77,10 @@ class SubsetSelection(CellProtocol):
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")
+
+    @classmethod
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "SubsetSelection":
+        return cls(domain, epsilon, parameters["size"])
 
     def parameters(self) -> Mapping[str, object]:
         return {"odds": str(self.odds), "size": self.size}

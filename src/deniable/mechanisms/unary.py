@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +66,10 @@ class Unary(CellProtocol):
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.p * (1 - self.q) / (self.q * (1 - self.p)), proof="factored")
+
+    @classmethod
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "Unary":
+        return cls(domain, epsilon, Fraction(parameters["p"]), Fraction(parameters["q"]))
 
     def parameters(self) -> Mapping[str, object]:
         return {"p": str(self.p), "q": str(self.q)}

@@ -5,8 +5,8 @@ Three ways, tried in this order:
 - *enumerated*: every value, every combination of coins. Nothing is assumed but the coins themselves.
 - *factored*: for reports of independent bits. One coin at a time is flipped, from two opposite starting points; every bit of
   the report must follow at most one coin and every coin move at most one bit. Then bits are independent and losses multiply.
-- *symmetric*: for mechanisms that treat all values alike. Four representative values, and what happens at their cells, are
-  followed in full at the real size; other cells are interchangeable.
+- *symmetric*: for mechanisms that treat all values alike. Four representative values are followed in full at the real size;
+  where public seeds are too many, some of them; where subsets of cells are, what happens at the cells of the four.
 
 The last two assume that the mechanism is of the kind it says (`loss().proof`); the project's tests check that on small
 instances, where both must equal the enumeration.
@@ -31,6 +31,7 @@ from deniable.privacy.law import LIMIT, Chances, Law, combinations, gathered, la
 Ints = NDArray[np.int64]
 
 LARGEST_ROW = 1 << 14  # bits of a report that are certified in factors
+SEEDS = 64  # public choices that stand for all of them where there are too many
 
 
 @dataclass(frozen=True)
@@ -94,39 +95,46 @@ class _Worst:
 
 def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT) -> Certificate:
     """The exact loss of `mechanism.perturb`; `proof` asks for one of the ways instead of the first that is possible."""
-    first = EveryCoin()
     if proof is None:
-        try:
-            total = combinations(mechanism, 0, first) * mechanism.domain.size
-        except NotCertifiable:
-            total = limit + 1
-        proof = "enumerated" if total <= limit else mechanism.loss().proof
+        small = _within(mechanism, EveryCoin(), limit // mechanism.domain.size)
+        proof = "enumerated" if small else mechanism.loss().proof
     match proof:
         case "enumerated":
             return _enumerated(mechanism, limit)
         case "factored":
             return _factored(mechanism)
         case "symmetric":
-            return _symmetric(mechanism)
+            return _symmetric(mechanism, limit)
     raise NotCertifiable("This mechanism rests on a theorem; it is too large for its law to be followed.")
 
 
 def _enumerated(mechanism: Mechanism, limit: int) -> Certificate:
     laws, followed = [], 0
     for index in range(mechanism.domain.size):
-        laws.append(law(mechanism, index, limit))
-        followed += combinations(mechanism, index, EveryCoin())
+        coins = EveryCoin()
+        laws.append(law(mechanism, index, limit, coins))
+        followed += coins.combinations
     return _certificate(mechanism, _worst_ratio(laws, range(len(laws))), "enumerated", followed, len(laws))
 
 
-def _symmetric(mechanism: Mechanism) -> Certificate:
-    if not isinstance(mechanism, PureProtocol):
-        raise NotCertifiable("Only mechanisms whose reports support values can be certified by symmetry.")
+def _symmetric(mechanism: Mechanism, limit: int) -> Certificate:
     size = mechanism.domain.size
     chosen = sorted({0, 1, size // 2, size - 1})
+    for coins in (EveryCoin(), EveryCoin(SEEDS)):
+        if _within(mechanism, coins, limit):
+            laws = [law(mechanism, index, limit, coins) for index in chosen]
+            followed = coins.combinations * len(chosen)
+            return _certificate(mechanism, _worst_ratio(laws, chosen), "symmetric", followed, len(chosen))
+    return _watched(mechanism, chosen)
+
+
+def _watched(mechanism: Mechanism, chosen: list[int]) -> Certificate:
+    """What happens at the cells of the chosen values, when every other cell is interchangeable."""
+    if not isinstance(mechanism, PureProtocol):
+        raise NotCertifiable("Only mechanisms whose reports support values can be certified by watching their cells.")
     cells, laws, followed = np.array(chosen), [], 0
     for index in chosen:
-        coins = WatchedCoins([cell for each in chosen for cell in (each, max(each - 1, 0))])
+        coins = WatchedCoins(chosen)
         followed += combinations(mechanism, index, coins)
         rows, codes, chances = [], [], Chances()
         for reports, code, table in runs(mechanism, index, coins):
@@ -139,6 +147,14 @@ def _symmetric(mechanism: Mechanism) -> Certificate:
     report = f"of the cells {among} it supports " + (", ".join(supported) or "none")
     worst = _Worst(worst.odds, worst.pair, report)
     return _certificate(mechanism, worst, "symmetric", followed, len(chosen))
+
+
+def _within(mechanism: Mechanism, coins: EveryCoin, limit: int) -> bool:
+    """Whether the combinations of these coins can be followed for one value."""
+    try:
+        return combinations(mechanism, 0, coins) <= limit
+    except NotCertifiable:
+        return False
 
 
 def _worst_ratio(laws: Sequence[Law], indices: Sequence[int]) -> _Worst:

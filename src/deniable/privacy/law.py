@@ -36,7 +36,7 @@ class Law:
             yield row.tobytes(), self.chances[int(chance)]
 
 
-def law(mechanism: Mechanism, index: int, limit: int = LIMIT) -> Law:
+def law(mechanism: Mechanism, index: int, limit: int = LIMIT, coins: EveryCoin | None = None) -> Law:
     """The exact law of the reports on the value with this index, from running `perturb` on every outcome of its coins.
 
     >>> from deniable.core.domain import Categories
@@ -45,7 +45,7 @@ def law(mechanism: Mechanism, index: int, limit: int = LIMIT) -> Law:
     >>> dict(law(DirectResponse(Categories(["yes", "no"]), math.log(3)), 0).items())
     {b'\\x00': Fraction(3, 4), b'\\x01': Fraction(1, 4)}
     """
-    coins = EveryCoin()
+    coins = coins or EveryCoin()
     rows, codes, chances = [], [], Chances()
     if combinations(mechanism, index, coins) > limit:
         raise NotCertifiable(f"This has {coins.combinations:.3g} combinations of coins; at most {limit} are followed.")
@@ -57,6 +57,7 @@ def law(mechanism: Mechanism, index: int, limit: int = LIMIT) -> Law:
 
 def combinations(mechanism: Mechanism, index: int, coins: _Followed) -> int:
     """How many runs these coins need for one value; the coins learn which tosses the code makes."""
+    coins.forget()
     mechanism.perturb([mechanism.domain.labels[index]], coins)
     return coins.combinations
 
