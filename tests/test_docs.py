@@ -2,6 +2,7 @@
 
 import doctest
 import inspect
+import math
 import re
 from pathlib import Path
 
@@ -110,3 +111,13 @@ def test_the_data_page_has_the_numbers_of_the_file() -> None:
     for answer, people in rows:
         assert f"| {answer} | {int(people):,} |" in text(ROOT / "docs" / "data.md")
     assert f"{sum(int(people) for _, people in rows):,}" == "228,421"
+
+
+def test_the_odds_on_the_promise_page_are_rounded_up() -> None:
+    rows = re.findall(r"^\| (\S+) \| (\S+)-fold \| (\S+) to (\S+) \|$", text(ROOT / "docs" / "promise.md"), re.MULTILINE)
+    assert len(rows) == 3
+    for epsilon, odds, high, low in rows:
+        exact = math.exp(float(epsilon))
+        assert 0 <= float(odds) - exact < 0.01
+        assert 0 <= float(high) - 100 * exact / (1 + exact) < 0.1
+        assert float(high) + float(low) == pytest.approx(100)
