@@ -21,6 +21,7 @@ Since r has as many digits as are needed, a toss has exactly the probability ask
 import hashlib
 import os
 import threading
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
@@ -173,15 +174,31 @@ class SecureCoins(_KeyStream):
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._owner = 0
+        self.renew()
+        _secure.add(self)
+
+    def renew(self) -> None:
+        """Forget the key, and a lock that a thread of the parent process may hold; the next draw takes a new key."""
+        self._lock, self._keyed = threading.Lock(), False
 
     def draw(self, size: int) -> Bytes:
         with self._lock:
-            if self._owner != os.getpid():
+            if not self._keyed:
                 self._key(os.urandom(32))
-                self._owner = os.getpid()
+                self._keyed = True
             return super().draw(size)
+
+
+_secure: weakref.WeakSet[SecureCoins] = weakref.WeakSet()
+
+
+def _renew_all() -> None:
+    for coins in _secure:
+        coins.renew()
+
+
+if hasattr(os, "register_at_fork"):  # where it is missing, processes do not fork
+    os.register_at_fork(after_in_child=_renew_all)
 
 
 class SeededCoins(_KeyStream):

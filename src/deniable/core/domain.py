@@ -15,6 +15,8 @@ Ints = NDArray[np.int64]
 Label = str | int
 Answers = Sequence[object] | NDArray[Any]
 
+LARGEST_DOMAIN = 1 << 31
+
 
 class Domain(ABC):
     """A finite set of answers, numbered from 0; `labels` lists them in order."""
@@ -48,20 +50,23 @@ class Categories(Domain):
     def __init__(self, labels: Iterable[Label]) -> None:
         if isinstance(labels, str | bytes):
             raise InvalidParameter('Categories need a list of answers, for example Categories(["yes", "no"]).')
-        kept: Sequence[Label] = labels if labels == range(len_or_zero(labels)) else tuple(labels)
-        if not isinstance(kept, range):
-            kept = tuple(label.item() if isinstance(label, np.generic) else label for label in kept)
+        if isinstance(labels, range) and labels.start == 0 and labels.step == 1:
+            kept: Sequence[Label] = labels
+        else:
+            kept = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
             if any(isinstance(label, bool) or not isinstance(label, str | int) for label in kept):
                 raise InvalidParameter("Each category must be a word or a whole number.")
             if len(set(kept)) != len(kept):
                 raise InvalidParameter("Two categories are the same. List every answer once.")
             if kept == tuple(range(len(kept))):
                 kept = range(len(kept))
-        if len(kept) < 2:
+        if not kept[1:]:
             raise InvalidParameter(
                 f"A question needs at least two possible answers; this one has {len(kept)}. "
                 'Add the missing ones, or an answer such as "none of these".'
             )
+        if kept[LARGEST_DOMAIN:]:
+            raise InvalidParameter(f"A question may have at most {LARGEST_DOMAIN:,} possible answers.")
         object.__setattr__(self, "labels", kept)
 
     @cached_property
@@ -69,7 +74,7 @@ class Categories(Domain):
         return _Positions((label, position) for position, label in enumerate(self.labels))
 
     def index(self, values: Answers) -> Ints:
-        if isinstance(self.labels, range) and isinstance(values, np.ndarray):
+        if isinstance(self.labels, range):
             found = self._own_index(values)
         else:
             answers = values.tolist() if isinstance(values, np.ndarray) else values
@@ -81,13 +86,17 @@ class Categories(Domain):
             raise self._refusal()
         return found
 
-    def _own_index(self, values: NDArray[Any]) -> Ints:
+    def _own_index(self, values: Answers) -> Ints:
         """Numbered answers given as integers are their own index."""
-        if values.ndim != 1 or values.dtype.kind not in "iu":
+        try:
+            numbers = np.asarray(values)
+        except ValueError:  # lists of different lengths
+            raise self._refusal() from None
+        if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
             raise self._refusal()
-        if values.dtype == np.uint64 and len(values) and values.max() >= self.size:
+        if numbers.dtype == np.uint64 and len(numbers) and numbers.max() >= self.size:
             raise self._refusal()  # before it could wrap around to a negative number
-        return values.astype(np.int64, copy=False)
+        return numbers.astype(np.int64, copy=False)
 
     def _refusal(self) -> OutsideDomain:
         return OutsideDomain(
@@ -111,11 +120,6 @@ class Categories(Domain):
 class _Positions(dict[object, int]):
     def __missing__(self, label: object) -> int:
         return -1
-
-
-def len_or_zero(labels: Iterable[Label]) -> int:
-    """The length of a range; 0 for anything else."""
-    return len(labels) if isinstance(labels, range) else 0
 
 
 def domain_from_spec(spec: Mapping[str, Any]) -> Domain:

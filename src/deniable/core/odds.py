@@ -21,13 +21,13 @@ def checked_epsilon(epsilon: float) -> float:
     >>> checked_epsilon(1)
     1.0
     """
-    number = float(epsilon) if isinstance(epsilon, Real) and not isinstance(epsilon, bool) else math.nan
-    if not SMALLEST_EPSILON <= number <= LARGEST_EPSILON:
+    real = isinstance(epsilon, Real) and not isinstance(epsilon, bool)
+    if not real or not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
         raise InvalidParameter(
             f"Epsilon must be a number from {SMALLEST_EPSILON:f} to {LARGEST_EPSILON:g}; this one is not. "
             "Use 0.1 to 1 for strong privacy, up to about 4 for moderate privacy."
         )
-    return number
+    return float(epsilon)
 
 
 @lru_cache(maxsize=1024)

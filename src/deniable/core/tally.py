@@ -48,8 +48,8 @@ class Tally:
         try:
             data = json.loads(text)
             fingerprint, n, counts = data["fingerprint"], data["n"], data["counts"]
-            whole = isinstance(n, int) and all(type(count) is int and 0 <= count < 1 << 62 for count in counts)
-        except (ValueError, TypeError, KeyError):
+            whole = all(type(count) is int and 0 <= count < 1 << 62 for count in (n, *counts))
+        except (ValueError, TypeError, KeyError, RecursionError):
             whole = False
         if not whole or not isinstance(fingerprint, str):
             raise InvalidReport('A tally is JSON with "fingerprint", "n" and whole "counts". Export it again.')

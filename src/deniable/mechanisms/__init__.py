@@ -37,7 +37,7 @@ def mechanism_from_json(text: str) -> Mechanism:
         mechanism = FAMILIES[spec["mechanism"]].from_parameters(domain, spec["epsilon"], spec)
     except InvalidParameter:
         raise
-    except (KeyError, TypeError, AttributeError, ValueError, ZeroDivisionError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, ZeroDivisionError, RecursionError) as error:
         raise InvalidParameter('A mechanism is JSON with "mechanism", "domain", "epsilon" and its parameters.') from error
     if mechanism.spec() != spec:
         raise InvalidParameter("The parameters do not fit together: the description was changed after it was written.")

@@ -36,9 +36,10 @@ class SubsetSelection(CellProtocol):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
-        if self.size == 0:
-            object.__setattr__(self, "size", best_size(self.domain.size, self.odds))
-        if not isinstance(self.size, int) or not 1 <= self.size < self.domain.size:
+        whole = isinstance(self.size, int | np.integer) and not isinstance(self.size, bool)
+        if whole:
+            object.__setattr__(self, "size", int(self.size) or best_size(self.domain.size, self.odds))
+        if not whole or not 1 <= self.size < self.domain.size:
             raise InvalidParameter(
                 f"The subset must have 1 to {self.domain.size - 1} of the {self.domain.size} values. "
                 "Leave the size out to get the best one."
@@ -105,9 +106,12 @@ def best_size(values: int, odds: Fraction) -> int:
     >>> best_size(1024, odds_below(1.0))
     275
     """
-    k, odd = np.arange(1, values, dtype=np.float64), float(odds)
+    # Near values / (odds + 1); all sizes are tried unless they are too many.
+    middle, reach = round(values / (odds + 1)), 1 << 12
+    k = np.arange(max(1, middle - reach), min(values, middle + reach), dtype=np.float64)
+    odd = float(odds)
     p = k * odd / (k * odd + values - k)
     q = (p * (k - 1) + (1 - p) * k) / (values - 1)
-    near = 1 + int(np.argmin(values * q * (1 - q) / (p - q) ** 2 + (1 - p - q) / (p - q)))
+    near = int(k[0]) + int(np.argmin(values * q * (1 - q) / (p - q) ** 2 + (1 - p - q) / (p - q)))
     candidates = range(max(1, near - 2), min(values - 1, near + 2) + 1)
     return min(candidates, key=lambda size: total_error(values, size, odds))
