@@ -8,8 +8,12 @@ PHASES = {
     "direct": ("perturb", "count", "estimate"),
     "unary": ("perturb", "count"),
     "subset": ("perturb", "count"),
+    "hashing": ("perturb", "count"),
+    "wheel": ("perturb", "count"),
+    "hadamard": ("perturb", "count"),
+    "design": ("perturb", "count"),
 }
-VARIANTS = {"direct": ("",), "unary": ("optimized", "symmetric"), "subset": ("",)}
+VARIANTS = {"unary": ("optimized", "symmetric")}  # of the others there is one
 
 
 class Cell(NamedTuple):
@@ -34,6 +38,6 @@ CELLS = [
     Cell(mechanism, phase, variant, size)
     for mechanism, phases in PHASES.items()
     for phase in phases
-    for variant in VARIANTS[mechanism]
+    for variant in VARIANTS.get(mechanism, ("",))
     for size in SIZES
 ]

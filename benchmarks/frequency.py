@@ -10,9 +10,10 @@ from benchmarks.bounds import fastest_available
 from benchmarks.cell import CELLS, EPSILON, Cell
 from benchmarks.effort import Effort, Work
 from benchmarks.figure import Figure
+from deniable.core.layout import Number
 
 
-def mechanism(cell: Cell) -> dn.DirectResponse | dn.Unary | dn.SubsetSelection:
+def mechanism(cell: Cell) -> dn.Mechanism:
     domain = dn.Categories(range(cell.size))
     match cell.mechanism, cell.variant:
         case "direct", _:
@@ -21,6 +22,14 @@ def mechanism(cell: Cell) -> dn.DirectResponse | dn.Unary | dn.SubsetSelection:
             return dn.Unary(domain, epsilon=EPSILON)
         case "unary", _:
             return dn.Unary.symmetric(domain, epsilon=EPSILON)
+        case "hashing", _:
+            return dn.LocalHashing(domain, epsilon=EPSILON)
+        case "wheel", _:
+            return dn.Wheel(domain, epsilon=EPSILON)
+        case "hadamard", _:
+            return dn.HadamardResponse(domain, epsilon=EPSILON)
+        case "design", _:
+            return dn.BlockDesign(domain, epsilon=EPSILON)
         case _:
             return dn.SubsetSelection(domain, epsilon=EPSILON)
 
@@ -41,8 +50,10 @@ def ours(cell: Cell, effort: Effort) -> float:
 
 
 def bound(cell: Cell, effort: Effort) -> tuple[float, str]:
-    hardware = fastest_available()
-    return effort.rate(_bound_work(cell, effort.n), effort.n), hardware.name
+    name = fastest_available().name
+    if cell.phase == "count" and cell.mechanism in ("hadamard", "design"):
+        name += ", histogram alone"
+    return effort.rate(_bound_work(cell, effort.n), effort.n), name
 
 
 def _bound_work(cell: Cell, n: int) -> Work:
@@ -56,9 +67,40 @@ def _bound_work(cell: Cell, n: int) -> Work:
             return hardware.unary_perturb(truth, cell.size, cell.variant)
         case "subset", "perturb":
             return hardware.subset_perturb(truth, cell.size)
+        case "hashing" | "wheel", _:
+            return _affine_work(cell, truth)
+        case "hadamard", "perturb":
+            return hardware.hadamard_perturb(truth, _points(cell))
+        case "design", "perturb":
+            member = dn.BlockDesign(dn.Categories(range(cell.size)), EPSILON).design.members()
+            return hardware.design_perturb(truth, np.argsort(~member, kind="stable").astype(np.uint16), int(member.sum()))
+        case "hadamard" | "design", _:  # what is left to do after it does not grow with the number of reports
+            points = np.random.default_rng(cell.size).integers(0, _points(cell), n, np.uint16)
+            return hardware.direct_count(points, _points(cell))
         case _:
             random_bits = np.random.default_rng(cell.size).integers(0, 256, n * cell.size // 8, np.uint8)
             return hardware.column_sums(random_bits, cell.size)
+
+
+def _affine_work(cell: Cell, truth: npt.NDArray[np.int64]) -> Work:
+    hardware, oracle = fastest_available(), mechanism(cell)
+    assert isinstance(oracle, dn.LocalHashing | dn.Wheel)
+    prime = oracle.prime
+    if cell.phase == "count":
+        random = np.random.default_rng(cell.size)
+        step, start = (random.integers(low, prime, len(truth), np.uint16) for low in (1, 0))
+        width = prime // oracle.buckets if isinstance(oracle, dn.LocalHashing) else oracle.arc
+        return hardware.interval_count(step, start, np.full_like(step, width), prime, cell.size)
+    if isinstance(oracle, dn.LocalHashing):
+        return hardware.hashing_perturb(truth, prime, oracle.buckets)
+    return hardware.wheel_perturb(truth, prime, oracle.arc)
+
+
+def _points(cell: Cell) -> int:
+    """How many different reports there are."""
+    (field,) = mechanism(cell).layout.fields
+    assert isinstance(field, Number)
+    return field.below
 
 
 FIGURES = [Figure(cell.name, "reports/second", partial(ours, cell), partial(bound, cell), has_peers=True) for cell in CELLS]

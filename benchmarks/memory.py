@@ -12,6 +12,7 @@ CELLS = [
     Cell("direct", "count", "", 1024),
     Cell("unary", "count", "optimized", 1024),
     Cell("subset", "count", "", 1024),
+    Cell("hashing", "count", "", 1024),
 ]
 
 

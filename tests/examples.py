@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import deniable as dn
 from deniable.core.mechanism import PureProtocol
+from deniable.mechanisms.difference_sets import Paley, Quartic, Singer
 
 EPSILON = math.log(3)  # odds of exactly 3: probabilities with small denominators
 
@@ -25,6 +26,23 @@ EXAMPLES: dict[str, PureProtocol] = {
     "subset": dn.SubsetSelection(FIVE, EPSILON, 2),
     "subset-wide": dn.SubsetSelection(FIVE, EPSILON, 4),
     "subset-nine": dn.SubsetSelection(dn.Categories(range(9)), 0.5),
+    "hashing": dn.LocalHashing(FIVE, EPSILON, 3),
+    "hashing-words": dn.LocalHashing(THREE, 1.0),
+    "hashing-full": dn.LocalHashing(FIVE, 1.0, 5),
+    "hashing-binary": dn.LocalHashing.binary(dn.Categories(range(6)), EPSILON),
+    "wheel": dn.Wheel(FIVE, EPSILON, 2),
+    "wheel-two": dn.Wheel(TWO, EPSILON),
+    "wheel-words": dn.Wheel(THREE, 1.0),
+    "wheel-wide": dn.Wheel(dn.Categories(range(6)), EPSILON, 5),
+    "hadamard": dn.HadamardResponse(FIVE, EPSILON),
+    "hadamard-two": dn.HadamardResponse(TWO, EPSILON),
+    "hadamard-words": dn.HadamardResponse(THREE, 1.0),
+    "design": dn.BlockDesign(dn.Categories(range(4)), EPSILON, Singer(2, 3)),
+    "design-words": dn.BlockDesign(THREE, 1.0, Singer(2, 3)),
+    "design-paley": dn.BlockDesign(FIVE, EPSILON, Paley(11)),
+    "design-trivial": dn.BlockDesign(FIVE, 1.0),
+    "design-quartic": dn.BlockDesign(dn.Categories(range(9)), EPSILON, Quartic(13)),
+    "design-field": dn.BlockDesign(dn.Categories(range(16)), 1.0),
 }
 
 

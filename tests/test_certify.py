@@ -183,7 +183,9 @@ def test_bits_of_several_coins_are_not_factored() -> None:
 
 
 @pytest.mark.parametrize("size", [2, 16, 200, 1024, 5000])
-@pytest.mark.parametrize("make", [dn.DirectResponse, dn.Unary, dn.Unary.symmetric, dn.SubsetSelection])
+@pytest.mark.parametrize(
+    "make", [dn.DirectResponse, dn.Unary, dn.Unary.symmetric, dn.SubsetSelection, dn.LocalHashing, dn.Wheel]
+)
 def test_honest_code_is_certified_at_every_size(make: type[dn.DirectResponse], size: int) -> None:
     mechanism = make(domain(size), 0.7)
     certificate = dn.certify(mechanism, limit=1 << 16)

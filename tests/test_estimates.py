@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.mechanisms.subset import total_error
+from deniable.mechanisms import subset
+from deniable.mechanisms.tuning import total_error
 from tests.examples import EXAMPLES
 from tests.test_laws import answers
 
@@ -20,12 +21,12 @@ COLOURS = dn.Categories(["red", "green", "blue"])
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 2.0, 4.0, 8.0])
 def test_subset_size_is_the_integer_optimum_of_the_exact_error(values: int, epsilon: float) -> None:
     odds = dn.odds_below(epsilon)
-    best = min(range(1, values), key=lambda size: total_error(values, size, odds))
+    best = min(range(1, values), key=lambda size: total_error(values, *subset.chance(values, size, odds)))
     mechanism = dn.SubsetSelection(dn.Categories(range(values)), epsilon)
     assert mechanism.size == best
     variance = mechanism.predict([1 / values] * values, 1).variance
     assert variance is not None
-    assert variance.sum() == pytest.approx(float(total_error(values, best, odds)), rel=1e-12)
+    assert variance.sum() == pytest.approx(float(total_error(values, mechanism.p, mechanism.q)), rel=1e-12)
 
 
 def test_subset_error_equals_published_optima() -> None:
@@ -39,7 +40,7 @@ def test_subset_error_equals_published_optima() -> None:
     ]:
         mechanism = dn.SubsetSelection(dn.Categories(range(values)), epsilon)
         assert mechanism.size == size
-        assert float(total_error(values, size, mechanism.odds)) / values == pytest.approx(error, rel=2e-3)
+        assert float(total_error(values, mechanism.p, mechanism.q)) / values == pytest.approx(error, rel=2e-3)
 
 
 def test_measured_error_is_the_predicted_one() -> None:
@@ -76,6 +77,50 @@ def test_intervals_are_normal() -> None:
     low, high = estimate.interval(0.95)
     np.testing.assert_allclose(high - low, 2 * 1.959963984540054 * estimate.standard_error, rtol=1e-12)
     np.testing.assert_allclose((high + low) / 2, SHARES)
+
+
+def test_intervals_that_hold_together_are_wider() -> None:
+    """Sidak: each of m at confidence c^(1/m), so that m independent ones hold together with confidence c."""
+    estimate = dn.Unary(COLOURS, 1.0).predict(SHARES, 1000)
+    low, high = estimate.interval(0.95, together=True)
+    each = estimate.interval(0.95 ** (1 / 3))
+    np.testing.assert_allclose([low, high], each, rtol=1e-12)
+    assert (high > estimate.interval(0.95)[1]).all()
+    assert estimate.top(2) == [0, 1]
+
+
+@pytest.mark.needs("scipy")
+def test_exact_intervals_invert_the_binomial_tails() -> None:
+    mechanism = dn.DirectResponse(COLOURS, 1.0)
+    p, q = float(mechanism.p), float(mechanism.q)
+    counts, n, confidence = [0, 7, 5], 12, 0.9
+
+    def at_least(count: int, rate: float) -> float:
+        return sum(math.comb(n, k) * rate**k * (1 - rate) ** (n - k) for k in range(count, n + 1))
+
+    tally = dn.Tally(mechanism.fingerprint, n, np.array(counts))
+    for together, tail in ((False, 0.05), (True, 0.05 / 3)):
+        low, high = mechanism.exact_interval(tally, confidence, together)
+        assert low[0] == pytest.approx(-q / (p - q))
+        for count, bottom, top in zip(counts, low * (p - q) + q, high * (p - q) + q, strict=True):
+            assert count == 0 or at_least(count, bottom) == pytest.approx(tail, rel=1e-9)
+            assert 1 - at_least(count + 1, top) == pytest.approx(tail, rel=1e-9)
+
+
+@pytest.mark.needs("scipy")
+def test_exact_intervals_cover_for_fixed_people_too() -> None:
+    """The exact coverage, summed over all outcomes: 3 of 8 people have the value, reports are not identically drawn."""
+    mechanism = EXAMPLES["warner"]
+    p, q = float(mechanism.p), float(mechanism.q)
+    chances = np.array([1.0])
+    for rate in [p] * 3 + [q] * 5:
+        chances = np.convolve(chances, [1 - rate, rate])
+    covered = 0.0
+    for count, chance in enumerate(chances):
+        tally = dn.Tally(mechanism.fingerprint, 8, np.array([count, 8 - count]))
+        low, high = mechanism.exact_interval(tally, 0.9)
+        covered += chance * (low[0] <= 3 / 8 <= high[0])
+    assert covered >= 0.9
 
 
 def test_population_error_is_that_of_a_simple_random_sample() -> None:

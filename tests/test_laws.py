@@ -70,6 +70,16 @@ def test_p_q_and_pairs_are_those_of_the_code(name: str) -> None:
 
 
 @every_example
+def test_guess_is_that_of_the_best_observer(name: str) -> None:
+    """Over all reports, the largest probability among the values, each with the same prior."""
+    mechanism = EXAMPLES[name]
+    laws = [dict(dn.law(mechanism, index).items()) for index in range(mechanism.domain.size)]
+    exact = sum(max(law.get(report, Fraction(0)) for law in laws) for report in set().union(*laws)) / len(laws)
+    constant = len({sum(row) for index in range(len(laws)) for row, _ in votes(name, index)}) == 1
+    assert mechanism.guess() == pytest.approx(float(exact), rel=1e-12 if constant or "unary" in name else 0.35)
+
+
+@every_example
 def test_support_is_worth_the_odds(name: str) -> None:
     """What expectation maximisation rests on: a report is `odds` times as likely under the values that it supports."""
     mechanism = EXAMPLES[name]
@@ -120,7 +130,7 @@ def expected_batch(name: str) -> dn.Reports:
     return dn.Reports.of(mechanism.fingerprint, mechanism.layout, columns)
 
 
-@pytest.mark.parametrize("name", ["warner", "direct", "unary", "subset"])
+@pytest.mark.parametrize("name", ["warner", "direct", "unary", "subset", "hashing", "wheel", "hadamard", "design"])
 def test_counting_and_em_recover_the_truth_from_the_expected_batch(name: str) -> None:
     mechanism, reports = EXAMPLES[name], expected_batch(name)
     truth = np.array(shares(mechanism.domain.size), np.float64)

@@ -84,6 +84,22 @@ def test_numbers_outside_the_domain(answers: Any) -> None:
     assert "0 to 9" in str(caught.value)
 
 
+def test_everything_else_may_be_an_answer_of_its_own() -> None:
+    words = dn.Categories(["red", "green", "another"], other="another")
+    assert words.index([SECRET, "red", "another", 5, None]).tolist() == [2, 0, 2, 2, 2]
+    numbers = dn.Categories(range(10), other=9)
+    assert numbers.index(np.array([3, 10, -1, 2**62])).tolist() == [3, 9, 9, 9]
+    assert numbers.index(np.array([2**64 - 1, 1], np.uint64)).tolist() == [9, 1]
+    for domain in (words, numbers):
+        mechanism = dn.DirectResponse(domain, 1.0)
+        assert dn.mechanism_from_json(mechanism.to_json()).domain == domain
+        assert mechanism.fingerprint != dn.DirectResponse(dn.Categories(domain.labels), 1.0).fingerprint
+    with pytest.raises(dn.OutsideDomain):
+        words.index([["red"]])
+    with pytest.raises(dn.InvalidParameter, match="one of the categories"):
+        dn.Categories(["red", "green"], other="blue")
+
+
 def test_one_bad_answer_at_the_end_refuses_the_whole_batch() -> None:
     values = np.zeros(100_000, np.int64)
     values[-1] = 12345

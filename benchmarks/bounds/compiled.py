@@ -3,7 +3,7 @@
 import ctypes
 import shutil
 import subprocess
-from ctypes import c_size_t, c_uint, c_uint32, c_uint64, c_void_p
+from ctypes import c_size_t, c_uint, c_uint16, c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.bounds import law
-from benchmarks.bounds.bound import Bits, Values
+from benchmarks.bounds.bound import Bits, Short, Values
 from benchmarks.bounds.keystream import WORDS, Keystream
 from benchmarks.effort import Work
 
@@ -45,18 +45,7 @@ class Compiled:
         keep, quota = law.direct(size)
         shift = quota.bit_length() - 1
         constants = c_uint64(keep), c_uint64(quota), c_uint64(2 ** (64 + shift) // quota), c_uint(shift)
-        reports = np.empty(len(values), np.uint16)
-        stream = Keystream()
-        kernel, words = self.library.direct_perturb, _at(stream.words)
-
-        def work() -> npt.NDArray[np.uint16]:
-            for start in range(0, len(values), WORDS):
-                stream.refill()
-                n = min(WORDS, len(values) - start)
-                kernel(words, _at(values, start), _at(reports, start), c_size_t(n), *constants)
-            return reports
-
-        return work
+        return _word_each(self.library.direct_perturb, values, constants)
 
     def direct_count(self, reports: npt.NDArray[np.uint16], size: int) -> Work:
         counts = np.empty(size, np.uint64)
@@ -110,6 +99,33 @@ class Compiled:
 
         return work
 
+    def hadamard_perturb(self, values: Values, order: int) -> Work:
+        constants = c_uint32(order), c_uint32(law.hadamard() >> 32)
+        return _word_each(self.library.hadamard_perturb, values, constants)
+
+    def design_perturb(self, values: Values, offsets: npt.NDArray[np.uint16], k: int) -> Work:
+        heads = law.design(len(offsets), k) >> 32
+        constants = offsets, c_uint32(k), c_uint32(len(offsets)), c_uint32(heads)
+        return _word_each(self.library.design_perturb, values, constants)
+
+    def hashing_perturb(self, values: Values, prime: int, buckets: int) -> Work:
+        constants = c_uint32(prime), c_uint32(buckets), c_uint32(law.design(buckets, 1) >> 32)
+        return _two_words_each(self.library.hashing_perturb, values, 3, constants)
+
+    def wheel_perturb(self, values: Values, prime: int, arc: int) -> Work:
+        constants = c_uint32(prime), c_uint32(arc), c_uint32(law.design(prime, arc) >> 32)
+        return _two_words_each(self.library.wheel_perturb, values, 2, constants)
+
+    def interval_count(self, step: Short, start: Short, width: Short, prime: int, size: int) -> Work:
+        kernel, n = self.library.interval_count, c_size_t(len(step))
+
+        def work() -> npt.NDArray[np.uint64]:
+            counts = np.zeros(size, np.uint64)
+            kernel(_at(step), _at(start), _at(width), n, c_uint16(prime), _at(counts), c_size_t(size))
+            return counts
+
+        return work
+
     def column_sums(self, bits: Bits, size: int) -> Work:
         width = -(-size // 256)
         # small reports stand several to a row, and their columns are folded afterwards
@@ -123,6 +139,39 @@ class Compiled:
             return counts.reshape(-1, size).sum(axis=0)
 
         return work
+
+
+def _word_each(kernel: Any, values: Values, constants: tuple[object, ...]) -> Work:
+    """Reports of 16 bits, each from one random word and its value; constants may be arrays."""
+    reports = np.empty(len(values), np.uint16)
+    stream = Keystream()
+    words = _at(stream.words)
+
+    def work() -> npt.NDArray[np.uint16]:
+        settings = [_at(each) if isinstance(each, np.ndarray) else each for each in constants]
+        for start in range(0, len(values), WORDS):
+            stream.refill()
+            n = min(WORDS, len(values) - start)
+            kernel(words, _at(values, start), _at(reports, start), c_size_t(n), *settings)
+        return reports
+
+    return work
+
+
+def _two_words_each(kernel: Any, values: Values, columns: int, constants: tuple[object, ...]) -> Work:
+    """Reports of several columns of 16 bits, each from two random words and its value."""
+    reports = np.empty((columns, len(values)), np.uint16)
+    stream = Keystream()
+    words = _at(stream.words)
+
+    def work() -> Short:
+        for start in range(0, len(values), WORDS // 2):
+            stream.refill()
+            n = min(WORDS // 2, len(values) - start)
+            kernel(words, _at(values, start), *(_at(column, start) for column in reports), c_size_t(n), *constants)
+        return reports
+
+    return work
 
 
 def _at(array: npt.NDArray[Any], start: int = 0) -> c_void_p:

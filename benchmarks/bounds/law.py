@@ -22,6 +22,16 @@ def unary(variant: str) -> tuple[int, int]:
     return true, ONE - true
 
 
+def hadamard() -> int:
+    """How many of the 2^64 words want a column of the true row's set."""
+    return int(ONE / (1 + 1 / ODDS))
+
+
+def design(points: int, k: int) -> int:
+    """How many of the 2^64 words want one of the k points of the true block."""
+    return int(ONE * (k * ODDS / (k * ODDS + points - k)))
+
+
 def subset(size: int) -> tuple[int, int]:
     """How many values a subset holds, and how many of the 2^64 words put the true one among them."""
     members = max(1, round(size / (ODDS + 1)))

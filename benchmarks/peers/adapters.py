@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from math import exp
 from typing import Any
 
 from benchmarks.cell import EPSILON, Cell
+
+INITIALS = {"direct": "GRR", "unary": "UE", "subset": "SS", "hashing": "LH"}
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,14 @@ def pure_ldp(cell: Cell) -> Adapter | None:
         case "unary":
             make_client, make_server = oracles.UEClient, oracles.UEServer
             settings = (*settings, cell.variant == "optimized")
+        case "hashing":
+            make_client, make_server = oracles.LHClient, oracles.LHServer
+            settings = (*settings, 2, True)  # the optimal number of buckets takes the place of 2
+        case "hadamard":
+            make_client, make_server = (
+                partial(oracles.HadamardResponseClient, hash_funcs=None),
+                oracles.HadamardResponseServer,
+            )
         case _:
             return None
 
@@ -35,7 +46,7 @@ def pure_ldp(cell: Cell) -> Adapter | None:
     def aggregate(reports: list[Any]) -> object:
         server = make_server(*settings, index_mapper=same)
         server.aggregate_all(reports)
-        if cell.phase == "estimate":
+        if cell.phase == "estimate" or cell.mechanism == "hadamard":  # that server only keeps a list until it estimates
             return server.estimate_all(range(cell.size), suppress_warnings=True)
         return server
 
@@ -43,7 +54,9 @@ def pure_ldp(cell: Cell) -> Adapter | None:
 
 
 def multi_freq_ldpy(cell: Cell) -> Adapter | None:
-    oracles = import_module("multi_freq_ldpy.pure_frequency_oracles." + _initials(cell))
+    if cell.mechanism not in INITIALS:
+        return None
+    oracles = import_module("multi_freq_ldpy.pure_frequency_oracles." + INITIALS[cell.mechanism])
     size, optimal = cell.size, cell.variant == "optimized"
     match cell.mechanism:
         case "direct":
@@ -56,6 +69,11 @@ def multi_freq_ldpy(cell: Cell) -> Adapter | None:
                 lambda value: oracles.UE_Client(value, size, EPSILON, optimal),
                 lambda reports: oracles.UE_Aggregator_MI(reports, EPSILON, optimal),
             )
+        case "hashing":
+            return Adapter(
+                lambda value: oracles.LH_Client(value, size, EPSILON),
+                lambda reports: oracles.LH_Aggregator_MI(reports, size, EPSILON),
+            )
         case _:
             return Adapter(
                 lambda value: oracles.SS_Client(value, size, EPSILON),
@@ -64,12 +82,17 @@ def multi_freq_ldpy(cell: Cell) -> Adapter | None:
 
 
 def ldp_toolbox(cell: Cell) -> Adapter | None:
-    oracles = import_module("ldp_toolbox.protocols.frequency." + _initials(cell).lower())
+    if cell.mechanism not in INITIALS:
+        return None
+    oracles = import_module("ldp_toolbox.protocols.frequency." + INITIALS[cell.mechanism].lower())
     match cell.mechanism:
         case "direct":
             protocol = oracles.GeneralizedRandomizedResponse(cell.size, EPSILON)
         case "unary":
             protocol = oracles.UnaryEncoding(cell.size, EPSILON, cell.variant == "optimized")
+        case "hashing":
+            protocol = oracles.LocalHashing(cell.size, EPSILON)
+            return Adapter(protocol.obfuscate, partial(_on_one_thread, protocol.estimate))
         case _:
             protocol = oracles.SubsetSelection(cell.size, EPSILON)
     return Adapter(protocol.obfuscate, protocol.estimate)
@@ -95,8 +118,10 @@ def opendp(cell: Cell) -> Adapter | None:
             return None
 
 
-def _initials(cell: Cell) -> str:
-    return {"direct": "GRR", "unary": "UE", "subset": "SS"}[cell.mechanism]
+def _on_one_thread(estimate: Callable[[list[Any]], object], reports: list[Any]) -> object:
+    """As everything else is measured: without the processes that joblib would start."""
+    with import_module("joblib").parallel_config(backend="sequential"):
+        return estimate(reports)
 
 
 PEERS: Sequence[tuple[str, Callable[[Cell], Adapter | None]]] = (

@@ -3,9 +3,11 @@
 import json
 import sys
 from collections import deque
+from collections.abc import Callable
 from itertools import cycle, islice
 from random import Random
 from time import perf_counter
+from typing import Any
 
 from benchmarks.cell import Cell
 from benchmarks.effort import Effort
@@ -32,7 +34,7 @@ def measured(adapter: Adapter, cell: Cell, effort: Effort) -> float | None:
     """Reports a second, over as many values as a third of the effort allows: no peer has a batch call."""
     draw = Random(cell.size)
     pool = [draw.randrange(cell.size) for _ in range(4096)]
-    count = _affordable(adapter, pool, effort)
+    count = _affordable(lambda values: deque(map(adapter.perturb, values), maxlen=0), pool, effort.seconds / 3, effort)
     if cell.phase == "perturb":
         values = list(islice(cycle(pool), count))
         return effort.rate(lambda: deque(map(adapter.perturb, values), maxlen=0), count)
@@ -41,16 +43,17 @@ def measured(adapter: Adapter, cell: Cell, effort: Effort) -> float | None:
     aggregate = adapter.aggregate
     count = min(count, LARGEST_BATCH // cell.size)
     reports = [adapter.perturb(value) for value in islice(cycle(pool), count)]
-    return effort.rate(lambda: aggregate(reports), count)
+    reports = reports[: _affordable(aggregate, reports, effort.seconds, effort)]  # some hash every value for every report
+    return effort.rate(lambda: aggregate(reports), len(reports))
 
 
-def _affordable(adapter: Adapter, pool: list[int], effort: Effort) -> int:
-    adapter.perturb(pool[0])  # some compile at their first call
+def _affordable(work: Callable[[list[Any]], object], items: list[Any], seconds: float, effort: Effort) -> int:
+    """How many of these the work can do in that time, judged by 64 of them."""
+    work(items[:1])  # some compile at their first call
     start = perf_counter()
-    for value in pool[:64]:
-        adapter.perturb(value)
+    work(items[:64])
     rate = 64 / (perf_counter() - start)
-    return max(64, min(effort.n, int(rate * effort.seconds / 3)))
+    return max(64, min(effort.n, int(rate * seconds)))
 
 
 if __name__ == "__main__":

@@ -21,12 +21,23 @@ from deniable.errors import (
     SurveyMismatch,
 )
 from deniable.files import from_arrow, read_reports, to_arrow, write_reports
-from deniable.mechanisms import DirectResponse, SubsetSelection, Unary, mechanism_from_json
+from deniable.mechanisms import (
+    BlockDesign,
+    DirectResponse,
+    HadamardResponse,
+    LocalHashing,
+    SubsetSelection,
+    Unary,
+    Wheel,
+    mechanism_from_json,
+)
+from deniable.planner import plan, required_n
 from deniable.postprocess import em, norm_sub
 from deniable.privacy.certify import Certificate, certify
 from deniable.privacy.law import Law, law
 
 __all__ = [
+    "BlockDesign",
     "Categories",
     "Certificate",
     "Coins",
@@ -36,10 +47,12 @@ __all__ = [
     "EmptyBatch",
     "Estimate",
     "EveryCoin",
+    "HadamardResponse",
     "InvalidCoins",
     "InvalidParameter",
     "InvalidReport",
     "Law",
+    "LocalHashing",
     "Mechanism",
     "MissingExtra",
     "NotCertifiable",
@@ -52,6 +65,7 @@ __all__ = [
     "SurveyMismatch",
     "Tally",
     "Unary",
+    "Wheel",
     "certify",
     "concatenate",
     "em",
@@ -60,7 +74,9 @@ __all__ = [
     "mechanism_from_json",
     "norm_sub",
     "odds_below",
+    "plan",
     "read_reports",
+    "required_n",
     "to_arrow",
     "write_reports",
 ]

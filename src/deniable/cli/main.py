@@ -1,11 +1,16 @@
 """The group of verbs. What the library refuses is one line on the error stream and exit code 2, never a traceback."""
 
+import errno
 from typing import IO, Any
 
 import click
 
 from deniable.cli.certify import certify
+from deniable.cli.compare import compare
 from deniable.cli.demo import demo
+from deniable.cli.estimate import estimate
+from deniable.cli.perturb import perturb
+from deniable.cli.plan import plan
 from deniable.errors import DeniableError
 
 
@@ -19,13 +24,20 @@ class Refusal(click.ClickException):
 
 
 class Verbs(click.Group):
-    """A group that turns errors of the library into refusals."""
+    """A group that turns errors of the library, and files that cannot be read or written, into refusals."""
 
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
         except DeniableError as error:
             raise Refusal(str(error)) from error
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # whoever read our output has left: click ends quietly
+                raise
+            raise Refusal(f"{error.filename or 'A file'} cannot be read or written: {error.strerror}.") from error
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)  # in the order in which they are used
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
@@ -37,11 +49,20 @@ def main() -> None:
     of it. The shares of all answers together can still be estimated. How much one report can give away is not claimed but
     worked out, by following every outcome of the coins through the code that runs.
 
+    See it happen:
+
     \b
     deniable demo
-    deniable certify subset --values 16 --epsilon 1
+
+    Do it, from a table of answers to published shares:
+
+    \b
+    deniable plan --category yes --category no --epsilon 1 --people 5000 --out mechanism.json
+    deniable certify mechanism.json
+    deniable perturb answers.csv --column smokes --mechanism mechanism.json --out answers.reports
+    deniable estimate answers.reports --mechanism mechanism.json
     """
 
 
-main.add_command(certify)
-main.add_command(demo)
+for verb in (demo, plan, certify, perturb, estimate, compare):
+    main.add_command(verb)

@@ -1,18 +1,20 @@
-"""What the verbs print with rich: the console, a spinner while something takes time, and the certificate as a panel."""
+"""What the verbs print with rich: the console, a spinner or bar while something takes time, the certificate as a panel."""
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 
 import numpy as np
 from rich.console import Console
 from rich.panel import Panel
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
 from deniable.core.mechanism import Mechanism, PureProtocol
+from deniable.errors import InvalidReport
 from deniable.privacy.certify import Certificate
 
 WIDEST = 120
@@ -37,6 +39,16 @@ def waiting(what: str) -> AbstractContextManager[object]:
     """A spinner on the error stream while the block runs; nothing at all when that is not a terminal."""
     stream = Console(stderr=True)
     return Status(f"{what} ...", console=stream, spinner="line")
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[float], None]]:
+    """A bar on the error stream, told which share of the work is done; nothing at all when that is not a terminal."""
+    stream = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=stream, transient=True, disable=not stream.is_terminal) as bar:
+        task = bar.add_task(what, total=1.0)
+        yield lambda share: bar.update(task, completed=share)
 
 
 def at_most(number: Fraction) -> str:
@@ -91,11 +103,13 @@ def _report(shown: Certificate) -> str:
 
 def named(mechanism: Mechanism, row: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> list[str | int] | None:
     """The answers that a report supports, if the mechanism has such a notion; the report is a row of bytes."""
-    if not isinstance(mechanism, PureProtocol) or len(mechanism.layout.fields) != 1:
+    if not isinstance(mechanism, PureProtocol):
         return None
-    (field,) = mechanism.layout.fields
-    cells = np.arange(mechanism.domain.size)
-    supported = mechanism.supports({field.name: field.column(row[None, :])}, cells)[0]
+    try:
+        columns = mechanism.layout.columns(row[None, :])
+    except InvalidReport:  # a mechanism that breaks its promise may break its layout too
+        return None
+    supported = mechanism.supports(columns, np.arange(mechanism.domain.size))[0]
     return [mechanism.domain.labels[int(cell)] for cell in np.flatnonzero(supported)]
 
 

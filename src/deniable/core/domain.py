@@ -41,13 +41,18 @@ class Domain(ABC):
 class Categories(Domain):
     """Answers to choose from: words, whole numbers, or `range(n)` for n numbered answers.
 
+    With `other`, one of the answers, everything outside becomes that answer instead of being refused.
+
     >>> Categories(["red", "green"]).index(["green", "red", "green"])
     array([1, 0, 1])
+    >>> Categories(["red", "green", "another"], other="another").index(["blue"])
+    array([2])
     """
 
     labels: Sequence[Label]
+    other: Label | None = None
 
-    def __init__(self, labels: Iterable[Label]) -> None:
+    def __init__(self, labels: Iterable[Label], other: Label | None = None) -> None:
         if isinstance(labels, str | bytes):
             raise InvalidParameter('Categories need a list of answers, for example Categories(["yes", "no"]).')
         if isinstance(labels, range) and labels.start == 0 and labels.step == 1:
@@ -67,7 +72,10 @@ class Categories(Domain):
             )
         if kept[LARGEST_DOMAIN:]:
             raise InvalidParameter(f"A question may have at most {LARGEST_DOMAIN:,} possible answers.")
+        if other is not None and other not in kept:
+            raise InvalidParameter("The answer that stands for all others must be one of the categories. Add it to them.")
         object.__setattr__(self, "labels", kept)
+        object.__setattr__(self, "other", other)
 
     @cached_property
     def _positions(self) -> "_Positions":
@@ -83,7 +91,9 @@ class Categories(Domain):
             except TypeError:  # an answer that cannot be looked up, such as a list
                 raise self._refusal() from None
         if len(found) and (found.min() < 0 or found.max() >= self.size):
-            raise self._refusal()
+            if self.other is None:
+                raise self._refusal()
+            found = np.where((found < 0) | (found >= self.size), self.labels.index(self.other), found)
         return found
 
     def _own_index(self, values: Answers) -> Ints:
@@ -94,8 +104,8 @@ class Categories(Domain):
             raise self._refusal() from None
         if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
             raise self._refusal()
-        if numbers.dtype == np.uint64 and len(numbers) and numbers.max() >= self.size:
-            raise self._refusal()  # before it could wrap around to a negative number
+        if numbers.dtype == np.uint64:
+            numbers = np.minimum(numbers, np.uint64(self.size))  # before it could wrap around to a negative number
         return numbers.astype(np.int64, copy=False)
 
     def _refusal(self) -> OutsideDomain:
@@ -112,9 +122,8 @@ class Categories(Domain):
         return shown if self.size <= 4 else f"the {self.size} categories {shown}, ..."
 
     def spec(self) -> Mapping[str, object]:
-        if isinstance(self.labels, range):
-            return {"kind": "categories", "size": self.size}
-        return {"kind": "categories", "labels": list(self.labels)}
+        answers = {"size": self.size} if isinstance(self.labels, range) else {"labels": list(self.labels)}
+        return {"kind": "categories", **answers} | ({} if self.other is None else {"other": self.other})
 
 
 class _Positions(dict[object, int]):
@@ -129,8 +138,8 @@ def domain_from_spec(spec: Mapping[str, Any]) -> Domain:
     if "size" in spec:
         if not isinstance(spec["size"], int):
             raise InvalidParameter("The size of a domain must be a whole number.")
-        return Categories(range(spec["size"]))
-    return Categories(spec["labels"])
+        return Categories(range(spec["size"]), spec.get("other"))
+    return Categories(spec["labels"], spec.get("other"))
 
 
 def checked_answers(values: Answers) -> Answers:

@@ -44,11 +44,14 @@ class Estimate:
             raise InvalidParameter("The covariance of this estimate is not known in closed form.")
         return self.covary()
 
-    def interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
-        """Lower and upper ends of normal confidence intervals, one for each value (not for all of them at once)."""
-        if not 0 < confidence < 1:
-            raise InvalidParameter("Confidence must lie between 0 and 1, for example 0.95.")
-        reach = NormalDist().inv_cdf((1 + confidence) / 2) * self.standard_error
+    def interval(self, confidence: float = 0.95, together: bool = False) -> tuple[Floats, Floats]:
+        """Lower and upper ends of normal confidence intervals.
+
+        Each holds with this confidence; `together` makes them wide enough to hold all at once, so that the largest values
+        can be picked out afterwards (Sidak 1967: right for normal errors, however they depend on each other).
+        """
+        level = confidence_each(confidence, len(self.values) if together else 1)
+        reach = NormalDist().inv_cdf((1 + level) / 2) * self.standard_error
         return self.values - reach, self.values + reach
 
     def for_population(self) -> "Estimate":
@@ -65,13 +68,17 @@ class Estimate:
         """Other values for the same question, with no claim about their error."""
         return replace(self, values=values, variance=None, covary=None)
 
+    def top(self, count: int) -> list[int]:
+        """The positions of the largest values, largest first."""
+        return np.argsort(-self.values, kind="stable")[:count].tolist()
+
     def plot(self, confidence: float = 0.95, top: int = 30) -> "Figure":
         """A bar for each answer, with error bars; only the `top` largest when there are many."""
         try:
             from matplotlib.figure import Figure
         except ImportError:
             raise MissingExtra("A plot", "plot") from None
-        order = np.argsort(self.values, kind="stable")[-top:]
+        order = self.top(top)[::-1]
         figure = Figure(figsize=(7, 1.2 + 0.32 * len(order)), layout="constrained")
         axes = figure.subplots()
         errors = None
@@ -85,3 +92,10 @@ class Estimate:
         if len(order) < len(self.values):
             axes.set_title(f"The {len(order)} largest of {len(self.values)}")
         return figure
+
+
+def confidence_each(confidence: float, intervals: int) -> float:
+    """How sure each of several intervals must be, so that all of them hold with this confidence."""
+    if not 0 < confidence < 1:
+        raise InvalidParameter("Confidence must lie between 0 and 1, for example 0.95.")
+    return float(confidence ** (1 / intervals))

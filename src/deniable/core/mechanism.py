@@ -15,12 +15,13 @@ from deniable.core import message
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins, checked_coins
 from deniable.core.domain import Answers, Domain, checked_answers
-from deniable.core.estimate import Estimate
+from deniable.core.estimate import Estimate, confidence_each
 from deniable.core.layout import Column, Columns, Layout
 from deniable.core.loss import PrivacyLoss
+from deniable.core.odds import checked_epsilon, odds_below
 from deniable.core.reports import Reports
 from deniable.core.tally import Tally
-from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
+from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, MissingExtra, SurveyMismatch
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -38,6 +39,14 @@ class Mechanism(ABC):
     wire: ClassVar[str]
     domain: Domain
     epsilon: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+
+    @property
+    def odds(self) -> Fraction:
+        """The exact odds that the budget allows."""
+        return odds_below(self.epsilon)
 
     @property
     @abstractmethod
@@ -125,6 +134,11 @@ class Mechanism(ABC):
         """The reports in a message; refuses damaged ones and those of another mechanism."""
         return message.decode(data, self.fingerprint, self.layout)
 
+    def explain(self) -> str:
+        """Why this mechanism: the planner's comparison if it was planned, else what it is."""
+        chosen_by_hand = f"{self.wire} for {self.domain.size:,} values, chosen by hand: {self.loss()}"
+        return str(getattr(self, "_explanation", chosen_by_hand))
+
     def spec(self) -> dict[str, object]:
         """The mechanism as plain data: all that a client in another language needs."""
         return {
@@ -185,6 +199,35 @@ class PureProtocol(Mechanism):
         if n < 1:
             raise InvalidParameter("A prediction needs at least one person.")
         return self._with_error(shares, n)
+
+    def guess(self) -> float:
+        """How often somebody who sees one report, and thinks all values equally likely, guesses the true one.
+
+        Exact where every report supports the same number of values; else taken at the mean of that number.
+        """
+        size, odds = self.domain.size, self.loss().odds
+        if odds is None:
+            return 1.0
+        supported = self.p + (size - 1) * self.q
+        return float(odds / (supported * odds + size - supported))
+
+    def exact_interval(self, tally: Tally, confidence: float = 0.95, together: bool = False) -> tuple[Floats, Floats]:
+        """Lower and upper ends that hold with at least this confidence, however few the reports.
+
+        They are about the people whom the reporters were drawn from: then the number of reports that support a value is
+        binomial, and the limits are those of Clopper and Pearson (1934). For the reporters themselves they are wide enough
+        too (Hoeffding 1956). `together`: all at once, by Bonferroni's inequality.
+        """
+        self.check_tally(tally)
+        try:
+            from scipy.special import betaincinv
+        except ImportError:
+            raise MissingExtra("An exact interval", "stats") from None
+        tail = (1 - confidence_each(confidence, 1)) / 2 / (len(tally.counts) if together else 1)
+        counts, n, p, q = tally.counts, tally.n, float(self.p), float(self.q)
+        low = np.where(counts == 0, 0.0, betaincinv(np.maximum(counts, 1), n - counts + 1, tail))
+        high = np.where(counts == n, 1.0, betaincinv(counts + 1, np.maximum(n - counts, 1), 1 - tail))
+        return (low - q) / (p - q), (high - q) / (p - q)
 
     def _with_error(self, shares: Floats, n: int) -> Estimate:
         # The variance is linear in the share, so an unbiased share gives an unbiased variance.

@@ -1,5 +1,7 @@
 """Reports as Arrow tables and Parquet files: one column for each field, and the mechanism in the schema's metadata."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 _FORMAT = b"deniable reports 1"
 
 
-def _pyarrow() -> Any:
+def pyarrow_package() -> Any:
+    """The optional package, or an error that tells how to install it."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -27,7 +30,7 @@ def _pyarrow() -> Any:
 
 def to_arrow(mechanism: Mechanism, reports: Reports) -> "pyarrow.Table":
     """The reports as an Arrow table; packed bits become binary values of fixed size."""
-    pa = _pyarrow()
+    pa = pyarrow_package()
     arrays, fields = [], []
     for field in mechanism.layout.fields:
         column = np.ascontiguousarray(reports.columns[field.name])
@@ -57,7 +60,7 @@ def from_arrow(mechanism: Mechanism, table: "pyarrow.Table") -> Reports:
 
 
 def _column(field: Number | Flags, chunked: "pyarrow.ChunkedArray") -> Column:
-    pa = _pyarrow()
+    pa = pyarrow_package()
     wanted = pa.from_numpy_dtype(field.dtype) if isinstance(field, Number) else pa.binary((field.bits + 7) // 8)
     if chunked.type != wanted or chunked.null_count:
         raise InvalidReport(f"Column {field.name!r} must be of type {wanted} and have no gaps.")
@@ -73,17 +76,27 @@ def _column(field: Number | Flags, chunked: "pyarrow.ChunkedArray") -> Column:
     return column
 
 
-def write_parquet(path: Path, mechanism: Mechanism, reports: Reports) -> None:
-    """A Parquet file with checksums on its pages."""
-    table = to_arrow(mechanism, reports)
-    _pyarrow().parquet.write_table(table, path, compression="zstd", write_page_checksum=True)
+def write_parquet(path: Path, mechanism: Mechanism, batches: Iterable[Reports]) -> None:
+    """A Parquet file with checksums on its pages and a row group for each batch."""
+    parquet = pyarrow_package().parquet
+    with ExitStack() as stack:
+        writer = None
+        for reports in batches:
+            table = to_arrow(mechanism, reports)
+            if writer is None:
+                made = parquet.ParquetWriter(path, table.schema, compression="zstd", write_page_checksum=True)
+                writer = stack.enter_context(made)
+            writer.write_table(table, row_group_size=table.num_rows)
 
 
-def read_parquet(path: Path, mechanism: Mechanism) -> Reports:
-    """The reports in a Parquet file; damage is found by the checksums."""
-    pa = _pyarrow()
+def read_parquet(path: Path, mechanism: Mechanism, size: int) -> Iterator[Reports]:
+    """The reports in a Parquet file, at most `size` at a time; damage is found by the checksums."""
+    pa = pyarrow_package()
     try:
-        table = pa.parquet.read_table(path, page_checksum_verification=True)
+        with pa.parquet.ParquetFile(path, page_checksum_verification=True) as file:
+            schema = file.schema_arrow
+            from_arrow(mechanism, schema.empty_table())  # refuses a file of something else before it is read
+            for batch in file.iter_batches(size):
+                yield from_arrow(mechanism, pa.Table.from_batches([batch], schema))
     except (pa.ArrowException, OSError) as error:
         raise InvalidReport(f"The file {path} is not a whole Parquet file. Copy or export it again.") from error
-    return from_arrow(mechanism, table)

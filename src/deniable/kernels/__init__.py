@@ -66,3 +66,9 @@ def histogram(values: AnyWords, size: int) -> Ints:
     """How often each integer below `size` occurs."""
     result: Ints = _twin(values.size).histogram(values, size)
     return result
+
+
+def interval_counts(step: AnyWords, start: AnyWords, width: AnyWords, modulus: int, size: int) -> Ints:
+    """How many rows have (start + step x) mod modulus < width, for each x below `size`."""
+    result: Ints = _twin(step.size * size).interval_counts(step, start, width, modulus, size)
+    return result

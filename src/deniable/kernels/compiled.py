@@ -7,6 +7,7 @@ from deniable.kernels.plain import AnyWords, Bools, Bytes, Ints, Words
 
 ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 EACH_BYTE = np.uint64(0x0101010101010101)
+ROWS = 1 << 11  # followed together: their columns stay in the innermost cache, and their counts fit into 16 bits
 
 
 def compare_planes(planes: Words, digit: int) -> tuple[Words, Words]:
@@ -291,3 +292,40 @@ def _histogram(values, counts):  # type: ignore[no-untyped-def]
         fourth[values[i + 3]] += 1
     for i in range(whole, values.shape[0]):
         first[values[i]] += 1
+
+
+def interval_counts(step: AnyWords, start: AnyWords, width: AnyWords, modulus: int, size: int) -> Ints:
+    counts = np.zeros((size + 3) // 4 * 4, np.int64)
+    place = np.empty(min(ROWS, len(step)), step.dtype)
+    _interval_counts(step, start, width, step.dtype.type(modulus), place, counts)
+    return counts[:size]
+
+
+@njit(cache=True, nogil=True)
+def _interval_counts(step, start, width, modulus, place, counts):  # type: ignore[no-untyped-def]
+    # Lanes are rows, four values of x a pass: additions, comparisons and counters of the columns' own narrow type.
+    narrow = step.dtype.type
+    for first in range(0, step.shape[0], ROWS):
+        rows = min(ROWS, step.shape[0] - first)
+        by, below, here = step[first : first + rows], width[first : first + rows], place[:rows]
+        here[:] = start[first : first + rows]
+        for x in range(0, counts.shape[0], 4):
+            a = b = c = d = narrow(0)
+            for i in range(rows):
+                at = here[i]
+                a = narrow(a + narrow(at < below[i]))
+                at = narrow(at + by[i])
+                at = min(at, narrow(at - modulus))
+                b = narrow(b + narrow(at < below[i]))
+                at = narrow(at + by[i])
+                at = min(at, narrow(at - modulus))
+                c = narrow(c + narrow(at < below[i]))
+                at = narrow(at + by[i])
+                at = min(at, narrow(at - modulus))
+                d = narrow(d + narrow(at < below[i]))
+                at = narrow(at + by[i])
+                here[i] = min(at, narrow(at - modulus))
+            counts[x] += a
+            counts[x + 1] += b
+            counts[x + 2] += c
+            counts[x + 3] += d

@@ -93,3 +93,19 @@ def histogram(values: AnyWords, size: int) -> Ints:
     for start in range(0, len(values), 1 << 16):  # bincount widens to 64 bits: only a part at a time
         counts += np.bincount(values[start : start + (1 << 16)], minlength=size)
     return counts
+
+
+def interval_counts(step: AnyWords, start: AnyWords, width: AnyWords, modulus: int, size: int) -> Ints:
+    """How many rows have (start + step x) mod modulus < width, for each x below `size`.
+
+    All three columns are of one type, in which two numbers below the modulus can be added.
+    """
+    counts, prime = np.zeros(size, np.int64), step.dtype.type(modulus)
+    for first in range(0, len(step), 1 << 15):  # a part at a time stays in the processor's cache
+        part = slice(first, first + (1 << 15))
+        place, by, below = start[part].copy(), step[part], width[part]
+        for x in range(size):
+            counts[x] += np.count_nonzero(place < below)
+            place += by
+            np.minimum(place, place - prime, out=place)  # what is below the modulus wraps around, to more
+    return counts

@@ -5,11 +5,24 @@ import json
 from deniable.core.domain import domain_from_spec
 from deniable.core.mechanism import Mechanism
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.design import BlockDesign
 from deniable.mechanisms.direct import DirectResponse
+from deniable.mechanisms.hadamard import HadamardResponse
+from deniable.mechanisms.hashing import LocalHashing
 from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.unary import Unary
+from deniable.mechanisms.wheel import Wheel
 
-__all__ = ["DirectResponse", "SubsetSelection", "Unary", "mechanism_from_json"]
+__all__ = [
+    "BlockDesign",
+    "DirectResponse",
+    "HadamardResponse",
+    "LocalHashing",
+    "SubsetSelection",
+    "Unary",
+    "Wheel",
+    "mechanism_from_json",
+]
 
 FAMILIES: dict[str, type[Mechanism]] = {
     family.wire: family
@@ -17,6 +30,10 @@ FAMILIES: dict[str, type[Mechanism]] = {
         DirectResponse,
         Unary,
         SubsetSelection,
+        LocalHashing,
+        Wheel,
+        HadamardResponse,
+        BlockDesign,
     )
 }
 

@@ -14,7 +14,6 @@ from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
-from deniable.core.odds import checked_epsilon, odds_below
 from deniable.errors import InvalidReport
 
 Bools = NDArray[np.bool_]
@@ -32,13 +31,6 @@ class DirectResponse(PureProtocol):
     domain: Domain
     epsilon: float
     wire = "direct-1"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
-
-    @property
-    def odds(self) -> Fraction:
-        return odds_below(self.epsilon)
 
     @cached_property
     def p(self) -> Fraction:

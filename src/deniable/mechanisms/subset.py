@@ -14,8 +14,8 @@ from deniable.core.domain import Domain
 from deniable.core.layout import Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import CellProtocol
-from deniable.core.odds import checked_epsilon, odds_below
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.tuning import lowest, total_error
 
 Ints = NDArray[np.int64]
 
@@ -35,7 +35,7 @@ class SubsetSelection(CellProtocol):
     wire = "subset-1"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+        super().__post_init__()
         whole = isinstance(self.size, int | np.integer) and not isinstance(self.size, bool)
         if whole:
             object.__setattr__(self, "size", int(self.size) or best_size(self.domain.size, self.odds))
@@ -44,10 +44,6 @@ class SubsetSelection(CellProtocol):
                 f"The subset must have 1 to {self.domain.size - 1} of the {self.domain.size} values. "
                 "Leave the size out to get the best one."
             )
-
-    @property
-    def odds(self) -> Fraction:
-        return odds_below(self.epsilon)
 
     @cached_property
     def p(self) -> Fraction:
@@ -93,25 +89,13 @@ def chance(values: int, size: int, odds: Fraction) -> tuple[Fraction, Fraction]:
     return p, (p * (size - 1) + (1 - p) * size) / (values - 1)
 
 
-def total_error(values: int, size: int, odds: Fraction) -> Fraction:
-    """n times the sum of all variances, exactly; the shares do not matter, since they sum to one."""
-    p, q = chance(values, size, odds)
-    return values * q * (1 - q) / (p - q) ** 2 + (1 - p - q) / (p - q)
-
-
 @lru_cache(maxsize=256)
 def best_size(values: int, odds: Fraction) -> int:
-    """The size with the smallest total error: found in floating point, then settled exactly among its neighbours.
+    """The size with the smallest total error.
 
+    >>> from deniable.core.odds import odds_below
     >>> best_size(1024, odds_below(1.0))
     275
     """
-    # Near values / (odds + 1); all sizes are tried unless they are too many.
-    middle, reach = round(values / (odds + 1)), 1 << 12
-    k = np.arange(max(1, middle - reach), min(values, middle + reach), dtype=np.float64)
-    odd = float(odds)
-    p = k * odd / (k * odd + values - k)
-    q = (p * (k - 1) + (1 - p) * k) / (values - 1)
-    near = int(k[0]) + int(np.argmin(values * q * (1 - q) / (p - q) ** 2 + (1 - p - q) / (p - q)))
-    candidates = range(max(1, near - 2), min(values - 1, near + 2) + 1)
-    return min(candidates, key=lambda size: total_error(values, size, odds))
+    # The error is a constant + A / size + B / (values - size) with A, B > 0, so it falls and then rises.
+    return lowest(range(1, values), lambda size: total_error(values, *chance(values, size, odds)))

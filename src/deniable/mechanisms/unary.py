@@ -34,11 +34,11 @@ class Unary(CellProtocol):
     wire = "unary-1"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+        super().__post_init__()
         check_probability(self.p)
         check_probability(self.q)
         if self.q == 0:
-            object.__setattr__(self, "q", self.p / (odds_below(self.epsilon) * (1 - self.p) + self.p))
+            object.__setattr__(self, "q", self.p / (self.odds * (1 - self.p) + self.p))
         if not 0 < self.q < self.p < 1 or self.loss().epsilon() > self.epsilon:
             raise InvalidParameter(
                 "Unary encoding needs 0 < q < p < 1 with p (1 - q) / (q (1 - p)) at most e^epsilon. "
@@ -63,6 +63,17 @@ class Unary(CellProtocol):
         noise = coins.toss_packed(self.q, len(truth), self.domain.size)
         kept = coins.toss(self.p, len(truth))
         return {"cells": noise.with_bit(truth, kept).bytes}
+
+    def guess(self) -> float:
+        # Exactly, over the number of bits that are one: the true one or not, and a binomial number of others.
+        size, p, q = self.domain.size, float(self.p), float(self.q)
+        k = np.arange(size)
+        logs = np.concatenate([[0.0], np.cumsum(np.log(k[1:]))])  # of factorials
+        others = np.exp(logs[-1] - logs - logs[::-1] + k * np.log(q) + (size - 1 - k) * np.log1p(-q))
+        ones = np.append(0, p * others) + np.append((1 - p) * others, 0)
+        odds = p * (1 - q) / (q * (1 - p))
+        k = np.arange(size + 1)
+        return float((ones * np.where(k > 0, odds, 1) / (k * odds + size - k)).sum())
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.p * (1 - self.q) / (self.q * (1 - self.p)), proof="factored")

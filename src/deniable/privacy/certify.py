@@ -33,7 +33,7 @@ Ints = NDArray[np.int64]
 
 LARGEST_ROW = 1 << 14  # bits of a report that are certified in factors
 LARGEST_TABLE = 1 << 26  # bytes of reports looked at to follow every value in factors, about two seconds of work
-SEEDS = 64  # public choices that stand for all of them where there are too many
+SEEDS = (64, 16, 4, 2)  # public choices that stand for all of them where there are too many: as many as can be followed
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ def _enumerated(mechanism: Mechanism, limit: int) -> Certificate:
 def _symmetric(mechanism: Mechanism, limit: int) -> Certificate:
     size = mechanism.domain.size
     chosen = sorted({0, 1, size // 2, size - 1})
-    for coins in (EveryCoin(), EveryCoin(SEEDS)):
+    for coins in map(EveryCoin, (None, *SEEDS)):
         if _within(mechanism, coins, limit):
             laws = [law(mechanism, index, limit, coins) for index in chosen]
             followed = coins.combinations * len(chosen)

@@ -1,0 +1,77 @@
+"""Options that several verbs share, and the question and coins that come out of them."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from deniable.core.coins import Coins, SecureCoins, SeededCoins
+from deniable.core.domain import Categories, Label
+from deniable.errors import InvalidParameter
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+
+def question(command: Command) -> Command:
+    """The possible answers: by number, one by one, or from a file."""
+    for option in (
+        click.option(
+            "--other", metavar="WORD", help="The answer that stands for everything else; without it that is refused."
+        ),
+        click.option(
+            "--categories",
+            "file",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="A file with one possible answer a line.",
+        ),
+        click.option(
+            "--category", "words", multiple=True, metavar="WORD", help="One possible answer; give it for each of them."
+        ),
+        click.option("--values", type=int, metavar="N", help="The question has N numbered answers, 0 to N - 1."),
+    ):
+        command = option(command)
+    return command
+
+
+def domain(values: int | None, words: tuple[str, ...], file: Path | None = None, other: str | None = None) -> Categories:
+    """The question that the options describe."""
+    if (values is not None) + bool(words) + (file is not None) != 1:
+        raise InvalidParameter(
+            "A mechanism needs a question: --values N for N numbered answers, --category for each answer, or --categories "
+            "FILE with one answer a line. Give one of the three."
+        )
+    if values is not None:
+        if other is not None and not other.isdigit():
+            raise InvalidParameter("Where answers are numbered, --other must be one of the numbers.")
+        return Categories(range(values), None if other is None else int(other))
+    labels: list[Label] = [*words] if file is None else [*_lines(file)]
+    if other is not None and other not in labels:
+        labels.append(other)
+    return Categories(labels, other)
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        lines = file.read_text(encoding="utf-8-sig").split("\n")
+    except OSError as error:
+        raise InvalidParameter(f"The file {str(file)!r} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise InvalidParameter(f"The file {str(file)!r} is not text in UTF-8. Save it so.") from error
+    return [line for line in (line.removesuffix("\r") for line in lines) if line]
+
+
+seed = click.option("--seed", type=int, metavar="N", help="Repeatable coins, for experiments only; secure unless given.")
+
+
+def coins_of(number: int | None) -> Coins:
+    """Secure coins, or those of a seed."""
+    return SecureCoins() if number is None else SeededCoins(number)
+
+
+force = click.option("--force", is_flag=True, help="Replace files that exist already.")
+json_flag = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on one line instead.")
+picture = click.option("--picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw it to FILE: png, svg or pdf.")
+epsilon = click.option("--epsilon", type=float, required=True, metavar="E", help="The privacy budget of one answer.")
+people = click.option("--people", type=int, required=True, metavar="N", help="How many people will answer.")

@@ -1,0 +1,101 @@
+"""`deniable perturb`: randomize a column of answers into a file of reports."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from deniable.cli import options
+from deniable.cli.mechanisms import read_mechanism
+from deniable.cli.targets import check_target
+from deniable.core.coins import Coins
+from deniable.core.mechanism import Mechanism
+from deniable.core.reports import Reports
+from deniable.errors import InvalidParameter, OutsideDomain
+from deniable.files import write_batches
+from deniable.files.answers import AnswerBatch, read_answers
+from deniable.files.reports import batch_size
+
+
+@click.command(short_help="Randomize a column of answers.")
+@click.argument("data", type=click.Path(path_type=Path), metavar="DATA")
+@click.option(
+    "--mechanism",
+    "file",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="FILE",
+    help="The mechanism, as deniable plan wrote it.",
+)
+@click.option("--column", required=True, metavar="NAME", help="The column that holds the answers.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="FILE",
+    help="Where the reports go: Parquet if it ends in .parquet, else packed to the bit.",
+)
+@options.force
+@options.seed
+def perturb(data: Path, file: Path, column: str, out: Path, force: bool, seed: int | None) -> None:
+    """Randomize the answers in a column of DATA, one report for each row.
+
+    DATA is a CSV file in UTF-8 with a line of column names, or a Parquet file if its name ends in .parquet. It is read and
+    written in batches, so it may be larger than memory. FILE appears when all rows are done, or not at all.
+
+    An answer that the question does not allow stops the work. The message names its row and does not repeat it.
+
+    \b
+    deniable perturb answers.csv --column smokes --mechanism mechanism.json --out answers.reports
+    deniable perturb answers.parquet --column town --mechanism mechanism.json --out reports.parquet
+
+    This stands in for the devices, where answers are gathered already. The promise is about the reports: whoever holds DATA
+    holds the answers.
+    """
+    check_target(out, force)
+    mechanism = read_mechanism(file)
+    batches = read_answers(data, column, mechanism.domain, batch_size(mechanism))
+    if out.exists() and out.samefile(data):
+        raise InvalidParameter("The reports would replace the answers they are made from. Choose another name for them.")
+    if seed is not None:
+        click.echo(
+            "warning: seeded coins are for experiments only: whoever knows the seed can undo the randomness.", err=True
+        )
+
+    from deniable.cli import panel  # loads rich, which --help does not need
+
+    counted = Counter()
+    with panel.progress("randomizing") as advance_to:
+
+        def reports() -> Iterator[Reports]:
+            coins = options.coins_of(seed)
+            for batch in batches:
+                yield counted.add(_randomized(data, column, mechanism, batch, coins))
+                advance_to(batch.share_read)
+
+        write_batches(out, mechanism, reports(), overwrite=force)
+    panel.console().print(
+        f"{counted.reports:,} reports of {mechanism.layout.bits:,} bits are in {out}. Each has epsilon "
+        f"{mechanism.epsilon:g} for one answer.",
+        soft_wrap=True,
+        markup=False,
+    )
+
+
+class Counter:
+    """How many reports went by."""
+
+    reports = 0
+
+    def add(self, batch: Reports) -> Reports:
+        """The batch, counted."""
+        self.reports += len(batch)
+        return batch
+
+
+def _randomized(data: Path, column: str, mechanism: Mechanism, batch: AnswerBatch, coins: Coins) -> Reports:
+    try:
+        return mechanism.perturb(batch.answers, coins)
+    except OutsideDomain as error:
+        row = batch.first_outside(mechanism.domain)
+        raise OutsideDomain(f"Row {row} of {data}, column {column!r}: {error}") from None

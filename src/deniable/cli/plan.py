@@ -1,0 +1,155 @@
+"""`deniable plan`: which mechanism suits a question, what it costs and how well it will work."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from deniable.cli import options
+from deniable.cli.mechanisms import MAKERS, short
+from deniable.cli.targets import check_target, write_text
+from deniable.core.domain import Categories
+from deniable.errors import InvalidParameter
+from deniable.planner import CLOSE, Option, chosen, required_n
+from deniable.planner import options as planned
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+@click.command(short_help="Choose the mechanism for a question.")
+@options.question
+@options.epsilon
+@options.people
+@click.option("--max-bits", type=int, metavar="B", help="The most bits that a report may take.")
+@click.option("--mechanism", "name", type=click.Choice(list(MAKERS)), help="Take this one instead of the best.")
+@click.option("--error", type=float, metavar="SHARE", help="Also tell how many people an error of this size takes: 0.01.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the mechanism to FILE, as JSON.")
+@options.force
+@options.json_flag
+def plan(
+    values: int | None,
+    words: tuple[str, ...],
+    file: Path | None,
+    other: str | None,
+    epsilon: float,
+    people: int,
+    max_bits: int | None,
+    name: str | None,
+    error: float | None,
+    out: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Compare all mechanisms for a question and choose one.
+
+    The error is that of an estimated share, in percentage points: the root of the mean square over all answers. It follows
+    from the exact law of each mechanism, without any trial. Of those with nearly the smallest error the one with the
+    smallest reports is chosen, then the one with the least work for the server.
+
+    \b
+    deniable plan --category yes --category no --epsilon 1 --people 5000
+    deniable plan --categories towns.txt --other elsewhere --epsilon 2 --people 100000 --out mechanism.json
+    deniable plan --values 1024 --epsilon 1 --people 50000 --max-bits 16
+    deniable plan --values 100 --epsilon 1 --people 50000 --error 0.01
+
+    FILE is what devices, collectors and analysts share: see deniable perturb, certify and estimate.
+    """
+    check_target(out, force)
+    if name is not None and max_bits is not None:
+        raise InvalidParameter("Give --mechanism or --max-bits, not both: a mechanism has the bits it has.")
+    if error is not None and (name is not None or max_bits is not None):
+        raise InvalidParameter("--error tells about the best mechanism. Leave --mechanism and --max-bits out.")
+    question = options.domain(values, words, file, other)
+    ranked = planned(question, epsilon, people)
+    best = next(option for option in ranked if short(option.name) == name) if name else chosen(ranked, max_bits)
+    needed = None if error is None else required_n(question, epsilon, error)
+    if out is not None:
+        write_text(out, best.mechanism.to_json() + "\n")
+    if as_json:
+        click.echo(json.dumps(_record(ranked, best, needed)))
+        return
+
+    from deniable.cli import panel  # loads rich, which --help does not need
+
+    console = panel.console()
+    console.print(f"{_subject(question, epsilon, people)}:", markup=False)
+    console.print(_table(ranked, best))
+    console.print(_reason(ranked, best, name, max_bits), markup=False)
+    if error is not None:
+        console.print(
+            f"For every share to be right within {100 * error:g} points, each at 95 % confidence, {needed:,} people must "
+            "answer.",
+            markup=False,
+        )
+    if out is not None:
+        console.print(f"The mechanism is in {out}.", soft_wrap=True, markup=False)
+
+
+def _subject(question: Categories, epsilon: float, people: int) -> str:
+    return f"{question.size:,} answers, epsilon {epsilon:g} for one answer, {people:,} people"
+
+
+def _table(ranked: list[Option], best: Option) -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        caption="error: of a share, in % points; squared: the error squared, beside the smallest; bits: of a report; work: "
+        "steps of the server for a report; guess: how often a report gives the answer away to somebody who knows nothing "
+        "else",
+        caption_justify="left",
+    )
+    table.add_column("", no_wrap=True)
+    table.add_column("mechanism", no_wrap=True)
+    for heading in ("error", "squared", "bits", "work", "guess"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for option in ranked:
+        table.add_row(
+            ">" if option is best else "",
+            short(option.name),
+            f"{100 * option.error:.3g}",
+            f"x {_ratio(ranked, option):.3f}",
+            f"{option.bits:,}",
+            f"{option.work:,}",
+            f"{100 * option.guess:.3g} %",
+            style="bold" if option is best else None,
+        )
+    return table
+
+
+def _ratio(ranked: list[Option], option: Option) -> float:
+    return (option.error / ranked[0].error) ** 2
+
+
+def _reason(ranked: list[Option], best: Option, name: str | None, max_bits: int | None) -> str:
+    ratio = f"its squared error is {_ratio(ranked, best):.3f} times the smallest"
+    if name is not None:
+        return f"You asked for {short(best.name)}: {ratio}."
+    among = "all mechanisms" if max_bits is None else f"those that report in at most {max_bits:,} bits"
+    return (
+        f"Take {short(best.name)}: {ratio}. Of {among} whose squared error is within {100 * (CLOSE - 1):.1f} % of the "
+        f"smallest among them, it has the smallest reports, of {best.bits:,} bits, and of those the least work."
+    )
+
+
+def _record(ranked: list[Option], best: Option, needed: int | None) -> dict[str, object]:
+    return {
+        "chosen": short(best.name),
+        "mechanism": best.mechanism.spec(),
+        "fingerprint": best.mechanism.fingerprint,
+        "options": [
+            {
+                "name": short(option.name),
+                "error": option.error,
+                "squared_to_smallest": _ratio(ranked, option),
+                "bits": option.bits,
+                "work": option.work,
+                "guess": option.guess,
+            }
+            for option in ranked
+        ],
+    } | ({} if needed is None else {"people_needed": needed})

@@ -1,0 +1,141 @@
+"""People's answers in a column of a CSV or Parquet file, read in batches. No message here repeats one of them."""
+
+import csv
+import io
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+
+from deniable.core.domain import Answers, Domain
+from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
+from deniable.files.arrow import pyarrow_package
+
+Texts = Sequence[str | None]
+
+LISTED = 20  # columns that a message names
+
+
+@dataclass(frozen=True)
+class AnswerBatch:
+    """The answers in consecutive rows."""
+
+    answers: Answers
+    first_row: int  # of the data, counted from 1
+    share_read: float  # of the file, up to the end of this batch
+
+    def first_outside(self, domain: Domain) -> int | None:
+        """The row of the first answer that the question does not allow."""
+        for place in range(len(self.answers)):
+            try:
+                domain.index(self.answers[place : place + 1])
+            except OutsideDomain:
+                return self.first_row + place
+        return None
+
+
+def read_answers(path: str | PathLike[str], column: str, domain: Domain, size: int) -> Iterator[AnswerBatch]:
+    """The column in batches of at most `size` rows: of a Parquet file if its name ends so, else of a CSV file in UTF-8.
+
+    A CSV file needs a line of column names; blank lines are left out. Text becomes a whole number where the question's
+    answers are whole numbers; an empty field is an answer like any other, allowed or not.
+    """
+    source = Path(path)
+    if not source.is_file():
+        raise InvalidParameter(f"There is no file {source}. Check the name.")
+    rows = _read_parquet if source.suffix == ".parquet" else _read_csv
+    return _batches(rows(source, column, size), _reader(domain))
+
+
+def _batches(parts: Iterator[tuple[Texts, float]], read: Callable[[Texts], Answers]) -> Iterator[AnswerBatch]:
+    row = 1
+    for texts, share_read in parts:
+        yield AnswerBatch(read(texts), row, share_read)
+        row += len(texts)
+
+
+def _reader(domain: Domain) -> Callable[[Texts], Answers]:
+    """What turns texts into answers to this question; None stands for no answer."""
+    labels = domain.labels
+    if isinstance(labels, range):
+        return lambda texts: np.fromiter((_whole(text, len(labels)) for text in texts), np.int64, len(texts))
+    numbers = {str(label): label for label in labels if isinstance(label, int)}
+    for word in numbers.keys() & set(labels):
+        del numbers[word]  # a word goes before the number it writes
+    return lambda texts: [numbers.get(text, text) for text in texts]
+
+
+def _whole(text: str | None, size: int) -> int:
+    """The number from 0 to size - 1 that this text writes, or -1."""
+    if text is None or not (text.isascii() and text.isdigit()) or len(text) > 18:
+        return -1
+    number = int(text)
+    return number if number < size else -1
+
+
+def _read_csv(path: Path, column: str, size: int) -> Iterator[tuple[Texts, float]]:
+    row = 0
+    with path.open("rb") as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
+        total = os.fstat(file.fileno()).st_size
+        reader = csv.reader(text, strict=True)
+        try:
+            names = next(reader, [])
+            if not names:
+                raise EmptyBatch(f"The file {path} is empty: it has not even a line of column names.")
+            place = _place(path, names, column)
+            texts: list[str | None] = []
+            for cells in reader:
+                if not cells:
+                    continue
+                row += 1
+                if len(cells) != len(names):
+                    raise InvalidParameter(
+                        f"Row {row} of {path} has {len(cells)} fields, but there are {len(names)} columns. Mend the file."
+                    )
+                texts.append(cells[place])
+                if len(texts) == size:
+                    yield texts, file.tell() / total
+                    texts = []
+        except UnicodeDecodeError:
+            raise InvalidParameter(f"The file {path} is not text in UTF-8. Save it as CSV in UTF-8.") from None
+        except csv.Error:
+            raise InvalidParameter(f"The file {path} cannot be read as CSV after row {row}. Mend the file.") from None
+        if texts:
+            yield texts, 1.0
+    if not row:
+        raise EmptyBatch(f"The file {path} has column names but no rows, so there is nobody to ask.")
+
+
+def _read_parquet(path: Path, column: str, size: int) -> Iterator[tuple[Texts, float]]:
+    pa, row = pyarrow_package(), 0
+    try:
+        with pa.parquet.ParquetFile(path, page_checksum_verification=True) as file:
+            _place(path, file.schema_arrow.names, column)
+            kind = file.schema_arrow.field(column).type
+            inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+            texts = pa.types.is_string(inner) or pa.types.is_large_string(inner)
+            if not texts and not pa.types.is_integer(inner):
+                raise InvalidParameter(
+                    f"Column {column!r} of {path} is of type {kind}; answers must be text or whole numbers. Convert it first."
+                )
+            total = file.metadata.num_rows
+            for batch in file.iter_batches(size, columns=[column]):
+                values = batch.column(0).to_pylist()
+                cells = values if texts else [None if value is None else str(value) for value in values]
+                row += len(cells)
+                yield cells, row / total
+    except (pa.ArrowException, OSError):
+        raise InvalidParameter(f"The file {path} is not a whole Parquet file. Copy or export it again.") from None
+    if not row:
+        raise EmptyBatch(f"The file {path} has no rows, so there is nobody to ask.")
+
+
+def _place(path: Path, names: Sequence[str], column: str) -> int:
+    if names.count(column) == 1:
+        return names.index(column)
+    listed = ", ".join(repr(name) for name in names[:LISTED]) + (", ..." if len(names) > LISTED else "")
+    what = "has no column" if column not in names else "has several columns"
+    raise InvalidParameter(f"The file {path} {what} {column!r}. Its columns are {listed}.")
