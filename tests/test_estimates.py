@@ -10,6 +10,7 @@ import pytest
 import deniable as dn
 from deniable.mechanisms import subset
 from deniable.mechanisms.tuning import total_error
+from deniable.planner import FAMILIES
 from tests.examples import EXAMPLES
 from tests.test_laws import answers
 
@@ -56,6 +57,27 @@ def test_measured_error_is_the_predicted_one() -> None:
             estimate = mechanism.estimate(mechanism.tally(mechanism.perturb(people, coins)))
             scores.append((estimate.values[0] - truth[0]) ** 2 / predicted[0])
         assert abs(np.mean(scores) - 1) < 0.45, name
+
+
+@pytest.mark.parametrize("size", [16, 128, 1024])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_measured_error_is_the_predicted_one_at_real_sizes(name: str, size: int) -> None:
+    """The summed squared error of 40 collections, beside its prediction.
+
+    It is a sum of 40 size squares; were they independent its relative standard deviation would be sqrt(2 / (40 size)).
+    Neighbouring cells of a report are slightly dependent, so eight of these are allowed: a false alarm below 1e-6.
+    """
+    for epsilon in (0.5, 1.0, 2.0, 4.0):
+        mechanism = FAMILIES[name](dn.Categories(range(size)), epsilon)
+        people = np.arange(2000) ** 2 % size
+        truth = np.bincount(people, minlength=size) / len(people)
+        coins = dn.SeededCoins(f"{name} {size} {epsilon}".encode())
+        measured = 0.0
+        for _ in range(40):
+            estimate = mechanism.estimate(mechanism.tally(mechanism.perturb(people, coins)))
+            measured += float(((estimate.values - truth) ** 2).sum())
+        predicted = 40 * float((mechanism.predict(truth, len(people)).standard_error ** 2).sum())
+        assert abs(measured / predicted - 1) < 8 * math.sqrt(2 / (40 * size))
 
 
 def test_variance_estimate_is_never_negative_and_unbiased() -> None:
@@ -178,6 +200,50 @@ def test_em_raises_the_likelihood_in_every_round() -> None:
     inside = clean.values > 1e-3
     assert np.ptp(gradient[inside]) < 1e-3 * gradient[inside].mean()
     assert (gradient[~inside] < gradient[inside].mean() * (1 + 1e-3)).all()
+
+
+def test_em_of_a_channel_is_em_of_its_reports() -> None:
+    """Direct response as a matrix, and a channel that cannot be inverted, which unbiased estimates cannot use."""
+    mechanism = dn.DirectResponse(COLOURS, 1.0)
+    reports = mechanism.perturb(["red"] * 50 + ["blue"] * 30, dn.SeededCoins(3))
+    channel = np.full((3, 3), float(mechanism.q)) + np.eye(3) * float(mechanism.p - mechanism.q)
+    from_counts = dn.em_channel(channel, mechanism.count(reports), COLOURS.labels)
+    np.testing.assert_allclose(from_counts.values, dn.em(mechanism, reports).values, atol=1e-9)
+    assert from_counts.labels == COLOURS.labels
+    blurred = dn.em_channel([[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 1]], [30, 30, 40])
+    np.testing.assert_allclose(blurred.values, [0.3, 0.3, 0.4])
+
+
+@pytest.mark.parametrize(
+    ("channel", "counts"),
+    [
+        ([[0.5, 0.6], [0.5, 0.5]], [1, 1]),
+        ([[1.5, -0.5], [0.5, 0.5]], [1, 1]),
+        ([0.5, 0.5], [1, 1]),
+        ([[0.5, 0.5]], [1, 1, 1]),
+        ([[0.5, 0.5]], [1, -1]),
+        ([[1.0, 0.0]], [1, 1]),
+        ([[math.nan, 0.5]], [1, 1]),
+    ],
+)
+def test_channels_that_are_none_are_refused(channel: list[list[float]], counts: list[int]) -> None:
+    with pytest.raises(dn.InvalidParameter):
+        dn.em_channel(channel, counts)
+    with pytest.raises(dn.EmptyBatch):
+        dn.em_channel([[0.5, 0.5]], [0, 0])
+
+
+def test_base_cut_keeps_what_is_surely_there() -> None:
+    mechanism = dn.SubsetSelection(dn.Categories(range(50)), 1.0)
+    truth = np.zeros(50)
+    truth[:2] = 0.5
+    estimate = mechanism.predict(truth, 20_000)
+    cut = dn.base_cut(estimate)
+    assert np.flatnonzero(cut.values).tolist() == [0, 1]
+    # Noise alone, six standard errors apart from the threshold's own: everything is cut with the confidence asked for.
+    noise = dn.Estimate(range(50), 3.0 * np.sqrt(np.ones(50)), np.ones(50), 10)
+    assert dn.base_cut(noise, 0.95).values.max() == 0  # the threshold is 3.08 for 50 values
+    assert dn.base_cut(noise, 0.90).values.min() == 3.0  # and 2.86 here
 
 
 def test_em_refuses_senseless_stops() -> None:

@@ -32,7 +32,7 @@ from deniable.mechanisms import (
     mechanism_from_json,
 )
 from deniable.planner import plan, required_n
-from deniable.postprocess import em, norm_sub
+from deniable.postprocess import base_cut, em, em_channel, norm_sub
 from deniable.privacy.certify import Certificate, certify
 from deniable.privacy.law import Law, law
 
@@ -66,9 +66,11 @@ __all__ = [
     "Tally",
     "Unary",
     "Wheel",
+    "base_cut",
     "certify",
     "concatenate",
     "em",
+    "em_channel",
     "from_arrow",
     "law",
     "mechanism_from_json",

@@ -1,6 +1,7 @@
 """Steps that clean an estimate, each named where it is used; the raw estimate stays as it is."""
 
-from deniable.postprocess.em import em
+from deniable.postprocess.base_cut import base_cut
+from deniable.postprocess.em import em, em_channel
 from deniable.postprocess.norm_sub import norm_sub
 
-__all__ = ["em", "norm_sub"]
+__all__ = ["base_cut", "em", "em_channel", "norm_sub"]
