@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 import deniable as dn
 from deniable.cli.main import main
+from deniable.cli.mechanisms import MAKERS
 
 GOLDEN = Path(__file__).parent / "golden_help"
 ANSWERS = dict(
@@ -94,25 +95,32 @@ class TestHelp:
 class TestCertify:
     @pytest.mark.parametrize(
         ("name", "proof"),
-        [
-            ("direct", "enumerated"),
-            ("direct", "symmetric"),
-            ("unary", "enumerated"),
-            ("unary", "factored"),
-            ("subset", "enumerated"),
-            ("subset", "symmetric"),
-        ],
+        [(name, proof) for name in MAKERS for proof in ("enumerated", "factored" if "unary" in name else "symmetric")],
     )
     def test_every_mechanism_and_proof(self, name: str, proof: str) -> None:
         record = certified(name, "--values", "6", "--epsilon", "1", "--proof", proof)
         assert record["holds"] is True
         assert (record["proof"], record["values"], record["unit"]) == (proof, 6, "one answer")
-        assert Fraction(str(record["odds"])) == dn.odds_below(1.0)
+        assert Fraction(str(record["odds"])) == (dn.odds_below(0.5) ** 2 if "symmetric" in name else dn.odds_below(1.0))
         assert record["odds"] == record["declared_odds"]
+
+    def test_names(self) -> None:
+        assert list(MAKERS) == [
+            "direct", "unary-symmetric", "unary", "subset", "design", "wheel", "hashing-binary", "hashing", "hadamard"
+        ]  # fmt: skip
+        question = dn.Categories(range(6))
+        for name, mechanism in {
+            "unary": dn.Unary(question, 1.0),
+            "unary-symmetric": dn.Unary.symmetric(question, 1.0),
+            "hashing": dn.LocalHashing(question, 1.0),
+            "hashing-binary": dn.LocalHashing.binary(question, 1.0),
+        }.items():
+            assert certified(name, "--values", "6", "--epsilon", "1")["fingerprint"] == mechanism.fingerprint
 
     @pytest.mark.parametrize(("name", "proof"), [("direct", "factored"), ("unary", "symmetric"), ("subset", "factored")])
     def test_a_proof_that_is_not_possible(self, name: str, proof: str) -> None:
-        assert "certified" in refusal("certify", name, "--values", "64", "--epsilon", "1", "--proof", proof)
+        said = refusal("certify", name, "--values", "64", "--epsilon", "1", "--proof", proof)
+        assert "certif" in said or "not one toss" in said
 
     def test_categories_and_json(self) -> None:
         record = certified("direct", "--category", "yes", "--category", "no", "--epsilon", str(math.log(3)))
@@ -140,12 +148,9 @@ class TestCertify:
             "values": 2,
         }
 
-    def test_size_and_symmetric_choose_the_mechanism(self) -> None:
+    def test_size_chooses_the_mechanism(self) -> None:
         subset = certified("subset", "--values", "6", "--epsilon", "1", "--size", "3")
         assert subset["fingerprint"] == dn.SubsetSelection(dn.Categories(range(6)), 1.0, 3).fingerprint
-        unary = certified("unary", "--values", "6", "--epsilon", "1", "--symmetric")
-        assert unary["fingerprint"] == dn.Unary.symmetric(dn.Categories(range(6)), 1.0).fingerprint
-        assert Fraction(str(unary["odds"])) == dn.odds_below(0.5) ** 2
 
     @pytest.mark.parametrize("columns", [80, 120])
     def test_panel(self, columns: int) -> None:
@@ -195,7 +200,7 @@ class TestCertify:
 
     @pytest.mark.parametrize("epsilon", ["0", "nan", "-1", "1e9", "inf"])
     def test_bad_epsilon(self, epsilon: str) -> None:
-        for name in ("direct", "unary", "subset"):
+        for name in MAKERS:
             assert "Epsilon must be a number" in refusal("certify", name, "--values", "4", "--epsilon", epsilon)
         assert "Epsilon must be a number" in refusal("demo", "--epsilon", epsilon)
 
@@ -207,17 +212,17 @@ class TestCertify:
             (["direct", "--values", "-3", "--epsilon", "1"], "at least two possible answers"),
             (["direct", "--category", "yes", "--epsilon", "1"], "at least two possible answers"),
             (["direct", "--category", "yes", "--category", "yes", "--epsilon", "1"], "Two categories are the same"),
-            (["direct", "--values", "2", "--category", "yes", "--epsilon", "1"], "either --values N"),
-            (["direct", "--epsilon", "1"], "either --values N"),
+            (["direct", "--values", "2", "--category", "yes", "--epsilon", "1"], "A mechanism needs a question"),
+            (["direct", "--epsilon", "1"], "A mechanism needs a question"),
             (["direct", "--values", "1000000000000", "--epsilon", "1"], "At most 100,000 values"),
             (["direct", "--values", "4"], "add --epsilon"),
             (["direct", "--values", "4", "--epsilon", "1", "--size", "2"], "Only subset takes --size"),
-            (["subset", "--values", "4", "--epsilon", "1", "--symmetric"], "Only unary takes --symmetric"),
             (["subset", "--values", "4", "--epsilon", "1", "--size", "0"], "at least one answer"),
             (["subset", "--values", "4", "--epsilon", "1", "--size", "4"], "1 to 3 of the 4 values"),
             (["unary", "--values", "20000", "--epsilon", "1"], "too wide"),
             (["laplace"], "There is no mechanism or file 'laplace'"),
-            (["laplace", "--values", "4"], "Only direct, unary and subset"),
+            (["laplace", "--values", "4"], "Only a name takes a question"),
+            (["laplace", "--other", "4"], "Only a name takes a question"),
         ],
     )
     def test_refused(self, arguments: list[str], says: str) -> None:
@@ -271,7 +276,7 @@ def table(output: str) -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def seeded() -> Result:
-    return run("demo", "--seed", "2")
+    return run("demo", "--seed", "2", "--mechanism", "subset")
 
 
 class TestDemo:
@@ -298,7 +303,9 @@ class TestDemo:
     def test_a_miss_is_called_a_miss(self) -> None:
         missed = 0
         for seed in range(10, 20):
-            for _, low, high, truth, inside, _ in table(run("demo", "--seed", str(seed)).stdout).values():
+            for _, low, high, truth, inside, _ in table(
+                run("demo", "--seed", str(seed), "--mechanism", "subset").stdout
+            ).values():
                 outside = not float(low) - 0.005 <= float(truth) <= float(high) + 0.005
                 assert inside == "no" or not outside
                 missed += inside == "no"
@@ -315,7 +322,7 @@ class TestDemo:
 
     def test_one_report_in_words(self, seeded: Result) -> None:
         text = " ".join(seeded.stdout.split())
-        assert re.search(r"A person who is 'widowed' sent 7 bits, [01]{7}: '", text)
+        assert re.search(r"A person who is 'widowed' sent 7 bits, [01]{7}. They speak for '", text)
         said = re.search(r"believed 'widowed' with 6.9 % before seeing the report, and (\S+) % after", text)
         assert said
         before, after = 15_787 / 228_421, float(said[1]) / 100
@@ -328,19 +335,36 @@ class TestDemo:
 
     def test_coins(self, seeded: Result) -> None:
         assert "for experiments only" in seeded.stdout
-        assert run("demo", "--seed", "2").stdout == seeded.stdout
+        assert run("demo", "--seed", "2", "--mechanism", "subset").stdout == seeded.stdout
         secure = run("demo").stdout
         assert "The coins are secure" in secure and "experiments" not in secure
         assert table(secure).keys() == ANSWERS.keys()
 
     @pytest.mark.parametrize(
-        ("name", "bits", "epsilon"), [("direct", 3, "0.5"), ("unary", 7, "2"), ("unary", 7, "0.000001")]
+        ("name", "bits", "epsilon"),
+        [
+            ("direct", 3, "0.5"),
+            ("unary", 7, "2"),
+            ("unary", 7, "0.000001"),
+            ("unary-symmetric", 7, "1"),
+            ("design", 3, "1"),
+            ("wheel", 6, "1"),
+            ("hashing", 8, "1"),
+            ("hashing-binary", 7, "1"),
+            ("hadamard", 3, "1"),
+        ],
     )
     def test_other_mechanisms_and_budgets(self, name: str, bits: int, epsilon: str) -> None:
         result = run("demo", "--seed", "2", "--mechanism", name, "--epsilon", epsilon, columns=120)
         assert (result.exit_code, result.stderr) == (0, "")
         assert f"A report takes {bits} bits on the wire." in result.stdout
         assert table(result.stdout).keys() == ANSWERS.keys()
+
+    def test_without_a_name_the_planner_chooses(self) -> None:
+        said = {epsilon: " ".join(run("demo", "--seed", "2", "--epsilon", epsilon).stdout.split()) for epsilon in ("1", "2")}
+        assert "through the wheel mechanism, the planner's choice." in said["1"]
+        assert "wheel-1, 7 values" in said["1"]
+        assert "through the direct mechanism, the planner's choice." in said["2"]
 
     @pytest.mark.parametrize(("columns", "widest"), [(80, 80), (120, 120), (300, 120)])
     def test_width(self, columns: int, widest: int) -> None:

@@ -1,11 +1,15 @@
 """Reports on disk: whole or refused, never half-written."""
 
+import itertools
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.files import read_batches, write_batches
+from deniable.files.reports import MOST_BYTES, MOST_REPORTS, batch_size
 from tests.examples import EXAMPLES
 from tests.test_laws import answers
 
@@ -130,3 +134,153 @@ def test_packing_is_tight_for_every_width() -> None:
         reports = mechanism.perturb(np.arange(9000) % size, dn.SeededCoins(size))
         assert len(reports.pack()) == -(-9000 * (size - 1).bit_length() // 8)
         assert mechanism.tally(mechanism.unpack(mechanism.pack(reports))) == mechanism.tally(reports)
+
+
+def batches_of(reports: dn.Reports, *sizes: int) -> list[dn.Reports]:
+    edges = np.cumsum([0, *sizes]).tolist()
+    assert edges[-1] == len(reports)
+    return [reports[start:stop] for start, stop in itertools.pairwise(edges)]
+
+
+class TestBatches:
+    @by_suffix
+    @pytest.mark.parametrize("name", EXAMPLES)
+    def test_come_back_as_one(self, tmp_path: Path, name: str, suffix: str) -> None:
+        mechanism, path = EXAMPLES[name], tmp_path / f"batch{suffix}"
+        reports = mechanism.perturb(answers(mechanism, 77), dn.SeededCoins(4))
+        written = write_batches(path, mechanism, iter([*batches_of(reports, 1, 0, 13, 63), reports[:0]]))
+        assert written == 77
+        read = list(read_batches(path, mechanism))
+        assert dn.concatenate(read).pack() == dn.read_reports(path, mechanism).pack() == reports.pack()
+        assert sum(len(batch) for batch in read) == 77
+        tally = sum((mechanism.tally(batch) for batch in read[1:]), mechanism.tally(read[0]))
+        assert tally == mechanism.tally(reports)
+
+    def test_a_packed_file_is_its_messages(self, tmp_path: Path, reports: dn.Reports) -> None:
+        path = tmp_path / "batch"
+        parts = batches_of(reports, 300, 700)
+        write_batches(path, MECHANISM, parts)
+        assert path.read_bytes() == b"".join(MECHANISM.pack(part) for part in parts)
+        assert [len(batch) for batch in read_batches(path, MECHANISM)] == [300, 700]
+
+    @by_suffix
+    def test_large_batches_are_split(
+        self, tmp_path: Path, suffix: str, reports: dn.Reports, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("deniable.files.reports.MOST_REPORTS", 400)
+        path = tmp_path / f"batch{suffix}"
+        dn.write_reports(path, MECHANISM, reports)
+        assert [len(batch) for batch in read_batches(path, MECHANISM)] == [400, 400, 200]
+        assert dn.read_reports(path, MECHANISM).pack() == reports.pack()
+
+    def test_batches_are_smaller_where_reports_are_wide(self) -> None:
+        assert batch_size(dn.DirectResponse(dn.Categories(range(2)), 1.0)) == MOST_REPORTS
+        wide = dn.Unary(dn.Categories(range(1 << 20)), 1.0)
+        assert batch_size(wide) * wide.layout.bits == 8 * MOST_BYTES
+
+    def test_reports_are_handed_out_before_the_rest_is_read(self, tmp_path: Path, reports: dn.Reports) -> None:
+        path = tmp_path / "batch"
+        first, second = batches_of(reports, 300, 700)
+        data = MECHANISM.pack(first) + MECHANISM.pack(second)
+        stranger = OTHER.pack(OTHER.perturb([0], dn.SeededCoins(1)))
+        for broken, error, says in [
+            (data[:-1], dn.InvalidReport, "ends within a message"),
+            (data[: len(MECHANISM.pack(first)) + 5], dn.InvalidReport, "ends within a message"),
+            (data[:-30] + b"\0" + data[-29:], dn.InvalidReport, "checksum"),
+            (MECHANISM.pack(first) + stranger, dn.SurveyMismatch, f"{OTHER.fingerprint[:8]}, not by"),
+            (MECHANISM.pack(first) + b"more than a header of something else", dn.InvalidReport, "DNBL"),
+            (MECHANISM.pack(first) + b"DNBL\2\0\0\0" + data[8:], dn.InvalidReport, "format 2"),
+        ]:
+            path.write_bytes(broken)
+            batches = read_batches(path, MECHANISM)
+            assert next(batches).pack() == first.pack()
+            with pytest.raises(error, match=says):
+                next(batches)
+            assert list(batches) == []  # and nothing after it
+            with pytest.raises(error, match=says):
+                dn.read_reports(path, MECHANISM)
+
+    def test_a_count_that_the_file_cannot_hold(self, tmp_path: Path, reports: dn.Reports) -> None:
+        path = tmp_path / "batch"
+        message = MECHANISM.pack(reports)
+        path.write_bytes(message[:24] + (1 << 60).to_bytes(8, "little") + message[32:])
+        with pytest.raises(dn.InvalidReport, match="ends within a message"):
+            dn.read_reports(path, MECHANISM)
+
+    @pytest.mark.needs("pyarrow")
+    def test_damage_in_a_later_row_group(self, tmp_path: Path, reports: dn.Reports) -> None:
+        import pyarrow.parquet as pq
+
+        path = tmp_path / "batch.parquet"
+        write_batches(path, MECHANISM, batches_of(reports, 500, 500))
+        assert pq.ParquetFile(path).num_row_groups == 2
+        page = pq.ParquetFile(path).metadata.row_group(1).column(0).data_page_offset
+        data = bytearray(path.read_bytes())
+        data[page + 60] ^= 1
+        path.write_bytes(data)
+        read = []
+        with pytest.raises(dn.InvalidReport, match="not a whole Parquet file"):
+            for batch in read_batches(path, MECHANISM):
+                read.append(batch)
+        assert sum(map(len, read)) <= 500
+
+    @by_suffix
+    def test_a_failure_while_writing_leaves_nothing(self, tmp_path: Path, suffix: str, reports: dn.Reports) -> None:
+        def failing() -> Iterator[dn.Reports]:
+            yield reports
+            raise RuntimeError("the device is gone")
+
+        path = tmp_path / f"batch{suffix}"
+        with pytest.raises(RuntimeError, match="device"):
+            write_batches(path, MECHANISM, failing())
+        with pytest.raises(dn.SurveyMismatch):
+            write_batches(path, MECHANISM, [reports, OTHER.perturb([0], dn.SeededCoins(1))])
+        with pytest.raises(dn.EmptyBatch):
+            write_batches(path, MECHANISM, [])
+        with pytest.raises(dn.EmptyBatch):
+            write_batches(path, MECHANISM, [reports[:0]])
+        assert list(tmp_path.iterdir()) == []
+
+    def test_batches_are_written_as_they_are_made(self, tmp_path: Path, reports: dn.Reports) -> None:
+        sizes, batch = [], dn.concatenate([reports] * 100)  # more than the buffer of a file
+
+        def watched() -> Iterator[dn.Reports]:
+            for _ in range(3):
+                (temporary,) = tmp_path.iterdir()
+                sizes.append(temporary.stat().st_size)
+                yield batch
+
+        write_batches(tmp_path / "batch", MECHANISM, watched())
+        assert sizes[0] == 0 and sizes[1] > 50_000 and sizes[2] > 100_000
+
+    def test_files_without_reports(self, tmp_path: Path, reports: dn.Reports) -> None:
+        path = tmp_path / "batch"
+        path.write_bytes(b"")
+        with pytest.raises(dn.InvalidReport, match="is empty"):
+            dn.read_reports(path, MECHANISM)
+        path.write_bytes(MECHANISM.pack(reports[:0]))
+        assert len(dn.read_reports(path, MECHANISM)) == 0
+        with pytest.raises(dn.InvalidReport, match="no file"):
+            read_batches(tmp_path / "none", MECHANISM)  # at once, not at the first batch
+
+    @pytest.mark.needs("pyarrow")
+    def test_a_table_without_rows(self, tmp_path: Path, reports: dn.Reports) -> None:
+        import pyarrow.parquet as pq
+
+        path = tmp_path / "batch.parquet"
+        pq.write_table(dn.to_arrow(MECHANISM, reports[:0]), path)
+        assert list(read_batches(path, MECHANISM)) == []
+        with pytest.raises(dn.EmptyBatch, match="no reports in the file"):
+            dn.read_reports(path, MECHANISM)
+        with pytest.raises(dn.SurveyMismatch):  # also where there is nothing to count
+            list(read_batches(path, OTHER))
+
+    def test_a_folder_where_nothing_can_be_written(
+        self, tmp_path: Path, reports: dn.Reports, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refused(*_: object, **__: object) -> None:
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr("tempfile.mkstemp", refused)
+        with pytest.raises(dn.InvalidParameter, match="Permission denied"):
+            dn.write_reports(tmp_path / "batch", MECHANISM, reports)

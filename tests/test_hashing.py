@@ -14,7 +14,8 @@ import deniable as dn
 from deniable.core.coins import Coins
 from deniable.kernels import plain
 from deniable.mechanisms import hashing, subset, wheel
-from deniable.mechanisms.affine import LARGEST, field_for, is_prime, word_for
+from deniable.mechanisms.affine import LARGEST, field_for, word_for
+from deniable.mechanisms.fields import is_prime
 from deniable.mechanisms.tuning import total_error
 from tests.examples import shares
 

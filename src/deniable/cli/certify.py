@@ -5,48 +5,46 @@ from pathlib import Path
 
 import click
 
+from deniable.cli import options
+from deniable.cli.mechanisms import MAKERS, NAMES, made, read_mechanism
 from deniable.core.domain import Categories
 from deniable.core.loss import Proof
 from deniable.core.mechanism import Mechanism
-from deniable.errors import DeniableError, InvalidParameter
-from deniable.mechanisms import DirectResponse, SubsetSelection, Unary, mechanism_from_json
+from deniable.errors import InvalidParameter
+from deniable.mechanisms import SubsetSelection
 from deniable.privacy.certify import Certificate
 from deniable.privacy.certify import certify as certificate_of
 
-NAMES = ("direct", "unary", "subset")
 LARGEST = 100_000  # values: past this, following a mechanism takes minutes
 
 
-@click.command(short_help="Prove the exact privacy loss of a mechanism.")
+@click.command(short_help="Prove the exact privacy loss of a mechanism.", epilog=f"Names of mechanisms: {NAMES}.")
 @click.argument("mechanism", metavar="MECHANISM")
-@click.option("--values", type=int, metavar="N", help="The question has N numbered answers.")
-@click.option(
-    "--category", "categories", multiple=True, metavar="WORD", help="One possible answer; give it for each of them."
-)
+@options.question
 @click.option("--epsilon", type=float, metavar="E", help="The privacy budget of one answer.")
 @click.option("--size", type=int, metavar="K", help="For subset: how many answers a report names; the best unless given.")
-@click.option("--symmetric", is_flag=True, help="For unary: treat zeros and ones alike, as basic RAPPOR does.")
 @click.option(
     "--proof",
     type=click.Choice(["enumerated", "symmetric", "factored"]),
     help="Ask for one way to prove it instead of the first that is possible.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a panel.")
+@options.json_flag
 @click.pass_context
 def certify(
     ctx: click.Context,
     mechanism: str,
     values: int | None,
-    categories: tuple[str, ...],
+    words: tuple[str, ...],
+    file: Path | None,
+    other: str | None,
     epsilon: float | None,
     size: int | None,
-    symmetric: bool,
     proof: Proof | None,
     as_json: bool,
 ) -> None:
     """Work out the exact privacy loss of MECHANISM and say whether it keeps its promise.
 
-    MECHANISM is direct, unary or subset, or the path of a JSON file written by mechanism.to_json().
+    MECHANISM is a name from the list below, or the path of a JSON file written by deniable plan or mechanism.to_json().
 
     Epsilon bounds how much one report can change anybody's mind. No report is more than e^epsilon times as likely under one
     answer as under another, so the odds between any two answers, whatever they were before, change by at most that factor:
@@ -65,20 +63,28 @@ def certify(
     \b
     deniable certify direct --category yes --category no --epsilon 1
     deniable certify subset --values 16 --epsilon 0.5 --size 4
-    deniable certify unary --values 1024 --epsilon 2 --symmetric --json
+    deniable certify unary-symmetric --values 1024 --epsilon 2 --json
     deniable certify mechanism.json
 
     Exit code: 0 if the promise holds, 1 if it does not, 2 if there is nothing to certify.
     """
-    if mechanism in NAMES:
-        chosen = _named(mechanism, _domain(values, categories), epsilon, size, symmetric)
-    elif values is not None or categories or epsilon is not None or size is not None or symmetric:
+    if mechanism in MAKERS:
+        _check_size(values or 0)
+        question = options.domain(values, words, file, other)
+        _check_size(question.size)
+        chosen = _named(mechanism, question, epsilon, size)
+    elif any(option is not None for option in (values, file, other, epsilon, size)) or words:
         raise InvalidParameter(
-            "Only direct, unary and subset take a question and a budget; a file holds its own. "
-            "Name one of these three, or leave the other options out."
+            f"Only a name takes a question and a budget; a file holds its own. Use one of {NAMES}, or leave the other "
+            "options out."
+        )
+    elif not Path(mechanism).is_file():
+        raise InvalidParameter(
+            f"There is no mechanism or file {mechanism!r}. Use one of {NAMES}, or the path of a JSON file written by "
+            "deniable plan or mechanism.to_json()."
         )
     else:
-        chosen = _read(Path(mechanism))
+        chosen = read_mechanism(Path(mechanism))
         _check_size(chosen.domain.size)
 
     from deniable.cli import panel  # loads rich, which --help does not need
@@ -93,50 +99,21 @@ def certify(
         ctx.exit(1)
 
 
-def _domain(values: int | None, categories: tuple[str, ...]) -> Categories:
-    if (values is None) == (not categories):
-        raise InvalidParameter(
-            "A mechanism needs a question: either --values N for N numbered answers, or --category for each answer."
-        )
-    _check_size(values or 0)
-    return Categories(categories or range(values or 0))
-
-
 def _check_size(values: int) -> None:
     if values > LARGEST:
         raise InvalidParameter(f"At most {LARGEST:,} values can be certified here. Try fewer.")
 
 
-def _named(name: str, domain: Categories, epsilon: float | None, size: int | None, symmetric: bool) -> Mechanism:
+def _named(name: str, question: Categories, epsilon: float | None, size: int | None) -> Mechanism:
     if epsilon is None:
         raise InvalidParameter("A mechanism needs a privacy budget: add --epsilon, for example --epsilon 1.")
-    if size is not None and name != "subset":
+    if size is None:
+        return made(name, question, epsilon)
+    if name != "subset":
         raise InvalidParameter("Only subset takes --size. Leave it out.")
-    if size is not None and size < 1:
+    if size < 1:
         raise InvalidParameter("A report must name at least one answer. Leave --size out to get the best one.")
-    if symmetric and name != "unary":
-        raise InvalidParameter("Only unary takes --symmetric. Leave it out; to ask for a proof write --proof symmetric.")
-    if name == "direct":
-        return DirectResponse(domain, epsilon)
-    if name == "subset":
-        return SubsetSelection(domain, epsilon, size or 0)
-    return Unary.symmetric(domain, epsilon) if symmetric else Unary(domain, epsilon)
-
-
-def _read(path: Path) -> Mechanism:
-    if not path.is_file():
-        raise InvalidParameter(
-            f"There is no mechanism or file {str(path)!r}. Use direct, unary or subset, or the path of a JSON file "
-            "written by mechanism.to_json()."
-        )
-    try:
-        return mechanism_from_json(path.read_text(encoding="utf-8"))
-    except DeniableError as error:
-        raise InvalidParameter(f"The file {str(path)!r} does not describe a mechanism. {error}") from error
-    except (OSError, ValueError, OverflowError, RecursionError) as error:
-        raise InvalidParameter(
-            f"The file {str(path)!r} cannot be read as the JSON of a mechanism. Write it again with mechanism.to_json()."
-        ) from error
+    return SubsetSelection(question, epsilon, size)
 
 
 def _record(certificate: Certificate) -> dict[str, object]:

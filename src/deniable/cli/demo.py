@@ -1,22 +1,22 @@
 """`deniable demo`: the whole job on a real question, from answers to a published estimate and its certificate."""
 
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from deniable.cli import options
+from deniable.cli.mechanisms import MAKERS, made, short
 from deniable.cli.question import Question, marital_status
-from deniable.core.coins import SecureCoins, SeededCoins
+from deniable.cli.targets import check_picture, draw
 from deniable.core.domain import Categories
 from deniable.core.estimate import Estimate
 from deniable.core.mechanism import PureProtocol
 from deniable.core.reports import Reports
 from deniable.core.tally import Tally
-from deniable.errors import InvalidParameter
-from deniable.files.atomic import written_whole
-from deniable.mechanisms import DirectResponse, SubsetSelection, Unary
+from deniable.planner import chosen
+from deniable.planner import options as planned
 from deniable.postprocess import norm_sub
 from deniable.privacy.certify import certify
 from deniable.privacy.law import law
@@ -24,25 +24,16 @@ from deniable.privacy.law import law
 if TYPE_CHECKING:
     from rich.console import Console
 
-MECHANISMS: dict[str, tuple[str, Callable[[Categories, float], PureProtocol]]] = {
-    "direct": ("direct response", DirectResponse),
-    "subset": ("subset selection", SubsetSelection),
-    "unary": ("unary encoding", Unary),
-}
-PICTURES = (".pdf", ".png", ".svg")
-
 
 @click.command(short_help="Do the whole job on a real question.")
 @click.option("--epsilon", type=float, default=1.0, show_default=True, metavar="E", help="The privacy budget of one answer.")
 @click.option(
-    "--mechanism", "name", type=click.Choice(list(MECHANISMS)), default="subset", show_default=True, help="How to randomize."
+    "--mechanism", "name", type=click.Choice(list(MAKERS)), help="How to randomize; what deniable plan chooses unless given."
 )
-@click.option("--seed", type=int, metavar="N", help="Repeatable coins, for experiments only; secure unless given.")
-@click.option(
-    "--picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw the estimate to FILE: png, svg or pdf."
-)
+@options.seed
+@options.picture
 @click.pass_context
-def demo(ctx: click.Context, epsilon: float, name: str, seed: int | None, picture: Path | None) -> None:
+def demo(ctx: click.Context, epsilon: float, name: str | None, seed: int | None, picture: Path | None) -> None:
     """Ask 228,421 people for their marital status without learning anybody's.
 
     The answers are real: US Current Population Surveys of 1994 and 1995. Each is randomized, packed to bytes, unpacked and
@@ -55,15 +46,18 @@ def demo(ctx: click.Context, epsilon: float, name: str, seed: int | None, pictur
     deniable demo --epsilon 0.2 --mechanism unary
     deniable demo --seed 7 --picture demo.png
     """
-    if picture is not None:
-        _check_picture(picture)
+    check_picture(picture)
     question = marital_status()
-    title, make = MECHANISMS[name]
-    mechanism = make(Categories(question.answers), epsilon)
+    domain = Categories(question.answers)
+    if name is None:
+        best = chosen(planned(domain, epsilon, question.total), None)
+        title, mechanism = f"the {short(best.name)} mechanism, the planner's choice", best.mechanism
+    else:
+        title, mechanism = f"the {name} mechanism", made(name, domain, epsilon)
 
     from deniable.cli import panel  # loads rich, which --help does not need
 
-    console, coins = panel.console(), SecureCoins() if seed is None else SeededCoins(seed)
+    console, coins = panel.console(), options.coins_of(seed)
     _introduce(console, question, title, mechanism)
     with panel.waiting(f"randomizing {question.total:,} answers"):
         reports = mechanism.perturb(question.everyone(), coins)
@@ -78,7 +72,7 @@ def demo(ctx: click.Context, epsilon: float, name: str, seed: int | None, pictur
     console.print(panel.certificate(certificate))
     if picture is not None:
         with panel.waiting("drawing the picture"):
-            _draw(estimate, picture)
+            draw(estimate.plot(), picture)
         console.print(f"The picture is in {picture}.", soft_wrap=True, markup=False)
     if not certificate.holds:
         ctx.exit(1)
@@ -103,8 +97,8 @@ def _introduce(console: "Console", question: Question, title: str, mechanism: Pu
 def _show_randomizing(console: "Console", mechanism: PureProtocol, seed: int | None) -> None:
     _rule(console, "1", "On each person's device: randomize")
     console.print(
-        f"A report names the true answer with probability {float(mechanism.p):.3f} and any other answer with probability "
-        f"{float(mechanism.q):.3f}, exactly: {mechanism.p} and {mechanism.q}."
+        f"A report speaks for the true answer with probability {float(mechanism.p):.3f} and for any other answer with "
+        f"probability {float(mechanism.q):.3f}, exactly: {mechanism.p} and {mechanism.q}."
     )
     if seed is None:
         console.print("The coins are secure: AES-256 keyed by the operating system. Every run differs.")
@@ -195,7 +189,9 @@ def _show_one_report(console: "Console", question: Question, mechanism: PureProt
     ]
     before = Fraction(question.people[index], question.total)
     after = question.people[index] * likelihoods[index] / _dot(question.people, likelihoods)
-    console.print(f"A person who is {answer!r} sent {mechanism.layout.bits} bits, {bits}: {names}.", markup=False)
+    console.print(
+        f"A person who is {answer!r} sent {mechanism.layout.bits} bits, {bits}. They speak for {names}.", markup=False
+    )
     console.print(
         f"An observer who knows all the shares above believed {answer!r} with {100 * float(before):.1f} % before seeing "
         f"the report, and {100 * float(after):.1f} % after.",
@@ -216,20 +212,3 @@ def _odds(mechanism: PureProtocol) -> Fraction:
 
 def _dot(people: tuple[int, ...], chances: list[Fraction]) -> Fraction:
     return sum((number * chance for number, chance in zip(people, chances, strict=True)), Fraction(0))
-
-
-def _check_picture(path: Path) -> None:
-    """Refuse a picture that could not be written, before any work is done."""
-    if path.suffix.lower() not in PICTURES:
-        raise InvalidParameter(f"A picture must end in {', '.join(PICTURES)}. Choose such a name, for example demo.png.")
-    if not path.parent.is_dir() or path.is_dir():
-        raise InvalidParameter(f"The picture cannot be written to {str(path)!r}. Name a file in a folder that exists.")
-
-
-def _draw(estimate: Estimate, path: Path) -> None:
-    figure = estimate.plot()
-    try:
-        with written_whole(path, overwrite=True) as temporary:
-            figure.savefig(temporary, format=path.suffix.lower()[1:], dpi=150)
-    except OSError as error:
-        raise InvalidParameter(f"The picture cannot be written to {str(path)!r}: {error.strerror}.") from error

@@ -64,33 +64,20 @@ def perturb(data: Path, file: Path, column: str, out: Path, force: bool, seed: i
 
     from deniable.cli import panel  # loads rich, which --help does not need
 
-    counted = Counter()
     with panel.progress("randomizing") as advance_to:
 
         def reports() -> Iterator[Reports]:
             coins = options.coins_of(seed)
             for batch in batches:
-                yield counted.add(_randomized(data, column, mechanism, batch, coins))
+                yield _randomized(data, column, mechanism, batch, coins)
                 advance_to(batch.share_read)
 
-        write_batches(out, mechanism, reports(), overwrite=force)
+        written = write_batches(out, mechanism, reports(), overwrite=force)
     panel.console().print(
-        f"{counted.reports:,} reports of {mechanism.layout.bits:,} bits are in {out}. Each has epsilon "
-        f"{mechanism.epsilon:g} for one answer.",
+        f"In {out}: {written:,} reports of {mechanism.layout.bits:,} bits, epsilon {mechanism.epsilon:g} for one answer.",
         soft_wrap=True,
         markup=False,
     )
-
-
-class Counter:
-    """How many reports went by."""
-
-    reports = 0
-
-    def add(self, batch: Reports) -> Reports:
-        """The batch, counted."""
-        self.reports += len(batch)
-        return batch
 
 
 def _randomized(data: Path, column: str, mechanism: Mechanism, batch: AnswerBatch, coins: Coins) -> Reports:

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
+LEGEND = (
+    "error: of a share, in % points; squared: the error squared, beside the smallest; bits: of a report; work: "
+    "steps of the server for a report; guess: how often a report gives the answer away to somebody who knows nothing "
+    "else"
+)
+
+
 @click.command(short_help="Choose the mechanism for a question.")
 @options.question
 @options.epsilon
@@ -76,6 +83,8 @@ def plan(
     console = panel.console()
     console.print(f"{_subject(question, epsilon, people)}:", markup=False)
     console.print(_table(ranked, best))
+    console.print(LEGEND, style="dim", markup=False)
+    console.print()
     console.print(_reason(ranked, best, name, max_bits), markup=False)
     if error is not None:
         console.print(
@@ -95,14 +104,7 @@ def _table(ranked: list[Option], best: Option) -> "Table":
     from rich import box
     from rich.table import Table
 
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        caption="error: of a share, in % points; squared: the error squared, beside the smallest; bits: of a report; work: "
-        "steps of the server for a report; guess: how often a report gives the answer away to somebody who knows nothing "
-        "else",
-        caption_justify="left",
-    )
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("", no_wrap=True)
     table.add_column("mechanism", no_wrap=True)
     for heading in ("error", "squared", "bits", "work", "guess"):

@@ -50,8 +50,12 @@ class _Followed(Coins):
         assert self._rows is not None
         code, table = np.zeros(len(self._rows), np.int64), [Fraction(1)]
         for own, chances in self._chances:
-            used, code = np.unique(code * len(chances) + own, return_inverse=True)
+            code = code * len(chances) + own
+            used = np.flatnonzero(np.bincount(code))
+            place = np.zeros(len(table) * len(chances), np.int64)
+            place[used] = np.arange(len(used))
             table = [table[int(u) // len(chances)] * chances[int(u) % len(chances)] for u in used]
+            code = place[code]
         return code, table
 
     def _outcome(self, size: int, outcomes: int) -> Ints:
@@ -70,6 +74,8 @@ class _Followed(Coins):
             )
         place = math.prod(self.outcomes[: self._tossed])
         self._tossed += 1
+        if len(self.outcomes) == 1:
+            return self._rows.copy()
         return self._rows // place % outcomes
 
     def _record(self, chance: Ints, chances: Chances) -> None:
@@ -180,12 +186,16 @@ class WatchedCoins(_Followed):
 class SingleCoins(_Followed):
     """Follows one binary coin at a time: row 0 has all coins 0, row 1 all 1, and row 2 + 2 j + b flips coin j of row b.
 
-    Shows which coin moves which bit of a report; `heads` lists each coin's probability, in order.
+    Shows which coin moves which bit of a report; `heads` lists each coin's probability, in order. The members of a subset
+    are such coins too, numbered `members`; their number is not respected, since only the way they take is of interest.
     """
 
     def forget(self) -> None:
         super().forget()
         self.heads: Chances = []
+        self.singles: list[int] = []  # the coins that are tossed one at a time
+        self.members = range(0)
+        self.one_less: Bools = np.zeros(0, np.bool_)
 
     @property
     def combinations(self) -> int:
@@ -207,6 +217,8 @@ class SingleCoins(_Followed):
         return outcome
 
     def toss(self, heads: Fraction, size: int) -> Bools:
+        if self._rows is None:
+            self.singles.append(len(self.heads))
         return self._coins(heads, size, 1)[:, 0]
 
     def toss_packed(self, heads: Fraction, rows: int, bits: int) -> PackedBits:
@@ -216,7 +228,11 @@ class SingleCoins(_Followed):
         raise NotCertifiable("Only independent yes-or-no coins can be certified in factors.")
 
     def subset(self, n: int, k: int, one_less: Bools) -> PackedBits:
-        raise NotCertifiable("Only independent yes-or-no coins can be certified in factors.")
+        check_subset(n, k)
+        if self._rows is None:
+            self.members = range(len(self.heads), len(self.heads) + n)
+        self.one_less = one_less
+        return PackedBits.pack(self._coins(Fraction(k, n), len(one_less), n))
 
     def split(self, heads: Fraction, first: int, second: int, size: int) -> Ints:
         raise NotCertifiable("Only independent yes-or-no coins can be certified in factors.")

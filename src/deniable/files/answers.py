@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from deniable.core.domain import Answers, Domain
+from deniable.core.domain import Answers, Domain, Label
 from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
 from deniable.files.arrow import pyarrow_package
 
@@ -62,7 +62,7 @@ def _reader(domain: Domain) -> Callable[[Texts], Answers]:
     labels = domain.labels
     if isinstance(labels, range):
         return lambda texts: np.fromiter((_whole(text, len(labels)) for text in texts), np.int64, len(texts))
-    numbers = {str(label): label for label in labels if isinstance(label, int)}
+    numbers: dict[str | None, Label | None] = {str(label): label for label in labels if isinstance(label, int)}
     for word in numbers.keys() & set(labels):
         del numbers[word]  # a word goes before the number it writes
     return lambda texts: [numbers.get(text, text) for text in texts]
@@ -119,7 +119,7 @@ def _read_parquet(path: Path, column: str, size: int) -> Iterator[tuple[Texts, f
             texts = pa.types.is_string(inner) or pa.types.is_large_string(inner)
             if not texts and not pa.types.is_integer(inner):
                 raise InvalidParameter(
-                    f"Column {column!r} of {path} is of type {kind}; answers must be text or whole numbers. Convert it first."
+                    f"Column {column!r} of {path} is of type {kind}; answers must be text or whole numbers. Convert it."
                 )
             total = file.metadata.num_rows
             for batch in file.iter_batches(size, columns=[column]):

@@ -16,7 +16,10 @@ def written_whole(path: Path, overwrite: bool = False) -> Iterator[Path]:
         raise InvalidParameter(f"The file {path} exists already. Choose another name, or allow it to be overwritten.")
     if not path.parent.is_dir():
         raise InvalidParameter(f"The folder {path.parent} does not exist. Make it first.")
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise InvalidParameter(f"Nothing can be written to the folder {path.parent}: {error.strerror}.") from error
     os.close(handle)
     temporary = Path(name)
     try:

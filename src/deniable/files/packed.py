@@ -35,9 +35,9 @@ def read_packed(path: Path, mechanism: Mechanism) -> Iterator[Reports]:
 
 
 def _length(header: bytes, mechanism: Mechanism) -> int:
-    """How long the message with this header is. A header that `unpack` will refuse anyway is taken for all of it."""
+    """How long the message with this header is; the shortest there can be for a header that `unpack` will refuse."""
     if len(header) < _HEADER or not header.startswith(_START):
-        return len(header)
+        return _HEADER + _CHECKSUM
     made_by = header[8:24].hex()
     if made_by != mechanism.fingerprint:  # and then the length of its reports is not known
         raise SurveyMismatch(

@@ -21,27 +21,29 @@ def batch_size(mechanism: Mechanism) -> int:
 
 def write_batches(
     path: str | PathLike[str], mechanism: Mechanism, batches: Iterable[Reports], overwrite: bool = False
-) -> None:
-    """Write batches of reports to a file as they come; the file appears when all are there, or not at all.
+) -> int:
+    """Write batches of reports to a file as they come, and tell how many reports there were.
 
-    The batches may be made while they are written: `write_batches(path, m, (m.perturb(part) for part in parts))`.
+    The file appears when all batches are in it, or not at all. The batches may be made while they are written:
+    `write_batches(path, m, (m.perturb(part) for part in parts))`.
     """
-    target = Path(path)
+    target, written = Path(path), 0
+
+    def checked() -> Iterator[Reports]:
+        nonlocal written
+        for reports in batches:
+            if reports.fingerprint != mechanism.fingerprint:
+                raise SurveyMismatch("These reports were made by another mechanism. Write them with the one that made them.")
+            if len(reports):
+                written += len(reports)
+                yield reports
+        if not written:
+            raise EmptyBatch("There are no reports to write.")
+
     write = write_parquet if target.suffix == ".parquet" else write_packed
     with written_whole(target, overwrite) as temporary:
-        write(temporary, mechanism, _checked(mechanism, batches))
-
-
-def _checked(mechanism: Mechanism, batches: Iterable[Reports]) -> Iterator[Reports]:
-    written = 0
-    for reports in batches:
-        if reports.fingerprint != mechanism.fingerprint:
-            raise SurveyMismatch("These reports were made by another mechanism. Write them with the one that made them.")
-        if len(reports):
-            yield reports
-            written += len(reports)
-    if not written:
-        raise EmptyBatch("There are no reports to write.")
+        write(temporary, mechanism, checked())
+    return written
 
 
 def write_reports(path: str | PathLike[str], mechanism: Mechanism, reports: Reports, overwrite: bool = False) -> None:

@@ -3,18 +3,16 @@
 Three ways, tried in this order:
 
 - *enumerated*: every value, every combination of coins. Nothing is assumed but the coins themselves.
-- *factored*: for reports of independent bits. One coin at a time is flipped, from two opposite starting points; every bit of
-  the report must follow at most one coin and every coin move at most one bit. Then bits are independent and losses multiply.
-  Every value is followed up to about 600 bits; above that four of them, and for the others only that no bit is stuck.
+- *factored*: for reports of independent bits. One coin at a time is flipped (see wiring.py). Then losses multiply.
 - *symmetric*: for mechanisms that treat all values alike. Four representative values are followed in full at the real size;
-  where public seeds are too many, some of them; where subsets of cells are, what happens at the cells of the four.
+  where public seeds are too many, some of them; where subsets of cells are, what happens at the cells of the four, and that
+  the code for every value takes its subset the same way.
 
 The last two assume that the mechanism is of the kind it says (`loss().proof`); the project's tests check that on small
 instances, where both must equal the enumeration.
 """
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -22,17 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.core.bits import distinct_rows
-from deniable.core.every import EveryCoin, SingleCoins, WatchedCoins
-from deniable.core.layout import Flags
+from deniable.core.every import EveryCoin, WatchedCoins
+from deniable.core.layout import Flags, Number
 from deniable.core.loss import PrivacyLoss, Proof
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import NotCertifiable
 from deniable.privacy.law import LIMIT, Chances, Law, combinations, gathered, law, runs
+from deniable.privacy.wiring import Worst, check_members, factored
 
 Ints = NDArray[np.int64]
 
-LARGEST_ROW = 1 << 14  # bits of a report that are certified in factors
-LARGEST_TABLE = 1 << 26  # bytes of reports looked at to follow every value in factors, about two seconds of work
+LARGEST_NUMBER = 1 << 22  # reports that are counted, one counter each
+COUNTED = 32  # how many times as many outcomes are followed where reports are counted: about as long
 SEEDS = (64, 16, 4, 2)  # public choices that stand for all of them where there are too many: as many as can be followed
 
 
@@ -88,55 +87,101 @@ class Certificate:
         return f"{float(odds):.9g}{exact}"
 
 
-@dataclass(frozen=True)
-class _Worst:
-    odds: Fraction | None
-    pair: tuple[int, int]
-    report: str
-
-
 def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT) -> Certificate:
     """The exact loss of `mechanism.perturb`; `proof` asks for one of the ways instead of the first that is possible."""
     if proof is None:
-        small = _within(mechanism, EveryCoin(), limit // mechanism.domain.size)
+        small = _within(mechanism, EveryCoin(), _limit(mechanism, limit) // mechanism.domain.size)
         proof = "enumerated" if small else mechanism.loss().proof
     match proof:
         case "enumerated":
             return _enumerated(mechanism, limit)
         case "factored":
-            return _factored(mechanism)
+            return _certificate(mechanism, *factored(mechanism))
         case "symmetric":
             return _symmetric(mechanism, limit)
     raise NotCertifiable("This mechanism rests on a theorem; it is too large for its law to be followed.")
 
 
 def _enumerated(mechanism: Mechanism, limit: int) -> Certificate:
-    laws, followed = [], 0
-    total = combinations(mechanism, 0, EveryCoin()) * mechanism.domain.size
+    size, limit = mechanism.domain.size, _limit(mechanism, limit)
+    total = combinations(mechanism, 0, EveryCoin()) * size
     if total > limit:
         raise NotCertifiable(f"This has {total:.3g} combinations of coins in all; at most {limit} are followed.")
+    if _is_number(mechanism):
+        worst = _worst_number(mechanism)
+    else:
+        worst = _worst_ratio([law(mechanism, index, limit) for index in range(size)], range(size))
+    return _certificate(mechanism, worst, "enumerated", total, size)
+
+
+def _is_number(mechanism: Mechanism) -> bool:
+    """Whether a report is one number of moderate size, which can be counted instead of sorted."""
+    fields = mechanism.layout.fields
+    return len(fields) == 1 and isinstance(fields[0], Number) and fields[0].below <= LARGEST_NUMBER
+
+
+def _limit(mechanism: Mechanism, limit: int) -> int:
+    return limit * COUNTED if _is_number(mechanism) else limit
+
+
+def _worst_number(mechanism: Mechanism) -> Worst:
+    """The largest ratio between the laws of any two values, where a report is one number."""
+    (field,) = mechanism.layout.fields
+    assert isinstance(field, Number)
+    size, chances, all_sums = field.below, Chances(), Chances()
+    owner: list[NDArray[np.int32]] = []  # for every probability and report, some value that gives it
     for index in range(mechanism.domain.size):
-        coins = EveryCoin()
-        laws.append(law(mechanism, index, limit, coins))
-        followed += coins.combinations
-    return _certificate(mechanism, _worst_ratio(laws, range(len(laws))), "enumerated", followed, len(laws))
+        coins, often = EveryCoin(), dict[int, Ints]()
+        combinations(mechanism, index, coins)
+        for reports, code, table in runs(mechanism, index, coins):
+            number, kinds = reports.columns[field.name], chances.indices(table)[code]
+            for kind in range(len(chances.values)):
+                found = np.bincount(number[kinds == kind], minlength=size)
+                often[kind] = often[kind] + found if kind in often else found
+        sums, which = [Fraction(0)], np.zeros(size, np.int64)
+        for kind, times in often.items():
+            used, which = np.unique(which * (times.max() + 1) + times, return_inverse=True)
+            olds, counts = np.divmod(used, times.max() + 1)
+            sums = [sums[old] + chances.values[kind] * int(count) for old, count in zip(olds, counts, strict=True)]
+        which = all_sums.indices(sums)[which]
+        owner += [np.full(size, -1, np.int32) for _ in range(len(all_sums.values) - len(owner))]
+        for place in np.unique(which):
+            owner[place][which == place] = index
+    order = sorted(range(len(owner)), key=all_sums.values.__getitem__)
+    given = np.stack([owner[place] >= 0 for place in order])  # whether any value gives a report this probability
+    low, high = given.argmax(axis=0), len(order) - 1 - given[::-1].argmax(axis=0)
+    worst: Worst | None = None
+    for bottom, top in np.unique(np.stack([low, high], axis=1), axis=0):
+        small, large = all_sums.values[order[bottom]], all_sums.values[order[top]]
+        odds = (large / small if small else None) if large else Fraction(1)
+        if worst is None or odds is None or (worst.odds is not None and odds > worst.odds):
+            report = int(np.flatnonzero((low == bottom) & (high == top))[0])
+            pair = int(owner[order[top]][report]), int(owner[order[bottom]][report])
+            worst = Worst(odds, pair, field.rows(np.array([report], field.dtype)).tobytes().hex())
+            if odds is None:
+                break
+    assert worst is not None
+    return worst
 
 
 def _symmetric(mechanism: Mechanism, limit: int) -> Certificate:
-    size = mechanism.domain.size
+    size, fields = mechanism.domain.size, mechanism.layout.fields
     chosen = sorted({0, 1, size // 2, size - 1})
+    if len(fields) == 1 and isinstance(fields[0], Flags) and fields[0].ones is not None:
+        return _watched(mechanism, chosen)
     for coins in map(EveryCoin, (None, *SEEDS)):
         if _within(mechanism, coins, limit):
             laws = [law(mechanism, index, limit, coins) for index in chosen]
             followed = coins.combinations * len(chosen)
             return _certificate(mechanism, _worst_ratio(laws, chosen), "symmetric", followed, len(chosen))
-    return _watched(mechanism, chosen)
+    raise NotCertifiable("This has too many outcomes, or it tosses coins that are certified in another way.")
 
 
 def _watched(mechanism: Mechanism, chosen: list[int]) -> Certificate:
     """What happens at the cells of the chosen values, when every other cell is interchangeable."""
     if not isinstance(mechanism, PureProtocol):
         raise NotCertifiable("Only mechanisms whose reports support values can be certified by watching their cells.")
+    check_members(mechanism)
     cells, laws, followed = np.array(chosen), [], 0
     for index in chosen:
         coins = WatchedCoins(chosen)
@@ -150,7 +195,7 @@ def _watched(mechanism: Mechanism, chosen: list[int]) -> Certificate:
     supported = [str(chosen[place]) for place, bit in enumerate(bytes.fromhex(worst.report)) if bit]
     among = ", ".join(str(cell) for cell in chosen)
     report = f"of the cells {among} it supports " + (", ".join(supported) or "none")
-    worst = _Worst(worst.odds, worst.pair, report)
+    worst = Worst(worst.odds, worst.pair, report)
     return _certificate(mechanism, worst, "symmetric", followed, len(chosen))
 
 
@@ -162,7 +207,7 @@ def _within(mechanism: Mechanism, coins: EveryCoin, limit: int) -> bool:
         return False
 
 
-def _worst_ratio(laws: Sequence[Law], indices: Sequence[int]) -> _Worst:
+def _worst_ratio(laws: Sequence[Law], indices: Sequence[int]) -> Worst:
     """The largest ratio between two laws over all reports."""
     rows = np.concatenate([each.reports for each in laws])
     example, which = distinct_rows(rows)
@@ -179,109 +224,20 @@ def _worst_ratio(laws: Sequence[Law], indices: Sequence[int]) -> _Worst:
         table[row, which[edges[row] : edges[row + 1]]] = rank[order[row][each.chance]]
     high, low = table.max(axis=0), table.min(axis=0)
     values = [merged.values[place] for place in by_size]
-    worst: _Worst | None = None
+    worst: Worst | None = None
     for top, bottom in np.unique(np.stack([high, low], axis=1), axis=0):
         odds = values[top] / values[bottom] if values[bottom] else None
         if worst is None or odds is None or (worst.odds is not None and odds > worst.odds):
             at = int(np.flatnonzero((high == top) & (low == bottom))[0])
             pair = indices[int(table[:, at].argmax())], indices[int(table[:, at].argmin())]
-            worst = _Worst(odds, pair, reports[at].tobytes().hex())
+            worst = Worst(odds, pair, reports[at].tobytes().hex())
             if odds is None:
                 break
     assert worst is not None
     return worst
 
 
-def _factored(mechanism: Mechanism) -> Certificate:
-    (field,) = mechanism.layout.fields if len(mechanism.layout.fields) == 1 else (None,)
-    if not isinstance(field, Flags):
-        raise NotCertifiable("Only reports of independent bits can be certified in factors.")
-    if field.bits > LARGEST_ROW:
-        raise NotCertifiable(f"Reports of more than {LARGEST_ROW} bits are too wide to be followed bit by bit.")
-    size, row_bytes = mechanism.domain.size, (field.bits + 7) // 8
-    every = size * (2 * field.bits + 4) * row_bytes <= LARGEST_TABLE
-    chosen = range(size) if every else sorted({0, 1, size // 2, size - 1})
-    if not every:
-        _check_no_bit_is_stuck(mechanism, field)
-    chances, ones, followed = Chances(), [], 0
-    for index in chosen:
-        coins = SingleCoins()
-        followed += combinations(mechanism, index, coins)
-        ones.append(chances.indices(_bit_chances(mechanism, index, coins, field)))
-    worst: _Worst | None = None
-    for a, b in _pairs(ones):
-        product: Fraction | None = Fraction(1)
-        bits = {}  # the worst setting for each kind of bit
-        kinds, kind = np.unique(np.stack([ones[a], ones[b]], axis=1), axis=0, return_inverse=True)
-        for place, (under_a, under_b) in enumerate(kinds):
-            ratio, bits[place] = _bit_ratio(chances.values[under_a], chances.values[under_b])
-            repeats = int((kind.ravel() == place).sum())
-            product = None if product is None or ratio is None else product * ratio**repeats
-        if worst is None or product is None or (worst.odds is not None and product > worst.odds):
-            setting = np.array([bits[int(k)] for k in kind.ravel()], np.bool_)
-            report = np.packbits(setting, bitorder="little").tobytes().hex()
-            worst = _Worst(product, (chosen[a], chosen[b]), report)
-            if product is None:
-                break
-    assert worst is not None
-    return _certificate(mechanism, worst, "factored", followed, len(chosen))
-
-
-def _pairs(ones: list[Ints]) -> Iterator[tuple[int, int]]:
-    """Pairs of values to compare: one for each different way in which the laws of their bits differ."""
-    seen = set()
-    for a, b in itertools.permutations(range(len(ones)), 2):
-        differ = ones[a] != ones[b]
-        kinds = tuple(sorted(zip(ones[a][differ].tolist(), ones[b][differ].tolist(), strict=True)))
-        if kinds not in seen:
-            seen.add(kinds)
-            yield a, b
-
-
-def _check_no_bit_is_stuck(mechanism: Mechanism, field: Flags) -> None:
-    """For every value: no bit of its report stays as it is when all coins are turned over."""
-    for index in range(mechanism.domain.size):
-        coins = SingleCoins()
-        combinations(mechanism, index, coins)
-        coins.follow(np.arange(2))
-        rows = mechanism.perturb([mechanism.domain.labels[index]] * 2, coins).columns[field.name]
-        if int(np.bitwise_count(rows[0] ^ rows[1]).sum()) != field.bits:
-            raise NotCertifiable(f"The report on value number {index} has a bit that no coin moves: it is not randomized.")
-
-
-def _bit_ratio(one_a: Fraction, one_b: Fraction) -> tuple[Fraction | None, int]:
-    """The worse of the two settings of a bit, and which it is."""
-    settings = [(1 - one_a, 1 - one_b), (one_a, one_b)]
-    for bit, (a, b) in enumerate(settings):
-        if a > 0 and b == 0:
-            return None, bit
-    return max((a / b, bit) for bit, (a, b) in enumerate(settings) if b > 0)
-
-
-def _bit_chances(mechanism: Mechanism, index: int, coins: SingleCoins, field: Flags) -> list[Fraction]:
-    """The probability that each bit is one, from flipping every coin on its own."""
-    rows = np.concatenate([part.columns[field.name] for part, _, _ in runs(mechanism, index, coins)])
-    starts, flipped = rows[:2], rows[2:]
-    moved = flipped ^ np.tile(starts, (len(flipped) // 2, 1))
-    bits = np.unpackbits(starts, axis=1, bitorder="little", count=field.bits)
-    if np.bitwise_count(moved).sum(axis=1).max(initial=0) > 1:
-        raise NotCertifiable("One coin moves several bits of a report, so the bits are not independent.")
-    row, byte = np.nonzero(moved)
-    bit = byte * 8 + np.log2(moved[row, byte]).astype(np.int64)
-    coin_of = np.full((2, field.bits), -1, np.int64)
-    coin_of[row % 2, bit] = row // 2
-    several = len(np.unique(np.stack([row % 2, bit]), axis=1)[0]) != len(bit)
-    if several or not np.array_equal(coin_of[0], coin_of[1]):
-        raise NotCertifiable("A bit of a report depends on several coins, so its law cannot be read off one at a time.")
-    moved_by = coin_of[0]
-    # A bit that no coin moves always has its start value; else it copies its coin, or the coin's opposite.
-    return [
-        Fraction(int(zero)) if coin < 0 else 1 - coins.heads[coin] if zero else coins.heads[coin]
-        for coin, zero in zip(moved_by, bits[0], strict=True)
-    ]
-
-
-def _certificate(mechanism: Mechanism, worst: _Worst, proof: Proof, followed: int, values: int) -> Certificate:
+def _certificate(mechanism: Mechanism, worst: Worst, proof: Proof, followed: int, values: int) -> Certificate:
     pair = mechanism.domain.labels[worst.pair[0]], mechanism.domain.labels[worst.pair[1]]
     loss = PrivacyLoss(worst.odds, proof, mechanism.loss().protects)
     return Certificate(mechanism, loss, pair, worst.report, followed, values)

@@ -67,8 +67,9 @@ def runs(mechanism: Mechanism, index: int, coins: _Followed) -> Iterator[tuple[R
     for start in range(0, coins.combinations, BATCH):
         part = np.arange(start, min(start + BATCH, coins.combinations))
         coins.follow(part)
-        reports = mechanism.perturb([mechanism.domain.labels[index]] * len(part), coins)
-        yield reports, *coins.chances()
+        label = mechanism.domain.labels[index]
+        answers = np.full(len(part), label) if isinstance(label, int) else [label] * len(part)
+        yield mechanism.perturb(answers, coins), *coins.chances()
 
 
 class Chances:

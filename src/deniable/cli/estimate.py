@@ -1,0 +1,274 @@
+"""`deniable estimate`: from files of reports and tallies to shares with intervals."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.cli import options
+from deniable.cli.mechanisms import read_pure
+from deniable.cli.targets import check_picture, check_target, draw, write_text
+from deniable.core.estimate import Estimate
+from deniable.core.mechanism import PureProtocol
+from deniable.core.tally import Tally
+from deniable.errors import DeniableError, EmptyBatch, InvalidParameter, InvalidReport
+from deniable.files import read_batches
+from deniable.postprocess import norm_sub
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Floats = NDArray[np.float64]
+
+MOST_ROWS = 100  # of a table without --top
+FEW_ROWS = 30  # of one for more answers than that
+
+
+@click.command(short_help="Estimate the shares from reports.")
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="REPORTS...")
+@click.option(
+    "--mechanism",
+    "mechanism_file",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="FILE",
+    help="The mechanism that made the reports.",
+)
+@click.option("--top", type=click.IntRange(min=1), metavar="K", help="Only the K largest shares, largest first.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, metavar="C", help="How often intervals hold.")
+@click.option("--exact", is_flag=True, help="Intervals that hold however few the reports; wider. Needs the extra stats.")
+@click.option(
+    "--clean",
+    type=click.Choice(["none", "norm-sub"]),
+    default="none",
+    show_default=True,
+    help="Also give shares that are not negative and sum to 100 %.",
+)
+@click.option("--csv", "csv_file", type=click.Path(path_type=Path), metavar="FILE", help="Write the table to FILE instead of printing it.")
+@click.option("--save-tally", type=click.Path(path_type=Path), metavar="FILE", help="Write the counts to FILE, as JSON.")
+@options.force
+@options.picture
+@options.json_flag
+def estimate(
+    files: tuple[Path, ...],
+    mechanism_file: Path,
+    top: int | None,
+    confidence: float,
+    exact: bool,
+    clean: str,
+    csv_file: Path | None,
+    save_tally: Path | None,
+    force: bool,
+    picture: Path | None,
+    as_json: bool,
+) -> None:
+    """Count REPORTS and estimate the share of each answer, with its interval.
+
+    REPORTS are files written by deniable perturb, packed or Parquet, and tallies ending in .json that --save-tally wrote,
+    perhaps on other machines. Their counts are added. Nothing is printed or written before all of them were read; one
+    damaged byte or one file of another mechanism stops the work.
+
+    The estimates are unbiased, so small shares may come out below zero. Each interval holds with the confidence asked for.
+    With --top all intervals hold at once with that confidence, so that picking out the largest does not mislead.
+
+    \b
+    deniable estimate answers.reports --mechanism mechanism.json
+    deniable estimate north.parquet south.parquet --mechanism mechanism.json --top 10
+    deniable estimate north.parquet --mechanism mechanism.json --save-tally north.json
+    deniable estimate north.json south.json --mechanism mechanism.json --csv shares.csv
+    """
+    check_picture(picture)
+    for target in (csv_file, save_tally):
+        check_target(target, force)
+    _check_once(files)
+    mechanism = read_pure(mechanism_file)
+
+    from deniable.cli import panel  # loads rich, which --help does not need
+
+    with panel.progress("counting") as advance_to:
+        tally = _counted(files, mechanism, advance_to)
+    raw = mechanism.estimate(tally)
+    many = top is None and raw.values.size > MOST_ROWS and not as_json and csv_file is None
+    shown = FEW_ROWS if many else top
+    result = Shares.of(mechanism, tally, raw, confidence, exact, shown, clean)
+    figure = raw.plot(confidence, shown or raw.values.size) if picture is not None else None
+    if save_tally is not None:
+        write_text(save_tally, tally.to_json() + "\n")
+    if csv_file is not None:
+        write_text(csv_file, result.csv())
+    if picture is not None and figure is not None:
+        draw(figure, picture)
+    if as_json:
+        click.echo(json.dumps(result.record()))
+        return
+    console = panel.console()
+    if csv_file is None:
+        console.print(result.table())
+    for line in (*result.notes(), *_written(csv_file, save_tally, picture)):
+        console.print(line, markup=False, soft_wrap=line.startswith("In "))
+
+
+def _written(csv_file: Path | None, save_tally: Path | None, picture: Path | None) -> list[str]:
+    lines = [f"In {csv_file}: the table."] if csv_file is not None else []
+    lines += [f"In {save_tally}: the counts."] if save_tally is not None else []
+    return lines + ([f"In {picture}: a picture, its normal intervals each on its own."] if picture is not None else [])
+
+
+def _check_once(files: tuple[Path, ...]) -> None:
+    if len({file.resolve() for file in files}) != len(files):
+        raise InvalidParameter("A file is given twice, so its reports would count twice. Name every file once.")
+
+
+def _counted(files: tuple[Path, ...], mechanism: PureProtocol, advance_to: Callable[[float], None]) -> Tally:
+    """The counts of all files, added; progress goes by their size."""
+    sizes = [file.stat().st_size if file.is_file() else 0 for file in files]
+    whole, before, tally = max(1, sum(sizes)), 0, Tally(mechanism.fingerprint, 0, np.zeros(mechanism.cells, np.int64))
+    for file, size in zip(files, sizes, strict=True):
+        try:
+            if file.suffix == ".json":
+                tally += _read_tally(file, mechanism)
+            else:
+                at = 0
+                for reports in read_batches(file, mechanism):
+                    if len(reports):
+                        tally += mechanism.tally(reports)
+                    at += len(reports) * mechanism.layout.bits // 8
+                    advance_to((before + min(at, size)) / whole)
+        except DeniableError as error:
+            said = str(error) if str(file) in str(error) else f"{file}: {error}"
+            raise type(error)(said) from error
+        before += size
+        advance_to(before / whole)
+    if tally.n == 0:
+        raise EmptyBatch("There are no reports in these files, so there is nothing to estimate.")
+    return tally
+
+
+def _read_tally(file: Path, mechanism: PureProtocol) -> Tally:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InvalidReport(f"There is no file {file}. Check the name.") from None
+    except ValueError:
+        raise InvalidReport("This is not JSON text. Write the tally again with --save-tally.") from None
+    tally = Tally.from_json(text)
+    mechanism.check_tally(tally)
+    return tally
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The answers to show, in order, with everything that is said about each."""
+
+    estimate: Estimate
+    order: list[int]
+    low: Floats
+    high: Floats
+    cleaned: Floats | None
+    confidence: float
+    exact: bool
+    together: bool
+    epsilon: float
+    fingerprint: str
+
+    @classmethod
+    def of(
+        cls,
+        mechanism: PureProtocol,
+        tally: Tally,
+        raw: Estimate,
+        confidence: float,
+        exact: bool,
+        top: int | None,
+        clean: str,
+    ) -> "Shares":
+        """What the options ask for."""
+        together = top is not None
+        ends = mechanism.exact_interval(tally, confidence, together) if exact else raw.interval(confidence, together)
+        order = list(range(raw.values.size)) if top is None else raw.top(top)
+        cleaned = norm_sub(raw).values if clean == "norm-sub" else None
+        return cls(raw, order, *ends, cleaned, confidence, exact, together, mechanism.epsilon, mechanism.fingerprint)
+
+    def rows(self) -> list[dict[str, str | float]]:
+        """One for each answer."""
+        return [
+            {
+                "value": self.estimate.labels[place],
+                "estimate": float(self.estimate.values[place]),
+                "low": float(self.low[place]),
+                "high": float(self.high[place]),
+            }
+            | ({} if self.cleaned is None else {"cleaned": float(self.cleaned[place])})
+            for place in self.order
+        ]
+
+    def record(self) -> dict[str, object]:
+        """All of it as plain data."""
+        return {
+            "people": self.estimate.n,
+            "epsilon": self.epsilon,
+            "fingerprint": self.fingerprint,
+            "confidence": self.confidence,
+            "intervals": "exact" if self.exact else "normal",
+            "together": self.together,
+            "shares": self.rows(),
+        }
+
+    def csv(self) -> str:
+        """The rows as comma-separated text, shares from 0 to 1."""
+        text = io.StringIO()
+        rows = self.rows()
+        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return text.getvalue()
+
+    def table(self) -> "Table":
+        """The rows in percent."""
+        from rich import box
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        table.add_column(f"% of {self.estimate.n:,} people", overflow="fold")
+        for heading in ("estimate", f"{100 * self.confidence:g} % interval"):
+            table.add_column(heading, justify="right", no_wrap=True)
+        if self.cleaned is not None:
+            table.add_column("cleaned", justify="right", no_wrap=True)
+        for place in self.order:
+            cells = [
+                f"{100 * self.estimate.values[place]:.2f}",
+                f"{100 * self.low[place]:.2f} to {100 * self.high[place]:.2f}",
+            ]
+            cells += [] if self.cleaned is None else [f"{100 * self.cleaned[place]:.2f}"]
+            table.add_row(Text(str(self.estimate.labels[place])), *cells)
+        return table
+
+    def notes(self) -> list[str]:
+        """What the intervals mean."""
+        level, size = f"{100 * self.confidence:g} %", self.estimate.values.size
+        kind = "Exact intervals" if self.exact else "Normal intervals"
+        least = "at least " if self.exact else ""
+        hold = (
+            f"all {size:,} hold at once with {least}{level} confidence"
+            if self.together
+            else (f"each holds with {least}{level} confidence")
+        )
+        about = (
+            "They allow for the drawing of these people from all those the question is about."
+            if self.exact
+            else "They are about these people, and allow for the noise of privacy only."
+        )
+        lines = [f"{kind}: {hold}. {about} The noise is that of epsilon {self.epsilon:g} for one answer."]
+        if len(self.order) < size:
+            lines.insert(0, f"The {len(self.order):,} largest of {size:,} shares.")
+        if self.cleaned is not None:
+            lines.append("Cleaned: shifted and cut so that shares are not negative and sum to 100 %; no longer unbiased.")
+        return lines
