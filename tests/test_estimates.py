@@ -211,7 +211,7 @@ def test_em_of_a_channel_is_em_of_its_reports() -> None:
     from_counts = dn.em_channel(channel, mechanism.count(reports), COLOURS.labels)
     np.testing.assert_allclose(from_counts.values, dn.em(mechanism, reports).values, atol=1e-9)
     assert from_counts.labels == COLOURS.labels
-    blurred = dn.em_channel([[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 1]], [30, 30, 40])
+    blurred = dn.em_channel([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]], [30, 30, 40])
     np.testing.assert_allclose(blurred.values, [0.3, 0.3, 0.4])
 
 
