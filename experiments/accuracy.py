@@ -98,12 +98,13 @@ def page(budgets: list[float], sizes: list[int]) -> str:
     choices = [choice(epsilon, size) for epsilon in budgets for size in sizes]
     return "\n".join(
         [
-            "Squared error of a share as a multiple of the smallest possible one, that of subset selection with the best size:",
+            "Squared error of a share as a multiple of the smallest possible one, that of subset selection with the best "
+            "size:",
             "",
             *accuracy_table(),
             "",
-            f"The planner's choice, at {len(budgets)} budgets from {budgets[0]:g} to {budgets[-1]:g} times {len(sizes)} sizes "
-            f"from {sizes[0]} to {sizes[-1]}:",
+            f"The planner's choice, at {len(budgets)} budgets from {budgets[0]:g} to {budgets[-1]:g} times {len(sizes)} "
+            f"sizes from {sizes[0]} to {sizes[-1]}:",
             "",
             *planner_table(choices),
             "",

@@ -51,7 +51,7 @@ def _response(inputs: Mapping[str, Any]) -> dn.DirectResponse:
 
 @kind("rr_unbias")
 def rr_unbias(inputs: Mapping[str, Any]) -> object:
-    """What one report of value 0 says of values 0 and 1, and the variance of that where nobody and where everybody has it."""
+    """What one report of value 0 says of values 0 and 1, and the variance of that where nobody or everybody has it."""
     mechanism = _response(inputs)
     named, other = mechanism.estimate(mechanism.tally(mechanism.perturb([0], Honest()))).values[:2].tolist()
     shares = [1.0] + [0.0] * (inputs["values"] - 1)

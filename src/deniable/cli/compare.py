@@ -108,7 +108,6 @@ def compare(
     )
     console.print(_table(results))
     console.print(LEGEND, style="dim", markup=False)
-    console.print()
     if picture is not None:
         console.print(f"The picture is in {picture}.", soft_wrap=True, markup=False)
 
@@ -193,7 +192,7 @@ def _table(results: list[Result]) -> "Table":
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False)
     table.add_column("mechanism", no_wrap=True)
     for heading in ("predicted", "measured", "ratio", "perturb", "count", "bits"):
         table.add_column(heading, justify="right", no_wrap=True)

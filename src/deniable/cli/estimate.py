@@ -51,7 +51,13 @@ FEW_ROWS = 30  # of one for more answers than that
     show_default=True,
     help="Also give shares that are not negative and sum to 100 %.",
 )
-@click.option("--csv", "csv_file", type=click.Path(path_type=Path), metavar="FILE", help="Write the table to FILE instead of printing it.")
+@click.option(
+    "--csv",
+    "csv_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the table to FILE instead of printing it.",
+)
 @click.option("--save-tally", type=click.Path(path_type=Path), metavar="FILE", help="Write the counts to FILE, as JSON.")
 @options.force
 @options.picture
@@ -236,7 +242,7 @@ class Shares:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False)
         table.add_column(f"% of {self.estimate.n:,} people", overflow="fold")
         for heading in ("estimate", f"{100 * self.confidence:g} % interval"):
             table.add_column(heading, justify="right", no_wrap=True)

@@ -73,7 +73,7 @@ def coins_of(number: int | None) -> Coins:
 force = click.option("--force", is_flag=True, help="Replace files that exist already.")
 json_flag = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on one line instead.")
 picture = click.option(
-    "--picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw it to FILE: png, svg or pdf."
+    "--picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw a picture to FILE: png, svg or pdf."
 )
 epsilon = click.option("--epsilon", type=float, required=True, metavar="E", help="The privacy budget of one answer.")
 people = click.option("--people", type=int, required=True, metavar="N", help="How many people will answer.")

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 
 LEGEND = (
-    "error: of a share, in % points; squared: the error squared, beside the smallest; bits: of a report; work: "
-    "steps of the server for a report; guess: how often a report gives the answer away to somebody who knows nothing "
-    "else"
+    "error: of a share, in % points; squared: the error squared, beside the smallest; bits: of a report; work: steps of the "
+    "server for a report; guess: about how often a report gives the answer away to somebody who knows nothing else"
 )
 
 
@@ -84,7 +83,6 @@ def plan(
     console.print(f"{_subject(question, epsilon, people)}:", markup=False)
     console.print(_table(ranked, best))
     console.print(LEGEND, style="dim", markup=False)
-    console.print()
     console.print(_reason(ranked, best, name, max_bits), markup=False)
     if error is not None:
         console.print(
@@ -104,7 +102,7 @@ def _table(ranked: list[Option], best: Option) -> "Table":
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False)
     table.add_column("", no_wrap=True)
     table.add_column("mechanism", no_wrap=True)
     for heading in ("error", "squared", "bits", "work", "guess"):
@@ -134,7 +132,8 @@ def _reason(ranked: list[Option], best: Option, name: str | None, max_bits: int 
     among = "all mechanisms" if max_bits is None else f"those that report in at most {max_bits:,} bits"
     return (
         f"Take {short(best.name)}: {ratio}. Of {among} whose squared error is within {100 * (CLOSE - 1):.1f} % of the "
-        f"smallest among them, it has the smallest reports, of {best.bits:,} bits, and of those the least work."
+        f"smallest among them, it has the smallest reports ({best.bits:,} bit{'s' * (best.bits > 1)}), and of those the "
+        "least work."
     )
 
 
