@@ -873,6 +873,34 @@ class TestEstimate:
         (tmp_path / "empty").write_bytes(towns.mechanism.pack(dn.read_reports(towns.a_reports, towns.mechanism)[:0]))
         assert "no reports in these files" in refusal("estimate", str(tmp_path / "empty"), *mechanism)
 
+    def test_without_the_extras(self, towns: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in ("pyarrow", "scipy.special", "matplotlib.figure"):
+            monkeypatch.setitem(sys.modules, name, None)
+        (tmp_path / "a.parquet").write_bytes(b"PAR1")
+        common = ("--mechanism", towns.m_json)
+        columns = ("--column", "town", "--out")
+        for extra, arguments in [
+            ("parquet", ("estimate", str(tmp_path / "a.parquet"), *common)),
+            ("parquet", ("perturb", str(tmp_path / "a.parquet"), *columns, str(tmp_path / "out"), *common)),
+            ("parquet", ("perturb", towns.a_csv, *columns, str(tmp_path / "out.parquet"), *common)),
+            ("stats", ("estimate", towns.a_reports, "--exact", *common)),
+            ("plot", ("estimate", towns.a_reports, "--picture", str(tmp_path / "p.png"), *common)),
+            ("plot", ("compare", "--values", "3", "--epsilon", "1", "--people", "9", "--picture", str(tmp_path / "p.png"))),
+        ]:
+            assert f"pip install 'deniable[{extra}]'" in refusal(*arguments)
+        assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
+        assert len(shares(self.estimate(towns, towns.a_reports))) == 5
+
+    def test_characters_that_the_terminal_does_not_have(self, tmp_path: Path) -> None:
+        mechanism = dn.DirectResponse(dn.Categories(["Zürich", "Genève"]), 1.0)
+        (tmp_path / "m.json").write_text(mechanism.to_json())
+        (tmp_path / "t.json").write_text(mechanism.tally(mechanism.perturb(["Zürich"] * 9, dn.SeededCoins(1))).to_json())
+        arguments = ("estimate", str(tmp_path / "t.json"), "--mechanism", str(tmp_path / "m.json"))
+        assert list(shares(run(*arguments).stdout)) == ["Zürich", "Genève"]
+        plain = run(*arguments, charset="ascii")
+        assert (plain.exit_code, plain.stderr) == (0, "")
+        assert re.findall(r"^\S+\?\S+", plain.stdout, re.MULTILINE) == ["Z?rich", "Gen?ve"]
+
     def test_bad_numbers(self, towns: Collection) -> None:
         arguments = ("estimate", towns.a_reports, "--mechanism", towns.m_json)
         for confidence in ("0", "1", "nan", "95"):
@@ -900,7 +928,7 @@ class TestCompare:
         arguments = ("--epsilon", "1", "--people", "300", "--repeats", "5", "--seed", "1", "--truth", truth)
         shown = done("compare", *words, *arguments, "--picture", str(file))
         assert "3 answers, epsilon 1 for one answer, 300 people, 5 collections each:" in shown
-        rows = re.findall(r"^(\S+) +\S+ +\S+ +(\S+) ± (\S+) +\S+ +\S+ +(\d+)$", shown, re.MULTILINE)
+        rows = re.findall(r"^(\S+) +\S+ +\S+ +(\S+) \+- (\S+) +\S+ +\S+ +(\d+)$", shown, re.MULTILINE)
         assert sorted((name, bits) for name, _, _, bits in rows) == [("direct", "2"), ("subset", "3")]
         assert file.read_bytes().startswith(b"\x89PNG")
 

@@ -224,6 +224,19 @@ class TestBatches:
                 read.append(batch)
         assert sum(map(len, read)) <= 500
 
+    @pytest.mark.needs("pyarrow")
+    def test_a_parquet_file_is_not_kept_in_memory(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        import pyarrow as pa
+
+        monkeypatch.setattr("deniable.files.reports.MOST_REPORTS", 256)
+        mechanism, path = dn.Unary(dn.Categories(range(1 << 13)), 1.0), tmp_path / "batch.parquet"
+        dn.write_reports(path, mechanism, mechanism.perturb(np.arange(1 << 13), dn.SeededCoins(1)))
+        before, most = pa.total_allocated_bytes(), 0
+        for _ in read_batches(path, mechanism):
+            most = max(most, pa.total_allocated_bytes() - before)
+        assert path.stat().st_size > 6_000_000
+        assert 0 < most < 3_000_000
+
     @by_suffix
     def test_a_failure_while_writing_leaves_nothing(self, tmp_path: Path, suffix: str, reports: dn.Reports) -> None:
         def failing() -> Iterator[dn.Reports]:

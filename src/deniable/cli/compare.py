@@ -94,9 +94,8 @@ def compare(
                 advance_to((place + share) / len(ranked))
 
             results.append(_measured(option, answers, repeats, coins, advance))
-    figure = _plot(results) if picture is not None else None
-    if picture is not None and figure is not None:
-        draw(figure, picture)
+    if picture is not None:
+        draw(_plot(results), picture)
     if as_json:
         about = {"people": people, "repeats": repeats, "truth": truth}
         click.echo(json.dumps(about | {"mechanisms": [result.record() for result in results]}))
@@ -201,7 +200,7 @@ def _table(results: list[Result]) -> "Table":
             result.name,
             f"{100 * result.predicted:.3g}",
             f"{100 * result.measured:.3g}",
-            f"{result.ratio:.3f} ± {result.ratio_error:.3f}",
+            f"{result.ratio:.3f} +- {result.ratio_error:.3f}",
             f"{result.perturb_seconds:.2g}",
             f"{result.count_seconds:.2g}",
             f"{result.bits:,}",
@@ -210,24 +209,24 @@ def _table(results: list[Result]) -> "Table":
 
 
 def _plot(results: list[Result]) -> "Figure":
-    """Predicted against measured error: on the line both are the same."""
+    """A row for each mechanism: the measured error with two standard errors, and a mark where it was predicted."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtra("A plot", "plot") from None
-    figure = Figure(figsize=(6, 5.5), layout="constrained")
+    figure = Figure(figsize=(7, 1.4 + 0.35 * len(results)), layout="constrained")
     axes = figure.subplots()
-    predicted = [100 * result.predicted for result in results]
-    measured = [100 * result.measured for result in results]
-    # d sqrt(x) = dx / (2 sqrt(x)), and two standard errors are drawn
+    rows = range(len(results), 0, -1)
+    # For a root, d sqrt(x) = dx / (2 sqrt(x)); twice that is drawn.
     spread = [100 * result.predicted * result.ratio_error / math.sqrt(result.ratio) for result in results]
-    axes.plot(predicted, predicted, color="#bbbbbb", linewidth=1, zorder=0)
-    axes.errorbar(predicted, measured, spread, fmt="o", color="#4477aa", ecolor="#222222", capsize=3)
-    for result, x, y in zip(results, predicted, measured, strict=True):
-        axes.annotate(result.name, (x, y), xytext=(6, -10), textcoords="offset points", fontsize=8)
+    predicted, measured = [100 * result.predicted for result in results], [100 * result.measured for result in results]
+    axes.plot(predicted, rows, "|", color="#cc3311", markersize=18, markeredgewidth=2, label="predicted")
+    axes.errorbar(measured, rows, xerr=spread, fmt="o", color="#4477aa", ecolor="#222222", capsize=3, label="measured")
+    axes.set_yticks(rows, [result.name for result in results])
     axes.set_xscale("log")
-    axes.set_yscale("log")
-    axes.set_xlabel("predicted error of a share, % points")
-    axes.set_ylabel("measured, with two standard errors")
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter("{x:g}")
+    axes.set_xlabel("error of a share, % points, with two standard errors")
     axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside upper right", ncols=2, frameon=False)
     return figure

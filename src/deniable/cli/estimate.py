@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from deniable.cli import options
 from deniable.cli.mechanisms import read_pure
 from deniable.cli.targets import check_picture, check_target, draw, write_text
-from deniable.core.estimate import Estimate
+from deniable.core.estimate import Estimate, confidence_each
 from deniable.core.mechanism import PureProtocol
 from deniable.core.tally import Tally
-from deniable.errors import DeniableError, EmptyBatch, InvalidParameter, InvalidReport
+from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
 from deniable.files import read_batches
 from deniable.postprocess import norm_sub
 
@@ -93,6 +93,7 @@ def estimate(
     check_picture(picture)
     for target in (csv_file, save_tally):
         check_target(target, force)
+    confidence_each(confidence, 1)  # refuses what is no confidence
     _check_once(files)
     mechanism = read_pure(mechanism_file)
 
@@ -104,13 +105,12 @@ def estimate(
     many = top is None and raw.values.size > MOST_ROWS and not as_json and csv_file is None
     shown = FEW_ROWS if many else top
     result = Shares.of(mechanism, tally, raw, confidence, exact, shown, clean)
-    figure = raw.plot(confidence, shown or raw.values.size) if picture is not None else None
+    if picture is not None:
+        draw(raw.plot(confidence, shown or MOST_ROWS), picture)
     if save_tally is not None:
         write_text(save_tally, tally.to_json() + "\n")
     if csv_file is not None:
         write_text(csv_file, result.csv())
-    if picture is not None and figure is not None:
-        draw(figure, picture)
     if as_json:
         click.echo(json.dumps(result.record()))
         return
@@ -147,7 +147,7 @@ def _counted(files: tuple[Path, ...], mechanism: PureProtocol, advance_to: Calla
                         tally += mechanism.tally(reports)
                     at += len(reports) * mechanism.layout.bits // 8
                     advance_to((before + min(at, size)) / whole)
-        except DeniableError as error:
+        except (InvalidReport, SurveyMismatch, EmptyBatch) as error:
             said = str(error) if str(file) in str(error) else f"{file}: {error}"
             raise type(error)(said) from error
         before += size

@@ -34,7 +34,8 @@ class Verbs(click.Group):
         except OSError as error:
             if error.errno == errno.EPIPE:  # whoever read our output has left: click ends quietly
                 raise
-            raise Refusal(f"{error.filename or 'A file'} cannot be read or written: {error.strerror}.") from error
+            what = error.filename or "A file"
+            raise Refusal(f"{what} cannot be read or written: {error.strerror or type(error).__name__}.") from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)  # in the order in which they are used

@@ -1,9 +1,11 @@
 """What the verbs print with rich: the console, a spinner or bar while something takes time, the certificate as a panel."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from io import TextIOWrapper
 
 import numpy as np
 from rich.console import Console
@@ -29,7 +31,9 @@ PROOFS = {
 
 
 def console() -> Console:
-    """The terminal, or a pipe, at a width that reads well."""
+    """The terminal, or a pipe, at a width that reads well; characters it does not have become question marks."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     made = Console(highlight=False)
     made.width = min(made.width, WIDEST)
     return made

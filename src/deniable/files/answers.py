@@ -12,7 +12,7 @@ import numpy as np
 
 from deniable.core.domain import Answers, Domain, Label
 from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
-from deniable.files.arrow import pyarrow_package
+from deniable.files.arrow import open_parquet, pyarrow_package
 
 Texts = Sequence[str | None]
 
@@ -112,7 +112,7 @@ def _read_csv(path: Path, column: str, size: int) -> Iterator[tuple[Texts, float
 def _read_parquet(path: Path, column: str, size: int) -> Iterator[tuple[Texts, float]]:
     pa, row = pyarrow_package(), 0
     try:
-        with pa.parquet.ParquetFile(path, page_checksum_verification=True) as file:
+        with open_parquet(path) as file:
             _place(path, file.schema_arrow.names, column)
             kind = file.schema_arrow.field(column).type
             inner = kind.value_type if pa.types.is_dictionary(kind) else kind

@@ -28,6 +28,14 @@ def pyarrow_package() -> Any:
     return pyarrow
 
 
+def open_parquet(path: Path) -> Any:
+    """A Parquet file whose checksums are verified, to be read piece by piece."""
+    # Left to itself pyarrow fetches ahead and keeps the whole file in memory.
+    return pyarrow_package().parquet.ParquetFile(
+        path, page_checksum_verification=True, pre_buffer=False, buffer_size=1 << 20
+    )
+
+
 def to_arrow(mechanism: Mechanism, reports: Reports) -> "pyarrow.Table":
     """The reports as an Arrow table; packed bits become binary values of fixed size."""
     pa = pyarrow_package()
@@ -93,7 +101,7 @@ def read_parquet(path: Path, mechanism: Mechanism, size: int) -> Iterator[Report
     """The reports in a Parquet file, at most `size` at a time; damage is found by the checksums."""
     pa = pyarrow_package()
     try:
-        with pa.parquet.ParquetFile(path, page_checksum_verification=True) as file:
+        with open_parquet(path) as file:
             schema = file.schema_arrow
             from_arrow(mechanism, schema.empty_table())  # refuses a file of something else before it is read
             for batch in file.iter_batches(size):

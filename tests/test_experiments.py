@@ -1,0 +1,102 @@
+"""The tables in experiments/ and in the documentation are what the experiments compute."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from deniable.core.estimate import Estimate, Floats
+from deniable.planner import CLOSE, FAMILIES
+from experiments import accuracy, coverage
+
+ROOT = Path(__file__).parents[1]
+
+
+def committed(name: str) -> str:
+    return (ROOT / "experiments" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def rows(text: str) -> dict[str, list[str]]:
+    """The rows of a table by their first cell."""
+    return {first: rest for first, *rest in (cells(line) for line in text.splitlines() if line.startswith("|"))}
+
+
+class TestAccuracy:
+    def test_the_table_is_what_is_computed(self) -> None:
+        assert "\n".join(accuracy.accuracy_table()) in committed("accuracy")
+
+    def test_nothing_beats_the_optimum(self) -> None:
+        for epsilon, size in [*accuracy.POINTS, (0.1, 2), (8.0, 2), (0.1, 4096), (8.0, 4096)]:
+            found = accuracy.ratios(epsilon, size)
+            assert found.keys() == FAMILIES.keys()
+            assert min(found.values()) == found["subset"] == 1
+
+    def test_the_planner_is_as_near_as_is_said(self) -> None:
+        planned = rows(committed("accuracy").split("\n\n")[3])
+        points, worst, *_ = planned.pop("any")
+        assert int(points.replace(",", "")) == len(accuracy.BUDGETS) * len(accuracy.SIZES)
+        assert sum(int(row[0].replace(",", "")) for row in planned.values() if row[0][:1].isdigit()) == int(
+            points.replace(",", "")
+        )
+        largest = 0.0
+        for name in planned.keys() & FAMILIES.keys():
+            _, ratio, epsilon, size = planned[name]
+            found = accuracy.choice(float(epsilon), int(size))
+            assert (found.name, f"{found.ratio:.4f}") == (name, ratio)
+            largest = max(largest, found.ratio)
+        assert f"{largest:.4f}" == worst
+        assert 1 <= largest <= CLOSE
+
+    def test_other_points_are_no_worse(self) -> None:
+        worst = float(rows(committed("accuracy").split("\n\n")[3])["any"][1])
+        for epsilon in accuracy.BUDGETS[::13]:
+            for size in accuracy.SIZES[::29]:
+                assert 1 <= accuracy.choice(epsilon, size).ratio <= worst + 5e-5
+
+
+class TestCoverage:
+    def test_every_mechanism_is_within_a_point(self) -> None:
+        table = rows(committed("coverage"))
+        settings = table.pop("mechanism")
+        assert settings == [str(setting) for setting in coverage.SETTINGS]
+        del table["---"]
+        assert list(table) == list(FAMILIES)
+        for row in table.values():
+            assert all(abs(float(cell) - 95) < 1 for cell in row)
+
+    @pytest.mark.parametrize("name", FAMILIES)
+    def test_a_shorter_run_agrees(self, name: str) -> None:
+        """200 collections of 64 shares with fixed coins: chance alone moves them by about 0.3 points."""
+        setting = coverage.SETTINGS[2]
+        measured = 100 * coverage.coverage(FAMILIES[name], setting, coverage.QUICK, f"{name}, {setting}")
+        assert abs(measured - float(rows(committed("coverage"))[name][2])) < 1
+        assert abs(measured - 95) < 1
+
+    def test_wrong_intervals_would_be_noticed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """With intervals that are 10 % too short, coverage falls to 92.2 %."""
+        right = Estimate.interval
+
+        def narrow(self: Estimate, confidence: float = 0.95, together: bool = False) -> tuple[Floats, Floats]:
+            low, high = right(self, confidence, together)
+            return self.values - 0.9 * (self.values - low), self.values + 0.9 * (high - self.values)
+
+        monkeypatch.setattr(Estimate, "interval", narrow)
+        measured = 100 * coverage.coverage(FAMILIES["direct"], coverage.SETTINGS[2], 100, "direct")
+        assert abs(measured - 95) > 1
+
+    def test_people(self) -> None:
+        held = coverage.people(16)
+        assert held.sum() == coverage.PEOPLE and held.min() > 0 and abs(held[0] - 2 * held[1]) <= 2
+
+
+@pytest.mark.parametrize("name", ["accuracy", "coverage"])
+def test_the_documentation_shows_the_tables(name: str) -> None:
+    page = (ROOT / "docs" / "choosing.md").read_text(encoding="utf-8")
+    parts = committed(name).strip().split("\n\n")
+    assert len(parts) % 2 == 0 and all(part in page for part in parts)
+    assert f"python -m experiments.{name}" in page
+    assert re.search(rf"python -m experiments\.{name} +writes", (ROOT / "experiments" / f"{name}.py").read_text())
