@@ -75,8 +75,7 @@ def test_guess_is_that_of_the_best_observer(name: str) -> None:
     mechanism = EXAMPLES[name]
     laws = [dict(dn.law(mechanism, index).items()) for index in range(mechanism.domain.size)]
     exact = sum(max(law.get(report, Fraction(0)) for law in laws) for report in set().union(*laws)) / len(laws)
-    constant = len({sum(row) for index in range(len(laws)) for row, _ in votes(name, index)}) == 1
-    assert mechanism.guess() == pytest.approx(float(exact), rel=1e-12 if constant or "unary" in name else 0.35)
+    assert mechanism.guess() == pytest.approx(float(exact), rel=1e-12)
 
 
 @every_example

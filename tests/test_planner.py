@@ -86,6 +86,18 @@ def test_senseless_questions_are_refused() -> None:
             dn.plan(domain, epsilon, 10)
 
 
+def test_huge_questions_leave_out_what_cannot_do_them() -> None:
+    names = {option.name for option in options(dn.Categories(range(1 << 25)), 1.0, 100)}
+    assert names == {"direct", "wheel", "hashing, binary", "hashing, optimized", "hadamard"}
+
+
+def test_no_guess_is_better_than_the_budget_allows() -> None:
+    """Whatever the mechanism, the best guess is right at most odds / (odds + d - 1) of the time."""
+    for size in (2, 3, 4, 7, 16, 50):
+        for option in options(dn.Categories(range(size)), 1.0, 100):
+            assert 1 / size <= option.guess <= math.e / (math.e + size - 1) + 1e-12
+
+
 def test_a_million_values_need_no_dense_report() -> None:
     domain = dn.Categories(range(1_000_003))
     mechanism = dn.plan(domain, 2.0, 100_000)

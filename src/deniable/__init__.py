@@ -20,7 +20,7 @@ from deniable.errors import (
     OutsideDomain,
     SurveyMismatch,
 )
-from deniable.files import from_arrow, read_reports, to_arrow, write_reports
+from deniable.files import from_arrow, read_batches, read_reports, to_arrow, write_batches, write_reports
 from deniable.mechanisms import (
     BlockDesign,
     DirectResponse,
@@ -77,8 +77,10 @@ __all__ = [
     "norm_sub",
     "odds_below",
     "plan",
+    "read_batches",
     "read_reports",
     "required_n",
     "to_arrow",
+    "write_batches",
     "write_reports",
 ]

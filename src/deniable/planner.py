@@ -11,6 +11,7 @@ from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import checked_epsilon
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.design import BlockDesign
+from deniable.mechanisms.difference_sets import LARGEST as LARGEST_DESIGN
 from deniable.mechanisms.direct import DirectResponse
 from deniable.mechanisms.hadamard import HadamardResponse
 from deniable.mechanisms.hashing import LocalHashing
@@ -52,8 +53,11 @@ def options(domain: Domain, epsilon: float, n: int) -> list[Option]:
     if n < 1:
         raise InvalidParameter("A plan needs the number of people who will answer, at least 1.")
     checked_epsilon(epsilon)
-    dense = domain.size > LARGEST_DENSE
-    names = [name for name in FAMILIES if not (dense and name.startswith(("unary", "subset")))]
+    names = list(FAMILIES)
+    if domain.size > LARGEST_DENSE:
+        names = [name for name in names if not name.startswith(("unary", "subset"))]
+    if domain.size > LARGEST_DESIGN:
+        names.remove("design")
     return sorted((_option(name, FAMILIES[name](domain, epsilon), n) for name in names), key=lambda option: option.error)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LEGEND = (
     "error: of a share, in % points; squared: the error squared, beside the smallest; bits: of a report; work: steps of the "
-    "server for a report; guess: about how often a report gives the answer away to somebody who knows nothing else"
+    "server for a report; guess: how often a report gives the answer away to somebody who knows nothing else"
 )
 
 

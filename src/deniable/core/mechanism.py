@@ -203,13 +203,19 @@ class PureProtocol(Mechanism):
     def guess(self) -> float:
         """How often somebody who sees one report, and thinks all values equally likely, guesses the true one.
 
-        Exact where every report supports the same number of values; else taken at the mean of that number.
+        A report under a value that it supports is `odds` times as likely as under another, and all reports are alike
+        but for that; so it is (p + odds (1 - p)) / d, less what the reports lose that support no value at all.
         """
-        size, odds = self.domain.size, self.loss().odds
+        odds = self.loss().odds
         if odds is None:
             return 1.0
-        supported = self.p + (size - 1) * self.q
-        return float(odds / (supported * odds + size - supported))
+        nothing = self.unsupported
+        return float((self.p + odds * (1 - self.p)) * (1 - nothing + nothing / odds) / self.domain.size)
+
+    @property
+    def unsupported(self) -> Fraction:
+        """The share of all possible reports that support no value; taken as none where there are very many reports."""
+        return Fraction(0)
 
     def exact_interval(self, tally: Tally, confidence: float = 0.95, together: bool = False) -> tuple[Floats, Floats]:
         """Lower and upper ends that hold with at least this confidence, however few the reports.

@@ -20,7 +20,8 @@ from deniable.core.reports import Reports
 from deniable.errors import InvalidReport, SurveyMismatch
 
 _HEADER = struct.Struct("<4sHH16sQ")
-_MAGIC, _VERSION = b"DNBL", 1
+_MAGIC, _VERSION, _CHECKSUM = b"DNBL", 1, 4
+HEADER = _HEADER.size
 
 
 def encode(reports: Reports) -> bytes:
@@ -30,9 +31,28 @@ def encode(reports: Reports) -> bytes:
     return body + struct.pack("<I", zlib.crc32(body))
 
 
+def length(header: bytes, fingerprint: str, layout: Layout) -> int:
+    """How long the message that begins so is; the shortest there can be for a beginning that `decode` will refuse."""
+    if len(header) < HEADER:
+        return HEADER + _CHECKSUM
+    magic, version, zero, made_by, size = _HEADER.unpack_from(header)
+    if (magic, version, zero) != (_MAGIC, _VERSION, 0):
+        return HEADER + _CHECKSUM
+    if made_by.hex() != fingerprint:  # and then the length of its reports is not known
+        raise _mismatch(made_by.hex(), fingerprint)
+    return int(HEADER + (size * layout.bits + 7) // 8 + _CHECKSUM)
+
+
+def _mismatch(made_by: str, fingerprint: str) -> SurveyMismatch:
+    return SurveyMismatch(
+        f"These reports were made by mechanism {made_by[:8]}, not by {fingerprint[:8]}. "
+        "Read them with the question and privacy parameters they were made with."
+    )
+
+
 def decode(message: bytes, fingerprint: str, layout: Layout) -> Reports:
     """The reports in a message for the mechanism with this fingerprint."""
-    if len(message) < _HEADER.size + 4:
+    if len(message) < HEADER + _CHECKSUM:
         raise InvalidReport("This is too short to be a message of reports; it was cut off. Copy or send it again.")
     magic, version, zero, made_by, size = _HEADER.unpack_from(message)
     if magic != _MAGIC:
@@ -42,8 +62,5 @@ def decode(message: bytes, fingerprint: str, layout: Layout) -> Reports:
     if zlib.crc32(message[:-4]) != struct.unpack("<I", message[-4:])[0]:
         raise InvalidReport("The message is damaged, cut off or too long: its checksum is wrong. Copy or send it again.")
     if made_by.hex() != fingerprint:
-        raise SurveyMismatch(
-            f"These reports were made by mechanism {made_by.hex()[:8]}, not by {fingerprint[:8]}. "
-            "Read them with the question and privacy parameters they were made with."
-        )
-    return Reports(fingerprint, layout, layout.unpack(memoryview(message)[_HEADER.size : -4], size))
+        raise _mismatch(made_by.hex(), fingerprint)
+    return Reports(fingerprint, layout, layout.unpack(memoryview(message)[HEADER:-_CHECKSUM], size))

@@ -4,6 +4,7 @@ For two different values the pair of their places is uniform over all ordered pa
 probability about two values is a ratio of small integers. Without b the difference of the places is still uniform.
 """
 
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -30,6 +31,16 @@ def field_for(values: int) -> int:
     while not is_prime(prime):
         prime += 2
     return prime
+
+
+def all_missed(prime: int, values: int, places: int) -> Fraction:
+    """The probability that no value goes to any of some places: exact for one and two places, close for more."""
+    missed = Fraction(1)
+    for place in range(places):
+        missed *= Fraction(max(prime - values - place, 0), prime - place)
+        if not missed:
+            break
+    return missed
 
 
 def word_for(prime: int) -> type[np.unsignedinteger]:

@@ -18,7 +18,7 @@ from deniable.core.mechanism import PureProtocol
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.difference_sets import LARGEST, DifferenceSet, candidates, difference_set, verified
 from deniable.mechanisms.subset import chance
-from deniable.mechanisms.transforms import ShiftedSums
+from deniable.mechanisms.transforms import MANY, ShiftedSums
 from deniable.mechanisms.tuning import total_error
 
 Bools = NDArray[np.bool_]
@@ -97,6 +97,16 @@ class BlockDesign(PureProtocol):
     def supports(self, columns: Columns, cells: Ints) -> Bools:
         offset = columns["point"].astype(np.int64)[:, None] - cells[None, :]
         return self._blocks.member[offset % self.design.v]
+
+    @property
+    def unsupported(self) -> Fraction:
+        if self.design.v > MANY:
+            return Fraction(0)
+        v, held = self.design.v, self._blocks.member.astype(np.int64)
+        # How many of the values x < d have a given point y in x + D: the elements of D among y - d + 1, ..., y.
+        runs = np.cumsum(np.concatenate([held[v - self.domain.size :], held]))
+        within = runs[self.domain.size :] - runs[:v]
+        return Fraction(int((within == 0).sum()), v)
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")

@@ -15,7 +15,7 @@ from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
 from deniable.errors import InvalidReport
-from deniable.mechanisms.transforms import walsh_hadamard
+from deniable.mechanisms.transforms import MANY, walsh_hadamard
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -69,6 +69,14 @@ class HadamardResponse(PureProtocol):
     def supports(self, columns: Columns, cells: Ints) -> Bools:
         common = columns["column"].astype(np.int64)[:, None] & (cells + 1)[None, :]
         return np.bitwise_count(common) % 2 == 0
+
+    @property
+    def unsupported(self) -> Fraction:
+        if self.order > MANY:
+            return Fraction(0)
+        rows = np.zeros(self.order, np.int64)
+        rows[1 : self.domain.size + 1] = 1
+        return Fraction(int((walsh_hadamard(rows) == -self.domain.size).sum()), self.order)
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")

@@ -17,7 +17,7 @@ from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.affine import ROWS, field_for, word_for
+from deniable.mechanisms.affine import ROWS, all_missed, field_for, word_for
 from deniable.mechanisms.tuning import Real, total_error
 
 Bools = NDArray[np.bool_]
@@ -102,6 +102,12 @@ class LocalHashing(PureProtocol):
             start = np.minimum(start, start - word(self.prime))  # below 0 it wraps around, to more
             counts += kernels.interval_counts(a + word(1), start, loads[bucket], self.prime, self.domain.size)
         return counts
+
+    @property
+    def unsupported(self) -> Fraction:
+        load, left = divmod(self.prime, self.buckets)
+        few, many = (all_missed(self.prime, self.domain.size, places) for places in (load, load + 1))
+        return (few * (self.buckets - left) + many * left) / self.buckets
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
+MANY = 1 << 16  # reports above which a share of them is not worth counting
+
 
 def walsh_hadamard(counts: Ints) -> Ints:
     """The sums W(w) of (-1)^(number of common bits of w and y) counts[y], for a power of two of counts.

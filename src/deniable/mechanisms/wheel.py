@@ -16,7 +16,7 @@ from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.affine import ROWS, field_for, word_for
+from deniable.mechanisms.affine import ROWS, all_missed, field_for, word_for
 from deniable.mechanisms.subset import chance
 from deniable.mechanisms.tuning import lowest, total_error
 
@@ -85,6 +85,10 @@ class Wheel(PureProtocol):
             back = word(self.prime - 1) - a  # the arc's beginning moves on by a with every value, the report stays
             counts += kernels.interval_counts(back, place, arcs[: len(a)], self.prime, self.domain.size)
         return counts
+
+    @property
+    def unsupported(self) -> Fraction:
+        return all_missed(self.prime, self.domain.size, self.arc)
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")
