@@ -37,7 +37,7 @@ Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
 
-BLOCK = 1 << 15  # bytes of packed bits made at a time: their random bytes stay in the processor's cache
+BLOCK = 1 << 16  # bytes of packed bits made at a time: their random bytes stay in the processor's cache
 
 
 class Coins(ABC):
@@ -122,7 +122,7 @@ class StreamCoins(Coins):
     def subset(self, n: int, k: int, one_less: Bools) -> PackedBits:
         check_subset(n, k)
         bits, word = np.empty((len(one_less), (n + 7) // 8), np.uint8), _word_for(n)
-        block = max(1, 4 * BLOCK // k)
+        block = max(1, 2 * BLOCK // k)
         for start in range(0, len(bits), block):
             again = np.arange(start, min(start + block, len(bits)))
             while again.size:

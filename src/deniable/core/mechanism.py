@@ -27,8 +27,6 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-BATCH = 1 << 15  # answers randomized at a time: their working arrays stay in the processor's cache
-
 
 class Mechanism(ABC):
     """A frozen object made from a domain and a budget. A subclass says how to randomize, how to count and what it costs.
@@ -87,12 +85,17 @@ class Mechanism(ABC):
         """How many cells reports vote for."""
         return self.domain.size
 
+    @cached_property
+    def batch(self) -> int:
+        """How many answers are randomized at a time: so many that their working arrays stay in the processor's cache."""
+        return max(1 << 11, min(1 << 15, (1 << 21) // self.layout.bits))
+
     def perturb(self, values: Answers, coins: Coins | None = None) -> Reports:
         """Randomize answers, one report each. This is what runs on a person's device; secure coins by default."""
         coins, answers = checked_coins(coins), checked_answers(values)
         columns: dict[str, Column] = {field.name: field.empty(len(answers)) for field in self.layout.fields}
-        for start in range(0, len(answers), BATCH):
-            part = slice(start, start + BATCH)
+        for start in range(0, len(answers), self.batch):
+            part = slice(start, start + self.batch)
             for name, column in self.randomize(self.domain.index(answers[part]), coins).items():
                 columns[name][part] = column
         return Reports(self.fingerprint, self.layout, columns)

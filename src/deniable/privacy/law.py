@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from deniable.core.bits import distinct_rows
 from deniable.core.every import EveryCoin, _Followed
-from deniable.core.mechanism import BATCH, Mechanism
+from deniable.core.mechanism import Mechanism
 from deniable.core.reports import Reports
 from deniable.errors import NotCertifiable
 
@@ -64,8 +64,8 @@ def combinations(mechanism: Mechanism, index: int, coins: _Followed) -> int:
 
 def runs(mechanism: Mechanism, index: int, coins: _Followed) -> Iterator[tuple[Reports, Ints, list[Fraction]]]:
     """All combinations, some at a time: reports, and for each an index into a list of probabilities."""
-    for start in range(0, coins.combinations, BATCH):
-        part = np.arange(start, min(start + BATCH, coins.combinations))
+    for start in range(0, coins.combinations, mechanism.batch):
+        part = np.arange(start, min(start + mechanism.batch, coins.combinations))
         coins.follow(part)
         label = mechanism.domain.labels[index]
         answers = np.full(len(part), label) if isinstance(label, int) else [label] * len(part)
