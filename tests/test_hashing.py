@@ -106,6 +106,26 @@ def test_no_bias_is_left_over(mechanism: dn.LocalHashing | dn.Wheel) -> None:
     assert [(seen - mechanism.q) / (mechanism.p - mechanism.q) for seen in expected] == truth
 
 
+def test_no_bias_is_left_over_at_real_size() -> None:
+    """1,024 values and a hundred million people: every hash function is tried, and the expected tally gives the truth."""
+    mechanism, n = dn.LocalHashing(domain(1024), 1.0), 10**8
+    prime, g, odds = mechanism.prime, mechanism.buckets, mechanism.odds
+    a, b = np.divmod(np.arange(prime * (prime - 1)), prime)
+    truth = np.zeros(1024)
+    truth[[0, 1, 700]] = 0.5, 0.3, 0.2
+    watched = [0, 1, 700, 1023]
+    buckets = [((a + 1) * x + b) % prime * g // prime for x in watched]
+    for y, other in enumerate(watched):
+        expected = Fraction(0)
+        for x, share in zip(range(3), (Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)), strict=True):
+            shared = Fraction(int((buckets[x] == buckets[y]).sum()), len(a))
+            expected += share * (shared * mechanism.p + (1 - shared) / (odds + g - 1))
+        counts = np.full(1024, float(mechanism.q) * n)
+        counts[other] = float(expected * n)
+        tally = dn.Tally(mechanism.fingerprint, n, counts)
+        assert mechanism.estimate(tally).values[other] == pytest.approx(truth[other], abs=1e-12)
+
+
 ODDS = [Fraction(1_000_001, 1_000_000), Fraction(3, 2), Fraction(3), Fraction(8), Fraction(50), Fraction(10**6)]
 
 
