@@ -198,6 +198,14 @@ def test_subset_sizes_that_make_no_sense(size: Any) -> None:
         dn.SubsetSelection(COLOURS, 1.0, size)
 
 
+def test_whole_parameters_are_numbers_of_any_kind_but_not_truth_values() -> None:
+    for make in (dn.SubsetSelection, dn.LocalHashing, dn.Wheel):
+        assert make(dn.Categories(range(9)), 1.0, np.int64(3)) == make(dn.Categories(range(9)), 1.0, 3)  # type: ignore[arg-type]
+        for number in (True, 2.0, "2"):
+            with pytest.raises(dn.InvalidParameter):
+                make(dn.Categories(range(9)), 1.0, number)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("truth", [[0.5, 0.5], [0.5, 0.5, 0.5], [1.5, -0.5, 0], [math.nan, 0.5, 0.5]])
 def test_true_shares_that_are_none(truth: list[float]) -> None:
     with pytest.raises(dn.InvalidParameter):

@@ -33,14 +33,7 @@ FEW_ROWS = 30  # of one for more answers than that
 
 @click.command(short_help="Estimate the shares from reports.")
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="REPORTS...")
-@click.option(
-    "--mechanism",
-    "mechanism_file",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="FILE",
-    help="The mechanism that made the reports.",
-)
+@options.mechanism_file
 @click.option("--top", type=click.IntRange(min=1), metavar="K", help="Only the K largest shares, largest first.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, metavar="C", help="How often intervals hold.")
 @click.option("--exact", is_flag=True, help="Intervals that hold however few the reports; wider. Needs the extra stats.")

@@ -70,6 +70,14 @@ def coins_of(number: int | None) -> Coins:
     return SecureCoins() if number is None else SeededCoins(number)
 
 
+mechanism_file = click.option(
+    "--mechanism",
+    "mechanism_file",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="FILE",
+    help="The mechanism that makes the reports, as deniable plan wrote it.",
+)
 force = click.option("--force", is_flag=True, help="Replace files that exist already.")
 json_flag = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on one line instead.")
 picture = click.option(

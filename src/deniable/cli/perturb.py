@@ -19,14 +19,7 @@ from deniable.files.reports import batch_size
 
 @click.command(short_help="Randomize a column of answers.")
 @click.argument("data", type=click.Path(path_type=Path), metavar="DATA")
-@click.option(
-    "--mechanism",
-    "file",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="FILE",
-    help="The mechanism, as deniable plan wrote it.",
-)
+@options.mechanism_file
 @click.option("--column", required=True, metavar="NAME", help="The column that holds the answers.")
 @click.option(
     "--out",
@@ -37,7 +30,7 @@ from deniable.files.reports import batch_size
 )
 @options.force
 @options.seed
-def perturb(data: Path, file: Path, column: str, out: Path, force: bool, seed: int | None) -> None:
+def perturb(data: Path, mechanism_file: Path, column: str, out: Path, force: bool, seed: int | None) -> None:
     """Randomize the answers in a column of DATA, one report for each row.
 
     DATA is a CSV file in UTF-8 with a line of column names, or a Parquet file if its name ends in .parquet. It is read and
@@ -53,7 +46,7 @@ def perturb(data: Path, file: Path, column: str, out: Path, force: bool, seed: i
     holds the answers.
     """
     check_target(out, force)
-    mechanism = read_mechanism(file)
+    mechanism = read_mechanism(mechanism_file)
     batches = read_answers(data, column, mechanism.domain, batch_size(mechanism))
     if out.exists() and out.samefile(data):
         raise InvalidParameter("The reports would replace the answers they are made from. Choose another name for them.")

@@ -23,7 +23,7 @@ Chances = list[Fraction]
 LARGEST_COIN = 1 << 22  # outcomes of a single coin that may be listed
 
 
-class _Followed(Coins):
+class FollowedCoins(Coins):
     """Coins whose outcomes are listed and numbered. The first run, on a batch of one, finds out which coins there are."""
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ class _Followed(Coins):
         return outcome
 
 
-class EveryCoin(_Followed):
+class EveryCoin(FollowedCoins):
     """Follows every outcome of every coin; of public draws only `seeds` evenly spread ones, if that is given.
 
     What is public does not depend on the truth, so the law given a seed is exact; it is then that of interchangeable seeds.
@@ -146,7 +146,7 @@ def _subsets(n: int, k: int) -> Bools:
     return table
 
 
-class WatchedCoins(_Followed):
+class WatchedCoins(FollowedCoins):
     """Follows only what happens to a few watched cells; all other cells are interchangeable, so one case stands for them.
 
     Only for code that treats cells alike: then the probability of what happens at the watched cells is exact.
@@ -183,7 +183,7 @@ class WatchedCoins(_Followed):
         return table, chances
 
 
-class SingleCoins(_Followed):
+class SingleCoins(FollowedCoins):
     """Follows one binary coin at a time: row 0 has all coins 0, row 1 all 1, and row 2 + 2 j + b flips coin j of row b.
 
     Shows which coin moves which bit of a report; `heads` lists each coin's probability, in order. The members of a subset

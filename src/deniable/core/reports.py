@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from deniable.core.layout import Column, Columns, Layout
 from deniable.errors import EmptyBatch, SurveyMismatch
 
@@ -37,8 +39,6 @@ class Reports:
 
 def concatenate(batches: Iterable[Reports]) -> Reports:
     """One batch out of several of the same mechanism, in order."""
-    import numpy as np
-
     parts = list(batches)
     if not parts:
         raise EmptyBatch("There are no batches to put together.")

@@ -18,7 +18,7 @@ from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.affine import ROWS, all_missed, field_for, word_for
-from deniable.mechanisms.tuning import Real, total_error
+from deniable.mechanisms.tuning import Real, is_whole, total_error
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -44,9 +44,9 @@ class LocalHashing(PureProtocol):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.buckets == 0:
-            object.__setattr__(self, "buckets", best_buckets(self.domain.size, self.odds))
-        if not isinstance(self.buckets, int) or not 2 <= self.buckets <= self.prime:
+        if is_whole(self.buckets):
+            object.__setattr__(self, "buckets", int(self.buckets) or best_buckets(self.domain.size, self.odds))
+        if not is_whole(self.buckets) or not 2 <= self.buckets <= self.prime:
             raise InvalidParameter(
                 f"There must be 2 to {self.prime} buckets for {self.domain.size} values. "
                 "Leave them out to get the best number."

@@ -15,7 +15,7 @@ from deniable.core.layout import Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import CellProtocol
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.tuning import lowest, total_error
+from deniable.mechanisms.tuning import is_whole, lowest, total_error
 
 Ints = NDArray[np.int64]
 
@@ -36,10 +36,9 @@ class SubsetSelection(CellProtocol):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole = isinstance(self.size, int | np.integer) and not isinstance(self.size, bool)
-        if whole:
+        if is_whole(self.size):
             object.__setattr__(self, "size", int(self.size) or best_size(self.domain.size, self.odds))
-        if not whole or not 1 <= self.size < self.domain.size:
+        if not is_whole(self.size) or not 1 <= self.size < self.domain.size:
             raise InvalidParameter(
                 f"The subset must have 1 to {self.domain.size - 1} of the {self.domain.size} values. "
                 "Leave the size out to get the best one."

@@ -33,3 +33,8 @@ def lowest(choices: range, error: Callable[[int], Fraction]) -> int:
         else:
             low = middle + 1
     return low
+
+
+def is_whole(number: object) -> bool:
+    """Whether a parameter is a whole number; a truth value is none."""
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)

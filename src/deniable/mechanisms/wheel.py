@@ -18,7 +18,7 @@ from deniable.core.mechanism import PureProtocol
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.affine import ROWS, all_missed, field_for, word_for
 from deniable.mechanisms.subset import chance
-from deniable.mechanisms.tuning import lowest, total_error
+from deniable.mechanisms.tuning import is_whole, lowest, total_error
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -42,9 +42,9 @@ class Wheel(PureProtocol):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.arc == 0:
-            object.__setattr__(self, "arc", best_arc(self.domain.size, self.odds))
-        if not isinstance(self.arc, int) or not 1 <= self.arc < self.prime:
+        if is_whole(self.arc):
+            object.__setattr__(self, "arc", int(self.arc) or best_arc(self.domain.size, self.odds))
+        if not is_whole(self.arc) or not 1 <= self.arc < self.prime:
             raise InvalidParameter(
                 f"The arc must have 1 to {self.prime - 1} of the {self.prime} places. Leave it out to get the best one."
             )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.core.bits import distinct_rows
-from deniable.core.every import EveryCoin, _Followed
+from deniable.core.every import EveryCoin, FollowedCoins
 from deniable.core.mechanism import Mechanism
 from deniable.core.reports import Reports
 from deniable.errors import NotCertifiable
@@ -55,14 +55,14 @@ def law(mechanism: Mechanism, index: int, limit: int = LIMIT, coins: EveryCoin |
     return gathered(np.concatenate(rows), np.concatenate(codes), chances.values)
 
 
-def combinations(mechanism: Mechanism, index: int, coins: _Followed) -> int:
+def combinations(mechanism: Mechanism, index: int, coins: FollowedCoins) -> int:
     """How many runs these coins need for one value; the coins learn which tosses the code makes."""
     coins.forget()
     mechanism.perturb([mechanism.domain.labels[index]], coins)
     return coins.combinations
 
 
-def runs(mechanism: Mechanism, index: int, coins: _Followed) -> Iterator[tuple[Reports, Ints, list[Fraction]]]:
+def runs(mechanism: Mechanism, index: int, coins: FollowedCoins) -> Iterator[tuple[Reports, Ints, list[Fraction]]]:
     """All combinations, some at a time: reports, and for each an index into a list of probabilities."""
     for start in range(0, coins.combinations, mechanism.batch):
         part = np.arange(start, min(start + mechanism.batch, coins.combinations))
