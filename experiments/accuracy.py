@@ -14,8 +14,8 @@ from pathlib import Path
 
 import click
 
-from deniable.core.domain import Categories
 from deniable.core.mechanism import PureProtocol
+from deniable.domains import Categories
 from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.tuning import total_error
 from deniable.planner import FAMILIES, chosen, options

@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.core.coins import SeededCoins
-from deniable.core.domain import Categories, Domain
+from deniable.core.domain import Domain
 from deniable.core.mechanism import PureProtocol
 from deniable.core.tally import Tally
+from deniable.domains import Categories
 from deniable.planner import FAMILIES
 
 RESULT = Path(__file__).with_suffix(".md")

@@ -198,6 +198,24 @@ class EachSide(dn.SeededCoins):
         return np.arange(size) // 5 % n if self.draws == 1 else np.arange(size) // 5 // other
 
 
+def test_each_toss_has_its_own_probability() -> None:
+    """The edges of 2^53 equal parts, exactly; and EveryCoin gives both outcomes their exact chance."""
+    heads = np.array([0, 1, 1, 2**52, 2**52, 2**53 - 1, 2**53, 2**53], np.int64)
+    parts = np.array([0, 0, 1, 2**52 - 1, 2**52, 2**53 - 1, 0, 2**53 - 1], np.uint64)
+    words = (parts << np.uint64(11)) + np.uint64(0x7FF)  # the lowest bits say nothing
+    tossed = GivenCoins(words.astype("<u8").tobytes()).toss_each(heads)
+    assert tossed.tolist() == [False, True, False, True, False, False, True, True]
+    every = dn.EveryCoin()
+    every.toss_each(np.array([3], np.int64))
+    every.follow(np.arange(every.combinations))
+    assert every.toss_each(np.array([3, 3], np.int64)).tolist() == [False, True]
+    code, chances = every.chances()
+    assert [chances[place] for place in code] == [1 - Fraction(3, 2**53), Fraction(3, 2**53)]
+    for wrong in ([-1], [2**53 + 1]):
+        with pytest.raises(dn.InvalidParameter, match="2\\^53"):
+            dn.SeededCoins(1).toss_each(np.array(wrong, np.int64))
+
+
 def test_pick_follows_its_weights_exactly() -> None:
     class EachOnce(dn.SeededCoins):
         def below(self, n: int, size: int) -> NDArray[np.int64]:

@@ -21,7 +21,7 @@ def test_every_known_entry_agrees(path: Path) -> None:
 def test_every_kind_is_used_and_enough_entries_are_checked() -> None:
     names = [entry.get("quantity", entry.get("kind")) for path in FILES for entry in json.loads(path.read_text())["entries"]]
     assert set(KINDS) <= set(names)
-    assert sum(compare(path).agreed for path in FILES) == sum(name in KINDS for name in names) == 15
+    assert sum(compare(path).agreed for path in FILES) == sum(name in KINDS for name in names) >= 15
 
 
 def one_entry(folder: Path, **changes: object) -> str:

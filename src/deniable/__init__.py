@@ -1,7 +1,7 @@
 """Local differential privacy that proves what it promises: randomize, count, estimate, certify."""
 
 from deniable.core.coins import Coins, SecureCoins, SeededCoins
-from deniable.core.domain import Categories, Domain
+from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
 from deniable.core.every import EveryCoin
 from deniable.core.loss import PrivacyLoss
@@ -9,6 +9,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.odds import odds_below
 from deniable.core.reports import Reports, concatenate
 from deniable.core.tally import Tally
+from deniable.domains import Categories
 from deniable.errors import (
     DeniableError,
     EmptyBatch,

@@ -85,7 +85,7 @@ def chosen(ranked: list[Option], max_bits: int | None) -> Option:
 def plan(domain: Domain, epsilon: float, n: int, max_bits: int | None = None) -> PureProtocol:
     """The best mechanism to learn the share of each answer from n people; its `explain()` shows the alternatives.
 
-    >>> from deniable.core.domain import Categories
+    >>> from deniable.domains import Categories
     >>> plan(Categories(["Lyon", "Paris", "Nice", "Lille"]), epsilon=1.0, n=50_000).wire
     'direct-1'
     """
@@ -115,7 +115,7 @@ def required_n(domain: Domain, epsilon: float, error: float, confidence: float =
 
     It is computed for the planned mechanism and the least favourable share.
 
-    >>> from deniable.core.domain import Categories
+    >>> from deniable.domains import Categories
     >>> required_n(Categories(["yes", "no"]), epsilon=1.0, error=0.01)
     35368
     """

@@ -7,9 +7,9 @@ import click
 
 from deniable.cli import options
 from deniable.cli.mechanisms import MAKERS, NAMES, made, read_mechanism
-from deniable.core.domain import Categories
 from deniable.core.loss import Proof
 from deniable.core.mechanism import Mechanism
+from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 from deniable.mechanisms import SubsetSelection
 from deniable.privacy.certify import Certificate

@@ -16,9 +16,9 @@ from deniable.cli import options
 from deniable.cli.mechanisms import MAKERS, NAMES, short
 from deniable.cli.targets import check_picture, draw
 from deniable.core.coins import Coins
-from deniable.core.domain import Categories
 from deniable.core.mechanism import PureProtocol
 from deniable.core.tally import Tally
+from deniable.domains import Categories
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.files.reports import batch_size
 from deniable.planner import Option

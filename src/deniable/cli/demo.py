@@ -10,11 +10,11 @@ from deniable.cli import options
 from deniable.cli.mechanisms import MAKERS, made, short
 from deniable.cli.question import Question, marital_status
 from deniable.cli.targets import check_picture, draw
-from deniable.core.domain import Categories
 from deniable.core.estimate import Estimate
 from deniable.core.mechanism import PureProtocol
 from deniable.core.reports import Reports
 from deniable.core.tally import Tally
+from deniable.domains import Categories
 from deniable.planner import chosen
 from deniable.planner import options as planned
 from deniable.postprocess import norm_sub

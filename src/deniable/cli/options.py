@@ -7,7 +7,8 @@ from typing import TypeVar
 import click
 
 from deniable.core.coins import Coins, SecureCoins, SeededCoins
-from deniable.core.domain import Categories, Label
+from deniable.core.domain import Label
+from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 
 Command = TypeVar("Command", bound=Callable[..., object])

@@ -9,7 +9,7 @@ import click
 from deniable.cli import options
 from deniable.cli.mechanisms import MAKERS, short
 from deniable.cli.targets import check_target, write_text
-from deniable.core.domain import Categories
+from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 from deniable.planner import CLOSE, Option, chosen, required_n
 from deniable.planner import options as planned

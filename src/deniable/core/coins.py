@@ -12,6 +12,7 @@ How bytes become outcomes is part of the wire format, because clients in other l
   is wanted, the first step takes nothing. Rows of which any word is refused are drawn again whole, in order.
 - `split(heads, first, second)`: a toss each, then `below(second)` each, then `below(first)` each; a draw
   from only one is left out.
+- `toss_each(heads)`: one little-endian 64-bit word each; true if its upper 53 bits, as a number, are below `heads`.
 - `public(n)`: as `below`.
 - `pick(weights)`: `below` the sum of the weights, looked up among their running sums.
 
@@ -37,6 +38,7 @@ Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
 
+WHOLE = 1 << 53  # what `toss_each` counts its probabilities in
 BLOCK = 1 << 16  # bytes of packed bits made at a time: their random bytes stay in the processor's cache
 
 
@@ -62,6 +64,10 @@ class Coins(ABC):
     @abstractmethod
     def split(self, heads: Fraction, first: int, second: int, size: int) -> Ints:
         """With probability `heads` one of the indices 0..first-1, else one of the `second` after them, uniformly."""
+
+    @abstractmethod
+    def toss_each(self, heads: Ints) -> Bools:
+        """Truth values, each true with a probability of its own: heads[i] / 2^53, as when a number is rounded to a grid."""
 
     def public(self, n: int, size: int) -> Ints:
         """Uniform integers 0..n-1 that go into the report as they are, such as the choice of a hash function."""
@@ -143,6 +149,11 @@ class StreamCoins(Coins):
             index += self.below(first, size) * inside
         return index
 
+    def toss_each(self, heads: Ints) -> Bools:
+        check_shares(heads)
+        words = self._words(np.dtype("<u8"), len(heads)) >> np.uint64(64 - 53)
+        return words.astype(np.int64) < heads
+
     def pick(self, weights: Sequence[int], size: int) -> Ints:
         edges = np.cumsum([0, *check_weights(weights)])[1:]
         return np.searchsorted(edges, self.below(int(edges[-1]), size), side="right").astype(np.int64)
@@ -223,6 +234,12 @@ def check_probability(probability: Fraction) -> None:
     """Refuse what is not an exact fraction in [0, 1]: floats never decide a coin."""
     if not isinstance(probability, Fraction) or not 0 <= probability.numerator <= probability.denominator:
         raise InvalidParameter("A probability must be a Fraction from 0 to 1, for example Fraction(3, 4).")
+
+
+def check_shares(heads: Ints) -> None:
+    """Refuse what is not a whole number from 0 to 2^53: the probabilities of `toss_each`."""
+    if heads.dtype != np.int64 or (len(heads) and not 0 <= int(heads.min()) <= int(heads.max()) <= WHOLE):
+        raise InvalidParameter("Probabilities that differ from answer to answer are whole numbers from 0 to 2^53.")
 
 
 def check_subset(n: int, k: int) -> None:

@@ -1,15 +1,16 @@
 """What an answer may be: a domain turns answers into indices, and refuses anything else without repeating it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
+from deniable.errors import EmptyBatch, OutsideDomain
+
+if TYPE_CHECKING:
+    from deniable.core.coins import Coins
 
 Ints = NDArray[np.int64]
 Label = str | int
@@ -19,127 +20,34 @@ LARGEST_DOMAIN = 1 << 31
 
 
 class Domain(ABC):
-    """A finite set of answers, numbered from 0; `labels` lists them in order."""
+    """A finite set of answers, numbered from 0; `labels` lists them in order.
 
-    labels: Sequence[Label]
+    A set too large to be listed, such as all sets of items, has `size` and `answer` of its own, and `labels` for what is
+    estimated.
+    """
+
+    labels: Sequence[Any]
 
     @property
     def size(self) -> int:
         """How many answers there are."""
         return len(self.labels)
 
+    def answer(self, index: int) -> object:
+        """The answer with this number: what certificates go through."""
+        return self.labels[index]
+
     @abstractmethod
-    def index(self, values: Answers) -> Ints:
-        """The index of each answer; refuses what is outside."""
+    def index(self, values: Answers) -> Any:
+        """The index of each answer, or whatever else mechanisms for this domain start from; refuses what is outside."""
+
+    def place(self, values: Answers, coins: "Coins") -> Any:
+        """As `index`, where coins may decide, such as those that round a number to one of the two nearest indices."""
+        return self.index(values)
 
     @abstractmethod
     def spec(self) -> Mapping[str, object]:
         """The domain as plain data, for JSON and fingerprints."""
-
-
-@dataclass(frozen=True)
-class Categories(Domain):
-    """Answers to choose from: words, whole numbers, or `range(n)` for n numbered answers.
-
-    With `other`, one of the answers, everything outside becomes that answer instead of being refused.
-
-    >>> Categories(["red", "green"]).index(["green", "red", "green"])
-    array([1, 0, 1])
-    >>> Categories(["red", "green", "another"], other="another").index(["blue"])
-    array([2])
-    """
-
-    labels: Sequence[Label]
-    other: Label | None = None
-
-    def __init__(self, labels: Iterable[Label], other: Label | None = None) -> None:
-        if isinstance(labels, str | bytes):
-            raise InvalidParameter('Categories need a list of answers, for example Categories(["yes", "no"]).')
-        if isinstance(labels, range) and labels.start == 0 and labels.step == 1:
-            kept: Sequence[Label] = labels
-        else:
-            kept = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
-            if any(isinstance(label, bool) or not isinstance(label, str | int) for label in kept):
-                raise InvalidParameter("Each category must be a word or a whole number.")
-            if len(set(kept)) != len(kept):
-                raise InvalidParameter("Two categories are the same. List every answer once.")
-            if kept == tuple(range(len(kept))):
-                kept = range(len(kept))
-        if not kept[1:]:
-            raise InvalidParameter(
-                f"A question needs at least two possible answers; this one has {len(kept)}. "
-                'Add the missing ones, or an answer such as "none of these".'
-            )
-        if kept[LARGEST_DOMAIN:]:
-            raise InvalidParameter(f"A question may have at most {LARGEST_DOMAIN:,} possible answers.")
-        if other is not None and other not in kept:
-            raise InvalidParameter("The answer that stands for all others must be one of the categories. Add it to them.")
-        object.__setattr__(self, "labels", kept)
-        object.__setattr__(self, "other", other)
-
-    @cached_property
-    def _positions(self) -> "_Positions":
-        return _Positions((label, position) for position, label in enumerate(self.labels))
-
-    def index(self, values: Answers) -> Ints:
-        if isinstance(self.labels, range):
-            found = self._own_index(values)
-        else:
-            answers = values.tolist() if isinstance(values, np.ndarray) else values
-            try:
-                found = np.fromiter(map(self._positions.__getitem__, answers), np.int64, len(answers))
-            except TypeError:  # an answer that cannot be looked up, such as a list
-                raise self._refusal() from None
-        if len(found) and (found.min() < 0 or found.max() >= self.size):
-            if self.other is None:
-                raise self._refusal()
-            found = np.where((found < 0) | (found >= self.size), self.labels.index(self.other), found)
-        return found
-
-    def _own_index(self, values: Answers) -> Ints:
-        """Numbered answers given as integers are their own index."""
-        try:
-            numbers = np.asarray(values)
-        except ValueError:  # lists of different lengths
-            raise self._refusal() from None
-        if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-            raise self._refusal()
-        if numbers.dtype == np.uint64:
-            numbers = np.minimum(numbers, np.uint64(self.size))  # before it could wrap around to a negative number
-        return numbers.astype(np.int64, copy=False)
-
-    def _refusal(self) -> OutsideDomain:
-        return OutsideDomain(
-            f"An answer is not one of {self.summary()}. Add it to the categories, or map it to an answer such as "
-            '"other" first.'
-        )
-
-    def summary(self) -> str:
-        """The possible answers in a few words, for messages."""
-        if isinstance(self.labels, range):
-            return f"the whole numbers 0 to {self.size - 1}"
-        shown = ", ".join(repr(label) for label in self.labels[:4])
-        return shown if self.size <= 4 else f"the {self.size} categories {shown}, ..."
-
-    def spec(self) -> Mapping[str, object]:
-        answers = {"size": self.size} if isinstance(self.labels, range) else {"labels": list(self.labels)}
-        return {"kind": "categories", **answers} | ({} if self.other is None else {"other": self.other})
-
-
-class _Positions(dict[object, int]):
-    def __missing__(self, label: object) -> int:
-        return -1
-
-
-def domain_from_spec(spec: Mapping[str, Any]) -> Domain:
-    """The domain that `spec()` described."""
-    if spec.get("kind") != "categories" or ("size" in spec) == ("labels" in spec):
-        raise InvalidParameter('A domain must be {"kind": "categories", "labels": [...]}, or have a "size" instead.')
-    if "size" in spec:
-        if not isinstance(spec["size"], int):
-            raise InvalidParameter("The size of a domain must be a whole number.")
-        return Categories(range(spec["size"]), spec.get("other"))
-    return Categories(spec["labels"], spec.get("other"))
 
 
 def checked_answers(values: Answers) -> Answers:

@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Shares of the n people who reported, with the variance that the privacy noise gives them.
+    """Shares of the n people who reported, or another `measure`, with the variance that the privacy noise gives them.
 
     Raw estimates are unbiased, so single values may lie below 0 or above 1; cleaning them is a separate step, and what
     comes out of that has no variance in closed form (None). The variance is about these n people; `for_population` adds
@@ -30,6 +30,7 @@ class Estimate:
     variance: Floats | None
     n: int
     covary: Callable[[], Floats] | None = field(default=None, repr=False)
+    measure: str = "share"  # what the values are, if not shares of people: "mean", "total weight", ...
 
     @property
     def standard_error(self) -> Floats:
@@ -56,6 +57,8 @@ class Estimate:
 
     def for_population(self) -> "Estimate":
         """The same values as an estimate for the people the reporters were drawn from: adds the sampling variance."""
+        if self.measure != "share":
+            raise InvalidParameter("Only shares have a sampling variance that follows from the estimate alone.")
         shares = np.clip(self.values, 0, 1)
         variance = self.standard_error**2 + shares * (1 - shares) / self.n
 
@@ -81,12 +84,13 @@ class Estimate:
         order = self.top(top)[::-1]
         figure = Figure(figsize=(7, 1.2 + 0.32 * len(order)), layout="constrained")
         axes = figure.subplots()
-        errors = None
+        errors, scale = None, 100 if self.measure == "share" else 1
         if self.variance is not None:
-            errors = 100 * (self.values - self.interval(confidence)[0])[order]
+            errors = scale * (self.values - self.interval(confidence)[0])[order]
         names = [str(self.labels[position]) for position in order]
-        axes.barh(names, 100 * self.values[order], xerr=errors, color="#4477aa", ecolor="#222222", capsize=3)
-        axes.set_xlabel(f"% of {self.n:,} people" + (f", {confidence:.0%} intervals" if errors is not None else ""))
+        axes.barh(names, scale * self.values[order], xerr=errors, color="#4477aa", ecolor="#222222", capsize=3)
+        of = f"% of {self.n:,} people" if self.measure == "share" else f"{self.measure}, {self.n:,} people"
+        axes.set_xlabel(of + (f", {confidence:.0%} intervals" if errors is not None else ""))
         axes.axvline(0, color="#222222", linewidth=0.8)
         axes.spines[["top", "right"]].set_visible(False)
         if len(order) < len(self.values):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.core.bits import PackedBits
-from deniable.core.coins import Coins, check_probability, check_subset, check_weights
+from deniable.core.coins import WHOLE, Coins, check_probability, check_shares, check_subset, check_weights
 from deniable.errors import NotCertifiable
 
 Ints = NDArray[np.int64]
@@ -94,11 +94,22 @@ class FollowedCoins(Coins):
         self._record(outcome, [Fraction(weight, sum(whole)) for weight in whole])
         return outcome
 
+    def toss_each(self, heads: Ints) -> Bools:
+        check_shares(heads)
+        outcome = self._outcome(len(heads), 2)
+        shares, own = np.unique(heads, return_inverse=True)
+        self._record(2 * own + outcome, [chance for share in shares for chance in _both(Fraction(int(share), WHOLE))])
+        return outcome.astype(np.bool_)
+
     def split(self, heads: Fraction, first: int, second: int, size: int) -> Ints:
         check_probability(heads)
         outcome = self._outcome(size, first + second)
         self._record((outcome >= first).astype(np.int64), [heads / first, (1 - heads) / second])
         return outcome
+
+
+def _both(heads: Fraction) -> tuple[Fraction, Fraction]:
+    return 1 - heads, heads
 
 
 class EveryCoin(FollowedCoins):
@@ -239,3 +250,6 @@ class SingleCoins(FollowedCoins):
 
     def pick(self, weights: Sequence[int], size: int) -> Ints:
         raise NotCertifiable("Only independent yes-or-no coins can be certified in factors.")
+
+    def toss_each(self, heads: Ints) -> Bools:
+        raise NotCertifiable("Only coins with one probability for all answers can be certified in factors.")

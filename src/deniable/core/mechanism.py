@@ -52,7 +52,7 @@ class Mechanism(ABC):
         """The fields of a report."""
 
     @abstractmethod
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Any, coins: Coins) -> Mapping[str, NDArray[Any]]:
         """One report for each true index, as columns. Tosses the same coins whatever the truth is."""
 
     @abstractmethod
@@ -96,7 +96,7 @@ class Mechanism(ABC):
         columns: dict[str, Column] = {field.name: field.empty(len(answers)) for field in self.layout.fields}
         for start in range(0, len(answers), self.batch):
             part = slice(start, start + self.batch)
-            for name, column in self.randomize(self.domain.index(answers[part]), coins).items():
+            for name, column in self.randomize(self.domain.place(answers[part], coins), coins).items():
                 columns[name][part] = column
         return Reports(self.fingerprint, self.layout, columns)
 

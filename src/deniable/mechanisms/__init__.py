@@ -2,8 +2,8 @@
 
 import json
 
-from deniable.core.domain import domain_from_spec
 from deniable.core.mechanism import Mechanism
+from deniable.domains import domain_from_spec
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.design import BlockDesign
 from deniable.mechanisms.direct import DirectResponse
@@ -41,7 +41,7 @@ FAMILIES: dict[str, type[Mechanism]] = {
 def mechanism_from_json(text: str) -> Mechanism:
     """The mechanism that `to_json` described, refused if its law is not the one that this release would run.
 
-    >>> from deniable.core.domain import Categories
+    >>> from deniable.domains import Categories
     >>> mechanism = DirectResponse(Categories(["yes", "no"]), epsilon=1.0)
     >>> mechanism_from_json(mechanism.to_json()) == mechanism
     True

@@ -238,6 +238,6 @@ def _worst_ratio(laws: Sequence[Law], indices: Sequence[int]) -> Worst:
 
 
 def _certificate(mechanism: Mechanism, worst: Worst, proof: Proof, followed: int, values: int) -> Certificate:
-    pair = mechanism.domain.labels[worst.pair[0]], mechanism.domain.labels[worst.pair[1]]
+    pair = mechanism.domain.answer(worst.pair[0]), mechanism.domain.answer(worst.pair[1])
     loss = PrivacyLoss(worst.odds, proof, mechanism.loss().protects)
     return Certificate(mechanism, loss, pair, worst.report, followed, values)

@@ -39,7 +39,7 @@ class Law:
 def law(mechanism: Mechanism, index: int, limit: int = LIMIT, coins: EveryCoin | None = None) -> Law:
     """The exact law of the reports on the value with this index, from running `perturb` on every outcome of its coins.
 
-    >>> from deniable.core.domain import Categories
+    >>> from deniable.domains import Categories
     >>> from deniable.mechanisms import DirectResponse
     >>> import math
     >>> dict(law(DirectResponse(Categories(["yes", "no"]), math.log(3)), 0).items())
@@ -58,7 +58,7 @@ def law(mechanism: Mechanism, index: int, limit: int = LIMIT, coins: EveryCoin |
 def combinations(mechanism: Mechanism, index: int, coins: FollowedCoins) -> int:
     """How many runs these coins need for one value; the coins learn which tosses the code makes."""
     coins.forget()
-    mechanism.perturb([mechanism.domain.labels[index]], coins)
+    mechanism.perturb([mechanism.domain.answer(index)], coins)
     return coins.combinations
 
 
@@ -67,8 +67,8 @@ def runs(mechanism: Mechanism, index: int, coins: FollowedCoins) -> Iterator[tup
     for start in range(0, coins.combinations, mechanism.batch):
         part = np.arange(start, min(start + mechanism.batch, coins.combinations))
         coins.follow(part)
-        label = mechanism.domain.labels[index]
-        answers = np.full(len(part), label) if isinstance(label, int) else [label] * len(part)
+        answer = mechanism.domain.answer(index)
+        answers = np.full(len(part), answer) if isinstance(answer, int) else [answer] * len(part)
         yield mechanism.perturb(answers, coins), *coins.chances()
 
 

@@ -102,7 +102,7 @@ def _check_alike(mechanism: Mechanism, field: Flags) -> None:
         coins = SingleCoins()
         combinations(mechanism, index, coins)
         coins.follow(np.array([0, 1, *(2 + 2 * coin + start for coin in coins.singles for start in (0, 1))]))
-        rows = mechanism.perturb([mechanism.domain.labels[index]] * (2 + 2 * len(coins.singles)), coins).columns[field.name]
+        rows = mechanism.perturb([mechanism.domain.answer(index)] * (2 + 2 * len(coins.singles)), coins).columns[field.name]
         if int(np.bitwise_count(rows[0] ^ rows[1]).sum()) != field.bits:
             raise NotCertifiable(f"The report on value number {index} has a bit that no coin moves: it is not randomized.")
         changes = rows[2:] ^ np.tile(rows[:2], (len(coins.singles), 1))

@@ -1,7 +1,7 @@
-"""How to evaluate each kind of golden entry through the public API; a family of mechanisms adds its kinds here."""
+"""Compressed randomized response, and the k-ary response that it compresses."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -9,33 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deniable as dn
-
-Evaluate = Callable[[Mapping[str, Any]], object]
-
-KINDS: dict[str, Evaluate] = {}
-
-
-def kind(name: str) -> Callable[[Evaluate], Evaluate]:
-    """Register the function that evaluates entries of this kind."""
-
-    def register(evaluate: Evaluate) -> Evaluate:
-        KINDS[name] = evaluate
-        return evaluate
-
-    return register
-
-
-@kind("base_pq")
-def base_pq(inputs: Mapping[str, Any]) -> object:
-    """The probabilities that a report supports the true value and another one."""
-    domain, epsilon = dn.Categories(range(inputs["s"])), inputs["eps"]
-    mechanism: dn.SubsetSelection
-    match inputs["mechanism"]:
-        case "SS":
-            mechanism = dn.SubsetSelection(domain, epsilon, inputs["k"])
-        case other:
-            raise LookupError(f"base_pq of {other}")
-    return {"p": float(mechanism.p), "q": float(mechanism.q)}
+from tests.golden.kinds.registry import kind
 
 
 @kind("rr_probs")
