@@ -9,7 +9,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.odds import odds_below
 from deniable.core.reports import Reports, concatenate
 from deniable.core.tally import Tally
-from deniable.domains import Categories
+from deniable.domains import Categories, Interval
 from deniable.errors import (
     DeniableError,
     EmptyBatch,
@@ -49,6 +49,7 @@ __all__ = [
     "Estimate",
     "EveryCoin",
     "HadamardResponse",
+    "Interval",
     "InvalidCoins",
     "InvalidParameter",
     "InvalidReport",

@@ -5,12 +5,14 @@ from typing import Any
 
 from deniable.core.domain import Domain
 from deniable.domains.categories import Categories
+from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter
 
-__all__ = ["Categories", "domain_from_spec"]
+__all__ = ["Categories", "Interval", "domain_from_spec"]
 
 KINDS: dict[str, Callable[[Mapping[str, Any]], Domain]] = {
     "categories": Categories.from_spec,
+    "interval": Interval.from_spec,
 }
 
 

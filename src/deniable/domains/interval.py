@@ -1,0 +1,105 @@
+"""An interval of numbers, as a grid of equal steps; what lies between two points is rounded to either of them by a coin."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.core.coins import WHOLE, Coins
+from deniable.core.domain import Answers, Domain
+from deniable.errors import InvalidParameter, OutsideDomain
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_STEPS = 1 << 22
+
+
+@dataclass(frozen=True)
+class Interval(Domain):
+    """Numbers from `low` to `high`, on a grid of `steps` equal steps: steps + 1 points, which are the answers.
+
+    A number between two points becomes the upper one with the probability that makes it right on average (to 2^-53 of a
+    step), so that a mean is not biased by the grid, and mechanisms are finite channels. A number outside is refused; with
+    `clip` it becomes the nearest end, and `outside` counts how many do.
+
+    >>> Interval(0, 10, steps=5).index([0, 3.1, 10])
+    array([0, 2, 5])
+    """
+
+    low: float
+    high: float
+    steps: int = 1024
+    clip: bool = False
+
+    def __post_init__(self) -> None:
+        ends = (self.low, self.high)
+        if not all(isinstance(end, int | float) and math.isfinite(end) for end in ends) or not self.low < self.high:
+            raise InvalidParameter("An interval needs two finite ends, the lower one first: Interval(0, 100).")
+        if isinstance(self.steps, bool) or not isinstance(self.steps, int) or not 1 <= self.steps <= MOST_STEPS:
+            raise InvalidParameter(f"An interval is cut into 1 to {MOST_STEPS} equal steps.")
+        for name, end in (("low", self.low), ("high", self.high)):
+            object.__setattr__(self, name, float(end))
+
+    @property
+    def size(self) -> int:
+        return self.steps + 1
+
+    @cached_property
+    def points(self) -> Floats:
+        """The points of the grid, both ends exactly."""
+        return np.linspace(self.low, self.high, self.size)
+
+    @cached_property
+    def labels(self) -> Sequence[float]:  # type: ignore[override]
+        return tuple(self.points.tolist())
+
+    def index(self, values: Answers) -> Ints:
+        return np.rint(self._position(values)).astype(np.int64)
+
+    def place(self, values: Answers, coins: Coins) -> Ints:
+        position = self._position(values)
+        below = np.minimum(np.floor(position), self.steps - 1)
+        up = np.rint((position - below) * WHOLE).astype(np.int64)
+        return below.astype(np.int64) + coins.toss_each(up)
+
+    def outside(self, values: Answers) -> int:
+        """How many of these numbers lie outside the interval: what `clip` would move."""
+        numbers = self._numbers(values)
+        return int(((numbers < self.low) | (numbers > self.high)).sum())
+
+    def _position(self, values: Answers) -> Floats:
+        """Where each number lies, in steps from the lower end; a point of the grid exactly on a whole number."""
+        numbers = self._numbers(values)
+        if self.clip:
+            numbers = np.clip(numbers, self.low, self.high)
+        elif not ((numbers >= self.low) & (numbers <= self.high)).all():
+            raise OutsideDomain(
+                f"An answer lies outside the interval from {self.low:g} to {self.high:g}. Widen the interval, or say "
+                "clip=True to move such answers to its ends."
+            )
+        position = np.clip((numbers - self.low) / (self.high - self.low) * self.steps, 0, self.steps)
+        near = np.rint(position)
+        return np.where(numbers == self.points[near.astype(np.int64)], near, position)
+
+    def _numbers(self, values: Answers) -> Floats:
+        try:
+            numbers = np.asarray(values)
+        except ValueError:  # lists of different lengths
+            numbers = np.empty(0, object)
+        if numbers.ndim != 1 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
+            raise OutsideDomain("An answer is not a finite number. Leave it out, or replace it before it is randomized.")
+        return numbers.astype(np.float64, copy=False)
+
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any]) -> "Interval":
+        """The interval that `spec` described."""
+        return cls(spec["low"], spec["high"], spec["steps"], spec.get("clip", False))
+
+    def spec(self) -> Mapping[str, object]:
+        ends = {"kind": "interval", "low": self.low, "high": self.high, "steps": self.steps}
+        return ends | ({"clip": True} if self.clip else {})
