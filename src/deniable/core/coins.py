@@ -73,6 +73,13 @@ class Coins(ABC):
         """Uniform integers 0..n-1 that go into the report as they are, such as the choice of a hash function."""
         return self.below(n, size)
 
+    def where(self, rows: Bools) -> "Coins":
+        """The same coins, for draws that matter only in these rows of the batch and are thrown away in all others.
+
+        A certificate relies on it, after a look at whether it is true, to follow fewer combinations.
+        """
+        return self
+
     def toss(self, heads: Fraction, size: int) -> Bools:
         """Truth values, each true with probability `heads`."""
         return self.toss_packed(heads, 1, size).unpack()[0]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.core.bits import PackedBits
-from deniable.core.coins import WHOLE, Coins, check_probability, check_shares, check_subset, check_weights
+from deniable.core.coins import WHOLE, Coins, SeededCoins, check_probability, check_shares, check_subset, check_weights
 from deniable.errors import NotCertifiable
 
 Ints = NDArray[np.int64]
@@ -31,9 +31,10 @@ class FollowedCoins(Coins):
 
     def forget(self) -> None:
         """The next run is on a batch of one, and finds out which coins there are."""
+        self.spare: Coins | None = None  # what stood in for draws that were said not to matter, if there were any
         self.outcomes: list[int] = []  # of each coin, in the order they are tossed
         self._rows: Ints | None = None
-        self._tossed = 0
+        self._tossed = self._turn = 0
         self._chances: list[tuple[Ints, Chances]] = []
 
     @property
@@ -41,9 +42,18 @@ class FollowedCoins(Coins):
         """How many combinations of outcomes there are."""
         return math.prod(self.outcomes)
 
-    def follow(self, rows: Ints) -> None:
-        """The next run is on a batch of len(rows) and sees these combinations."""
-        self._rows, self._tossed, self._chances = rows, 0, []
+    def follow(self, rows: Ints, turn: int = 0) -> None:
+        """The next run is on a batch of len(rows) and sees these combinations; draws that do not matter vary by the turn."""
+        self._rows, self._tossed, self._chances, self._turn, self.spare = rows, 0, [], turn, None
+
+    def where(self, rows: Bools) -> Coins:
+        if rows.all():
+            return self
+        if rows.any():
+            raise NotCertifiable("Some answers of a batch of equal ones were treated differently from the others.")
+        if self.spare is None:
+            self.spare = SeededCoins(self._turn)
+        return self.spare
 
     def chances(self) -> tuple[Ints, Chances]:
         """The probability of each row's combination in the last run: an index into a list of exact fractions."""

@@ -5,8 +5,8 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import cached_property, partial
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -190,6 +190,46 @@ class PureProtocol(Mechanism):
     def supports(self, columns: Columns, cells: Ints) -> Bools:
         """Whether each report supports each of these values, of shape (reports, cells)."""
 
+    @abstractmethod
+    def blank(self, size: int, coins: Coins) -> Mapping[str, NDArray[Any]]:
+        """Reports that favour no value: where one supports x, it is p / blank_support times as likely under x as here."""
+
+    @property
+    @abstractmethod
+    def blank_support(self) -> Fraction:
+        """The probability that a blank report supports a given value."""
+
+    @property
+    def idle(self) -> Fraction:
+        """The probability that a blank report supports no value at all; 0 also where such reports are not told apart."""
+        return Fraction(0)
+
+    def is_idle(self, columns: Columns) -> Bools:
+        """Which reports support no value at all, where `idle` is not 0."""
+        return np.zeros(len(next(iter(columns.values()))), np.bool_)
+
+    @classmethod
+    def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:
+        """The mechanism for the sensitive values of a question, if this share of all people have other ones."""
+        return cls(domain, epsilon)  # type: ignore[call-arg]
+
+    def noise(self, shares: Floats, people: float = 1.0) -> Floats:
+        """n times the variance of the estimate, if `people` is the share of all people who have these shares."""
+        p, q = self.p, self.q
+        # The variance is linear in the shares, so unbiased shares give an unbiased variance.
+        return (float(q * (1 - q)) * people + shares * float((p - q) * (1 - p - q))) / float((p - q) ** 2)
+
+    def joint_noise(self, shares: Floats, people: float = 1.0) -> Floats:
+        """n times the matrix of covariances, where `pairs` are known."""
+        p, q = self.p, self.q
+        assert self.pairs is not None
+        # Cov(C_x, C_y) = n [ (f_x + f_y) (both_one - p q) + (people - f_x - f_y) (both_none - q^2) ]
+        one, none = float(self.pairs[0] - p * q), float(self.pairs[1] - q * q)
+        sums = shares[:, None] + shares[None, :]
+        matrix = (sums * one + (people - sums) * none) / float((p - q) ** 2)
+        np.fill_diagonal(matrix, self.noise(shares, people))
+        return matrix
+
     def estimate(self, tally: Tally) -> Estimate:
         self.check_tally(tally)
         p, q = float(self.p), float(self.q)
@@ -217,8 +257,8 @@ class PureProtocol(Mechanism):
 
     @property
     def unsupported(self) -> Fraction:
-        """The share of all possible reports that support no value; taken as none where there are very many reports."""
-        return Fraction(0)
+        """As `idle`, or close to it where that is not known exactly."""
+        return self.idle
 
     def exact_interval(self, tally: Tally, confidence: float = 0.95, together: bool = False) -> tuple[Floats, Floats]:
         """Lower and upper ends that hold with at least this confidence, however few the reports.
@@ -239,22 +279,8 @@ class PureProtocol(Mechanism):
         return (low - q) / (p - q), (high - q) / (p - q)
 
     def _with_error(self, shares: Floats, n: int) -> Estimate:
-        # The variance is linear in the share, so an unbiased share gives an unbiased variance.
-        p, q = self.p, self.q
-        variance = (float(q * (1 - q)) + shares * float((p - q) * (1 - p - q))) / float(n * (p - q) ** 2)
-        pairs = self.pairs
-        covary = partial(self._covariance, shares, variance, n, pairs) if pairs else None
-        return Estimate(self.domain.labels, shares, variance, n, covary)
-
-    def _covariance(self, shares: Floats, variance: Floats, n: int, pairs: tuple[Fraction, Fraction]) -> Floats:
-        p, q = self.p, self.q
-        both_one, both_none = pairs
-        # Cov(C_x, C_y) = n [ (f_x + f_y) (both_one - p q) + (1 - f_x - f_y) (both_none - q^2) ]
-        one, none = float(both_one - p * q), float(both_none - q * q)
-        sums = shares[:, None] + shares[None, :]
-        matrix = (sums * one + (1 - sums) * none) / float(n * (p - q) ** 2)
-        np.fill_diagonal(matrix, variance)
-        return matrix
+        covary = (lambda: self.joint_noise(shares) / n) if self.pairs else None
+        return Estimate(self.domain.labels, shares, self.noise(shares) / n, n, covary)
 
 
 class CellProtocol(PureProtocol):

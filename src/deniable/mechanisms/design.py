@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,11 @@ from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
+from deniable.core.odds import checked_epsilon, odds_below
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.difference_sets import LARGEST, DifferenceSet, candidates, difference_set, verified
-from deniable.mechanisms.subset import chance
+from deniable.mechanisms.subset import chance, subset_error
 from deniable.mechanisms.transforms import MANY, ShiftedSums
-from deniable.mechanisms.tuning import total_error
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -88,6 +88,13 @@ class BlockDesign(PureProtocol):
         point -= v * (point >= v)
         return {"point": point}
 
+    def blank(self, size: int, coins: Coins) -> Mapping[str, Ints]:
+        return {"point": coins.below(self.design.v, size)}
+
+    @property
+    def blank_support(self) -> Fraction:
+        return Fraction(self.design.k, self.design.v)
+
     def votes(self, columns: Columns) -> Ints:
         point = columns["point"]
         if len(point) and point.max() >= self.design.v:
@@ -98,15 +105,19 @@ class BlockDesign(PureProtocol):
         offset = columns["point"].astype(np.int64)[:, None] - cells[None, :]
         return self._blocks.member[offset % self.design.v]
 
-    @property
-    def unsupported(self) -> Fraction:
-        if self.design.v > MANY:
-            return Fraction(0)
+    @cached_property
+    def _idle_points(self) -> Bools:
         v, held = self.design.v, self._blocks.member.astype(np.int64)
         # How many of the values x < d have a given point y in x + D: the elements of D among y - d + 1, ..., y.
         runs = np.cumsum(np.concatenate([held[v - self.domain.size :], held]))
-        within = runs[self.domain.size :] - runs[:v]
-        return Fraction(int((within == 0).sum()), v)
+        return runs[self.domain.size :] - runs[:v] == 0
+
+    @property
+    def idle(self) -> Fraction:
+        return Fraction(0 if self.design.v > MANY else int(self._idle_points.sum()), self.design.v)
+
+    def is_idle(self, columns: Columns) -> Bools:
+        return self._idle_points[columns["point"]]
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")
@@ -115,12 +126,16 @@ class BlockDesign(PureProtocol):
     def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "BlockDesign":
         return cls(domain, epsilon, difference_set(parameters["design"]))
 
+    @classmethod
+    def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:
+        return cls(domain, epsilon, best_design(domain.size, odds_below(checked_epsilon(epsilon)), Fraction(open_share)))
+
     def parameters(self) -> Mapping[str, object]:
         return {"odds": str(self.odds), "design": self.design.parameters()}
 
 
 @lru_cache(maxsize=256)
-def best_design(values: int, odds: Fraction) -> DifferenceSet:
+def best_design(values: int, odds: Fraction, open_share: Fraction = Fraction(0)) -> DifferenceSet:
     """The design with the smallest total error over this many values; among equals the smallest.
 
     >>> from deniable.core.odds import odds_below
@@ -130,4 +145,4 @@ def best_design(values: int, odds: Fraction) -> DifferenceSet:
     if values > LARGEST:
         raise InvalidParameter(f"Block designs have at most {LARGEST} points. Use Hadamard response for more values.")
     found = candidates(values, min(max(WIDE, 4 * values), LARGEST))
-    return min(found, key=lambda each: (total_error(values, *chance(each.v, each.k, odds)), each.v))
+    return min(found, key=lambda each: (subset_error(values, each.v, each.k, odds, open_share), each.v))

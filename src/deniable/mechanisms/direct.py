@@ -55,6 +55,13 @@ class DirectResponse(PureProtocol):
         value -= size * (value >= size)
         return {"value": value}
 
+    def blank(self, size: int, coins: Coins) -> Mapping[str, Ints]:
+        return {"value": coins.below(self.domain.size, size)}
+
+    @property
+    def blank_support(self) -> Fraction:
+        return Fraction(1, self.domain.size)
+
     def votes(self, columns: Columns) -> Ints:
         value = columns["value"]
         if len(value) and value.max() >= self.domain.size:

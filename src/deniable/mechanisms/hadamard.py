@@ -59,6 +59,13 @@ class HadamardResponse(PureProtocol):
         column ^= (row & -row) * (odd == wanted)
         return {"column": column}
 
+    def blank(self, size: int, coins: Coins) -> Mapping[str, Ints]:
+        return {"column": coins.below(self.order, size)}
+
+    @property
+    def blank_support(self) -> Fraction:
+        return Fraction(1, 2)
+
     def votes(self, columns: Columns) -> Ints:
         column = columns["column"]
         if len(column) and column.max() >= self.order:
@@ -70,13 +77,18 @@ class HadamardResponse(PureProtocol):
         common = columns["column"].astype(np.int64)[:, None] & (cells + 1)[None, :]
         return np.bitwise_count(common) % 2 == 0
 
-    @property
-    def unsupported(self) -> Fraction:
-        if self.order > MANY:
-            return Fraction(0)
+    @cached_property
+    def _idle_columns(self) -> Bools:
         rows = np.zeros(self.order, np.int64)
         rows[1 : self.domain.size + 1] = 1
-        return Fraction(int((walsh_hadamard(rows) == -self.domain.size).sum()), self.order)
+        return walsh_hadamard(rows) == -self.domain.size
+
+    @property
+    def idle(self) -> Fraction:
+        return Fraction(0 if self.order > MANY else int(self._idle_columns.sum()), self.order)
+
+    def is_idle(self, columns: Columns) -> Bools:
+        return self._idle_columns[columns["column"]]
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")

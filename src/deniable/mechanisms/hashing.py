@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,10 @@ from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
+from deniable.core.odds import checked_epsilon, odds_below
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.affine import ROWS, all_missed, field_for, word_for
-from deniable.mechanisms.tuning import Real, is_whole, total_error
+from deniable.mechanisms.tuning import Real, hidden_share, is_whole, open_error
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -82,6 +83,14 @@ class LocalHashing(PureProtocol):
         bucket -= self.buckets * (bucket >= self.buckets)
         return {"a": a, "b": b, "bucket": bucket}
 
+    def blank(self, size: int, coins: Coins) -> Mapping[str, Ints]:
+        a, b = coins.public(self.prime - 1, size), coins.public(self.prime, size)
+        return {"a": a, "b": b, "bucket": coins.below(self.buckets, size)}
+
+    @property
+    def blank_support(self) -> Fraction:
+        return Fraction(1, self.buckets)
+
     def _bucket(self, a: Ints, b: Ints, values: Ints) -> Ints:
         """`a` as in the report, one less than the factor."""
         return ((a + 1) * values + b) % self.prime * self.buckets // self.prime
@@ -116,6 +125,10 @@ class LocalHashing(PureProtocol):
     def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "LocalHashing":
         return cls(domain, epsilon, parameters["buckets"])
 
+    @classmethod
+    def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:
+        return cls(domain, epsilon, best_buckets(domain.size, odds_below(checked_epsilon(epsilon)), Fraction(open_share)))
+
     def parameters(self) -> Mapping[str, object]:
         return {"odds": str(self.odds), "buckets": self.buckets, "prime": self.prime}
 
@@ -129,7 +142,7 @@ def chance(prime: int, buckets: Real, odds: Real) -> tuple[Real, Real]:
 
 
 @lru_cache(maxsize=256)
-def best_buckets(values: int, odds: Fraction) -> int:
+def best_buckets(values: int, odds: Fraction, open_share: Fraction = Fraction(0)) -> int:
     """The number with the smallest total error: found in floating point, then settled exactly among those that seem equal.
 
     >>> from deniable.core.odds import odds_below
@@ -139,6 +152,11 @@ def best_buckets(values: int, odds: Fraction) -> int:
     prime = field_for(values)
     # The best lies near odds + 1; four times as many make the error half as large again, more than uneven loads can.
     buckets = np.arange(2, min(prime, MOST_BUCKETS, ceil(4 * (odds + 1))) + 1, dtype=np.float64)
-    errors = total_error(values, *chance(prime, buckets, np.array(float(odds))))
+    errors = _error(values, prime, buckets, np.array(float(odds)), np.array(float(open_share)))
     near = map(Fraction, buckets[errors <= errors.min() * (1 + 1e-12)])
-    return int(min(near, key=lambda number: total_error(values, *chance(prime, number, odds))))
+    return int(min(near, key=lambda number: _error(values, prime, number, odds, open_share)))
+
+
+def _error(values: int, prime: int, buckets: Real, odds: Real, open_share: Real) -> Real:
+    p, q = chance(prime, buckets, odds)
+    return open_error(values, p, q, odds, hidden_share(p, odds, 1 / buckets), open_share)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,9 @@ from deniable.core.domain import Domain
 from deniable.core.layout import Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import CellProtocol
+from deniable.core.odds import checked_epsilon, odds_below
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.tuning import is_whole, lowest, total_error
+from deniable.mechanisms.tuning import hidden_share, is_whole, lowest, open_error
 
 Ints = NDArray[np.int64]
 
@@ -71,12 +72,23 @@ class SubsetSelection(CellProtocol):
         chosen = chosen.with_bit(last, chosen.bit(truth))
         return {"cells": chosen.with_bit(truth, honest).bytes}
 
+    def blank(self, size: int, coins: Coins) -> Mapping[str, NDArray[np.uint8]]:
+        return {"cells": coins.subset(self.domain.size, self.size, np.zeros(size, np.bool_)).bytes}
+
+    @property
+    def blank_support(self) -> Fraction:
+        return Fraction(self.size, self.domain.size)
+
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")
 
     @classmethod
     def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "SubsetSelection":
         return cls(domain, epsilon, parameters["size"])
+
+    @classmethod
+    def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:
+        return cls(domain, epsilon, best_size(domain.size, odds_below(checked_epsilon(epsilon)), Fraction(open_share)))
 
     def parameters(self) -> Mapping[str, object]:
         return {"odds": str(self.odds), "size": self.size}
@@ -88,13 +100,20 @@ def chance(values: int, size: int, odds: Fraction) -> tuple[Fraction, Fraction]:
     return p, (p * (size - 1) + (1 - p) * size) / (values - 1)
 
 
+def subset_error(values: int, places: int, size: int, odds: Fraction, open_share: Fraction) -> Fraction:
+    """The total error over this many values, if each stands for `size` of `places` and all pairs share as many."""
+    p, q = chance(places, size, odds)
+    return open_error(values, p, q, odds, hidden_share(p, odds, Fraction(size, places)), open_share)
+
+
 @lru_cache(maxsize=256)
-def best_size(values: int, odds: Fraction) -> int:
+def best_size(values: int, odds: Fraction, open_share: Fraction = Fraction(0)) -> int:
     """The size with the smallest total error.
 
     >>> from deniable.core.odds import odds_below
     >>> best_size(1024, odds_below(1.0))
     275
     """
-    # The error is a constant + A / size + B / (values - size) with A, B > 0, so it falls and then rises.
-    return lowest(range(1, values), lambda size: total_error(values, *chance(values, size, odds)))
+    # With no open share it is a constant + A / size + B / (values - size) with A, B > 0: it falls and then rises. That it
+    # does so with one too is tested.
+    return lowest(range(1, values), lambda size: subset_error(values, values, size, odds, open_share))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,11 @@ from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
+from deniable.core.odds import checked_epsilon, odds_below
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.affine import ROWS, all_missed, field_for, word_for
-from deniable.mechanisms.subset import chance
-from deniable.mechanisms.tuning import is_whole, lowest, total_error
+from deniable.mechanisms.subset import chance, subset_error
+from deniable.mechanisms.tuning import is_whole, lowest
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -72,6 +73,13 @@ class Wheel(PureProtocol):
         offset = coins.split(self.p, self.arc, self.prime - self.arc, len(truth))  # from where the arc begins
         return {"a": a, "place": ((a + 1) * truth + offset) % self.prime}
 
+    def blank(self, size: int, coins: Coins) -> Mapping[str, Ints]:
+        return {"a": coins.public(self.prime - 1, size), "place": coins.below(self.prime, size)}
+
+    @property
+    def blank_support(self) -> Fraction:
+        return Fraction(self.arc, self.prime)
+
     def supports(self, columns: Columns, cells: Ints) -> Bools:
         a, place = (columns[name].astype(np.int64)[:, None] for name in ("a", "place"))
         return (place - (a + 1) * cells[None, :]) % self.prime < self.arc
@@ -97,12 +105,16 @@ class Wheel(PureProtocol):
     def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "Wheel":
         return cls(domain, epsilon, parameters["arc"])
 
+    @classmethod
+    def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:
+        return cls(domain, epsilon, best_arc(domain.size, odds_below(checked_epsilon(epsilon)), Fraction(open_share)))
+
     def parameters(self) -> Mapping[str, object]:
         return {"odds": str(self.odds), "arc": self.arc, "prime": self.prime}
 
 
 @lru_cache(maxsize=256)
-def best_arc(values: int, odds: Fraction) -> int:
+def best_arc(values: int, odds: Fraction, open_share: Fraction = Fraction(0)) -> int:
     """The arc with the smallest total error.
 
     >>> from deniable.core.odds import odds_below
@@ -110,5 +122,5 @@ def best_arc(values: int, odds: Fraction) -> int:
     277
     """
     prime = field_for(values)
-    # As for subsets, the error is a constant + A / arc + B / (prime - arc) with A, B > 0: it falls and then rises.
-    return lowest(range(1, prime), lambda arc: total_error(values, *chance(prime, arc, odds)))
+    # As for subsets, the error falls and then rises.
+    return lowest(range(1, prime), lambda arc: subset_error(values, prime, arc, odds, open_share))

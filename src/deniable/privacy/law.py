@@ -69,7 +69,14 @@ def runs(mechanism: Mechanism, index: int, coins: FollowedCoins) -> Iterator[tup
         coins.follow(part)
         answer = mechanism.domain.answer(index)
         answers = np.full(len(part), answer) if isinstance(answer, int) else [answer] * len(part)
-        yield mechanism.perturb(answers, coins), *coins.chances()
+        reports = mechanism.perturb(answers, coins)
+        code, chances = coins.chances()
+        for turn in (1, 2) if coins.spare is not None else ():
+            coins.follow(part, turn)
+            again = mechanism.perturb(answers, coins).columns
+            if any(not np.array_equal(column, again[name]) for name, column in reports.columns.items()):
+                raise NotCertifiable("Draws that the code said do not matter for this value changed its report.")
+        yield reports, code, chances
 
 
 class Chances:
