@@ -30,12 +30,12 @@ from deniable.mechanisms import (
     SubsetSelection,
     Unary,
     Wheel,
-    mechanism_from_json,
 )
 from deniable.planner import plan, required_n
 from deniable.postprocess import base_cut, em, em_channel, norm_sub
 from deniable.privacy.certify import Certificate, certify
 from deniable.privacy.law import Law, law
+from deniable.wrappers import UtilityOptimized, mechanism_from_json
 
 __all__ = [
     "BlockDesign",
@@ -67,6 +67,7 @@ __all__ = [
     "SurveyMismatch",
     "Tally",
     "Unary",
+    "UtilityOptimized",
     "Wheel",
     "base_cut",
     "certify",

@@ -6,8 +6,8 @@ from pathlib import Path
 from deniable.core.domain import Domain
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import DeniableError, InvalidParameter
-from deniable.mechanisms import mechanism_from_json
 from deniable.planner import FAMILIES
+from deniable.wrappers import mechanism_from_json
 
 
 def short(family: str) -> str:

@@ -127,6 +127,15 @@ class Mechanism(ABC):
         if tally.counts.shape != (self.cells,) or tally.counts.min() < 0 or tally.counts.max() > tally.n:
             raise InvalidReport(f"A tally of this mechanism has {self.cells} counts from 0 to the number of reports.")
 
+    def checked_truth(self, truth: ArrayLike, n: int) -> Floats:
+        """The shares to predict for; refuses what cannot be the shares of n people."""
+        shares = np.asarray(truth, np.float64)
+        if shares.shape != (self.domain.size,) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:
+            raise InvalidParameter(f"The true shares must be {self.domain.size} numbers from 0 that sum to 1.")
+        if n < 1:
+            raise InvalidParameter("A prediction needs at least one person.")
+        return shares
+
     def pack(self, reports: Reports) -> bytes:
         """The reports as one message, with a header and a checksum."""
         if reports.fingerprint != self.fingerprint:
@@ -232,16 +241,15 @@ class PureProtocol(Mechanism):
 
     def estimate(self, tally: Tally) -> Estimate:
         self.check_tally(tally)
+        return self._with_error(self.debias(tally.counts, tally.n) / tally.n, tally.n)
+
+    def debias(self, counts: Ints, reports: int) -> Floats:
+        """The estimated number of people behind each value, among those who sent this many reports."""
         p, q = float(self.p), float(self.q)
-        return self._with_error((tally.counts / tally.n - q) / (p - q), tally.n)
+        return np.asarray((counts - q * reports) / (p - q), np.float64)
 
     def predict(self, truth: ArrayLike, n: int) -> Estimate:
-        shares = np.asarray(truth, np.float64)
-        if shares.shape != (self.domain.size,) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:
-            raise InvalidParameter(f"The true shares must be {self.domain.size} numbers from 0 that sum to 1.")
-        if n < 1:
-            raise InvalidParameter("A prediction needs at least one person.")
-        return self._with_error(shares, n)
+        return self._with_error(self.checked_truth(truth, n), n)
 
     def guess(self) -> float:
         """How often somebody who sees one report, and thinks all values equally likely, guesses the true one.

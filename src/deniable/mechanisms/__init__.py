@@ -1,6 +1,7 @@
-"""One family of mechanisms per file, and the way back from JSON."""
+"""One family of mechanisms per file, and the way back from plain data."""
 
-import json
+from collections.abc import Mapping
+from typing import Any
 
 from deniable.core.mechanism import Mechanism
 from deniable.domains import domain_from_spec
@@ -21,7 +22,7 @@ __all__ = [
     "SubsetSelection",
     "Unary",
     "Wheel",
-    "mechanism_from_json",
+    "mechanism_from_spec",
 ]
 
 FAMILIES: dict[str, type[Mechanism]] = {
@@ -38,20 +39,13 @@ FAMILIES: dict[str, type[Mechanism]] = {
 }
 
 
-def mechanism_from_json(text: str) -> Mechanism:
-    """The mechanism that `to_json` described, refused if its law is not the one that this release would run.
-
-    >>> from deniable.domains import Categories
-    >>> mechanism = DirectResponse(Categories(["yes", "no"]), epsilon=1.0)
-    >>> mechanism_from_json(mechanism.to_json()) == mechanism
-    True
-    """
+def mechanism_from_spec(spec: Mapping[str, Any], families: Mapping[str, type[Mechanism]] = FAMILIES) -> Mechanism:
+    """The mechanism that `spec` described, refused if its law is not the one that this release would run."""
     try:
-        spec = json.loads(text)
-        if spec["mechanism"] not in FAMILIES:
+        if spec["mechanism"] not in families:
             raise InvalidParameter("This release does not know that mechanism. Update deniable.")
         domain = domain_from_spec(spec["domain"])
-        mechanism = FAMILIES[spec["mechanism"]].from_parameters(domain, spec["epsilon"], spec)
+        mechanism = families[spec["mechanism"]].from_parameters(domain, spec["epsilon"], spec)
     except InvalidParameter:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, ZeroDivisionError, RecursionError) as error:

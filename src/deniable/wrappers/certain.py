@@ -1,0 +1,77 @@
+"""The base of a question with one sensitive answer: whoever has it has nothing to choose from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.core.coins import Coins
+from deniable.core.domain import Answers, Domain
+from deniable.core.layout import Columns, Layout, Number
+from deniable.core.loss import PrivacyLoss
+from deniable.core.mechanism import PureProtocol
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Single(Domain):
+    """A domain of one answer, which needs no telling."""
+
+    labels = (0,)
+
+    def index(self, values: Answers) -> Ints:
+        return np.zeros(len(values), np.int64)
+
+    def spec(self) -> Mapping[str, object]:
+        return {"kind": "single"}
+
+
+@dataclass(frozen=True)
+class Certain(PureProtocol):
+    """Every report says the same and supports the one value there is: p = 1, and a blank report is not another."""
+
+    domain: Domain
+    epsilon: float
+    wire = "certain-1"
+
+    @property
+    def p(self) -> Fraction:
+        return Fraction(1)
+
+    @property
+    def q(self) -> Fraction:
+        return Fraction(0)
+
+    @property
+    def pairs(self) -> tuple[Fraction, Fraction]:
+        return Fraction(0), Fraction(0)  # there are none
+
+    @property
+    def layout(self) -> Layout:
+        return Layout((Number("value", 1),))
+
+    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
+        return {"value": np.zeros(len(truth), np.int64)}
+
+    def blank(self, size: int, coins: Coins) -> Mapping[str, Ints]:
+        return {"value": np.zeros(size, np.int64)}
+
+    @property
+    def blank_support(self) -> Fraction:
+        return Fraction(1)
+
+    def votes(self, columns: Columns) -> Ints:
+        return np.array([len(columns["value"])])
+
+    def supports(self, columns: Columns, cells: Ints) -> Bools:
+        return np.ones((len(columns["value"]), len(cells)), np.bool_)
+
+    def loss(self) -> PrivacyLoss:
+        return PrivacyLoss(Fraction(1), proof="symmetric")
+
+    def parameters(self) -> Mapping[str, object]:
+        return {}
