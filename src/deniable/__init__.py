@@ -33,9 +33,10 @@ from deniable.mechanisms import (
 )
 from deniable.planner import plan, required_n
 from deniable.postprocess import base_cut, em, em_channel, norm_sub
-from deniable.privacy.certify import Certificate, certify
+from deniable.privacy.certificate import Certificate
+from deniable.privacy.certify import certify
 from deniable.privacy.law import Law, law
-from deniable.wrappers import UtilityOptimized, mechanism_from_json
+from deniable.wrappers import PublishedUtility, UtilityOptimized, mechanism_from_json
 
 __all__ = [
     "BlockDesign",
@@ -60,6 +61,7 @@ __all__ = [
     "NotCertifiable",
     "OutsideDomain",
     "PrivacyLoss",
+    "PublishedUtility",
     "Reports",
     "SecureCoins",
     "SeededCoins",

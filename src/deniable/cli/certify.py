@@ -12,7 +12,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 from deniable.mechanisms import SubsetSelection
-from deniable.privacy.certify import Certificate
+from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify as certificate_of
 
 LARGEST = 100_000  # values: past this, following a mechanism takes minutes

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import InvalidReport
-from deniable.privacy.certify import Certificate
+from deniable.privacy.certificate import Certificate
 
 WIDEST = 120
 SHOWN_BYTES = 8  # of a report in hexadecimal

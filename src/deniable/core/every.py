@@ -123,16 +123,19 @@ def _both(heads: Fraction) -> tuple[Fraction, Fraction]:
 
 
 class EveryCoin(FollowedCoins):
-    """Follows every outcome of every coin; of public draws only `seeds` evenly spread ones, if that is given.
+    """Follows every outcome of every coin; of public draws only `seeds` evenly spread ones, or the `given` ones in turn.
 
     What is public does not depend on the truth, so the law given a seed is exact; it is then that of interchangeable seeds.
     """
 
-    def __init__(self, seeds: int | None = None) -> None:
+    def __init__(self, seeds: int | None = None, given: Sequence[int] = ()) -> None:
         super().__init__()
-        self._seeds = seeds
+        self._seeds, self._given, self._drawn = seeds, given, 0
 
     def public(self, n: int, size: int) -> Ints:
+        if self._given:
+            self._drawn += 1
+            return np.full(size, self._given[(self._drawn - 1) % len(self._given)], np.int64)
         if self._seeds is None or n <= self._seeds:
             return self.below(n, size)
         outcome = self.below(self._seeds, size)
@@ -178,7 +181,20 @@ class WatchedCoins(FollowedCoins):
         self.watched = sorted(set(watched))
 
     def toss_packed(self, heads: Fraction, rows: int, bits: int) -> PackedBits:
-        raise NotCertifiable("Independent bits are certified in factors, not by symmetry.")
+        check_probability(heads)
+        watched = [cell for cell in self.watched if cell < bits]
+        free = np.setdiff1d(np.arange(bits), watched)[:1]  # stands for all others: either none of them is set, or some
+        table, chances = np.zeros((2 << len(watched), bits), np.bool_), []
+        none = (1 - heads) ** (bits - len(watched))
+        for pattern in range(2 << len(watched)):
+            cells = [cell for place, cell in enumerate(watched) if pattern >> place & 1]
+            others = pattern >> len(watched)
+            chances.append(heads ** len(cells) * (1 - heads) ** (len(watched) - len(cells)) * (1 - none if others else none))
+            table[pattern, cells] = True
+            table[pattern, free] = others
+        outcome = self._outcome(rows, len(table))
+        self._record(outcome, chances)
+        return PackedBits.pack(table[outcome])
 
     def below(self, n: int, size: int) -> Ints:
         raise NotCertifiable("Only subsets of cells are certified by watching some of them.")

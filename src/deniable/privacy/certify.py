@@ -12,21 +12,22 @@ The last two assume that the mechanism is of the kind it says (`loss().proof`); 
 instances, where both must equal the enumeration.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.core.bits import distinct_rows
 from deniable.core.every import EveryCoin, WatchedCoins
 from deniable.core.layout import Flags, Number
-from deniable.core.loss import PrivacyLoss, Proof
+from deniable.core.loss import Proof
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import NotCertifiable
-from deniable.privacy.law import LIMIT, Chances, Law, combinations, gathered, law, runs
-from deniable.privacy.wiring import Worst, check_members, factored
+from deniable.privacy.certificate import Certificate, certificate
+from deniable.privacy.law import LIMIT, Chances, combinations, gathered, law, runs
+from deniable.privacy.open import certify_open
+from deniable.privacy.ratio import Worst, worst_ratio
+from deniable.privacy.wiring import check_members, factored
+from deniable.wrappers.utility import OpenAnswers
 
 Ints = NDArray[np.int64]
 
@@ -35,60 +36,10 @@ COUNTED = 32  # how many times as many outcomes are followed where reports are c
 SEEDS = (64, 16, 4, 2)  # public choices that stand for all of them where there are too many: as many as can be followed
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """What was promised, what the code does, and where it is worst."""
-
-    mechanism: Mechanism
-    loss: PrivacyLoss
-    worst_pair: tuple[object, object]
-    worst_report: str
-    followed: int
-    values: int
-
-    @property
-    def declared(self) -> PrivacyLoss:
-        """What the mechanism says of itself."""
-        return self.mechanism.loss()
-
-    @property
-    def holds(self) -> bool:
-        """Whether the code keeps both the mechanism's own word and the budget that was asked for."""
-        if self.loss.odds is None or self.declared.odds is None:
-            return False
-        return self.loss.odds <= self.declared.odds and self.loss.epsilon() <= self.mechanism.epsilon
-
-    @property
-    def slack(self) -> float:
-        """How much of the budget is left unused; negative if it is overspent."""
-        return self.mechanism.epsilon - self.loss.epsilon()
-
-    def __str__(self) -> str:
-        first, second = self.worst_pair
-        verdict = "holds" if self.holds else "DOES NOT HOLD"
-        return "\n".join(
-            [
-                f"certificate   {verdict}",
-                f"mechanism     {self.mechanism.wire} {self.mechanism.fingerprint}",
-                f"budget        epsilon {self.mechanism.epsilon:.12g}, {self.loss.unit}, {self.loss.protects}",
-                f"exact loss    epsilon {self.loss.epsilon():.12g} (odds {self._odds()})",
-                f"slack         {self.slack:.3g}",
-                f"worst case    report {self.worst_report}: {first!r} against {second!r}",
-                f"proof         {self.loss.proof}: {self.followed:,} outcomes followed, "
-                f"{self.values:,} of {self.mechanism.domain.size:,} values",
-            ]
-        )
-
-    def _odds(self) -> str:
-        odds = self.loss.odds
-        if odds is None:
-            return "unbounded: the report rules one of them out"
-        exact = f" = {odds}" if len(str(odds)) <= 40 else ""
-        return f"{float(odds):.9g}{exact}"
-
-
 def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT) -> Certificate:
     """The exact loss of `mechanism.perturb`; `proof` asks for one of the ways instead of the first that is possible."""
+    if isinstance(mechanism, OpenAnswers):
+        return certify_open(mechanism, proof, limit, certify)
     if proof is None:
         small = _within(mechanism, EveryCoin(), _limit(mechanism, limit) // mechanism.domain.size)
         proof = "enumerated" if small else mechanism.loss().proof
@@ -96,7 +47,7 @@ def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT
         case "enumerated":
             return _enumerated(mechanism, limit)
         case "factored":
-            return _certificate(mechanism, *factored(mechanism))
+            return certificate(mechanism, *factored(mechanism))
         case "symmetric":
             return _symmetric(mechanism, limit)
     raise NotCertifiable("This mechanism rests on a theorem; it is too large for its law to be followed.")
@@ -110,8 +61,8 @@ def _enumerated(mechanism: Mechanism, limit: int) -> Certificate:
     if _is_number(mechanism):
         worst = _worst_number(mechanism)
     else:
-        worst = _worst_ratio([law(mechanism, index, limit) for index in range(size)], range(size))
-    return _certificate(mechanism, worst, "enumerated", total, size)
+        worst = worst_ratio([law(mechanism, index, limit) for index in range(size)], range(size))
+    return certificate(mechanism, worst, "enumerated", total, size)
 
 
 def _is_number(mechanism: Mechanism) -> bool:
@@ -173,7 +124,7 @@ def _symmetric(mechanism: Mechanism, limit: int) -> Certificate:
         if _within(mechanism, coins, limit):
             laws = [law(mechanism, index, limit, coins) for index in chosen]
             followed = coins.combinations * len(chosen)
-            return _certificate(mechanism, _worst_ratio(laws, chosen), "symmetric", followed, len(chosen))
+            return certificate(mechanism, worst_ratio(laws, chosen), "symmetric", followed, len(chosen))
     raise NotCertifiable("This has too many outcomes, or it tosses coins that are certified in another way.")
 
 
@@ -191,12 +142,12 @@ def _watched(mechanism: Mechanism, chosen: list[int]) -> Certificate:
             rows.append(mechanism.supports(reports.columns, cells).astype(np.uint8))
             codes.append(chances.indices(table)[code])
         laws.append(gathered(np.concatenate(rows), np.concatenate(codes), chances.values))
-    worst = _worst_ratio(laws, chosen)
+    worst = worst_ratio(laws, chosen)
     supported = [str(chosen[place]) for place, bit in enumerate(bytes.fromhex(worst.report)) if bit]
     among = ", ".join(str(cell) for cell in chosen)
     report = f"of the cells {among} it supports " + (", ".join(supported) or "none")
     worst = Worst(worst.odds, worst.pair, report)
-    return _certificate(mechanism, worst, "symmetric", followed, len(chosen))
+    return certificate(mechanism, worst, "symmetric", followed, len(chosen))
 
 
 def _within(mechanism: Mechanism, coins: EveryCoin, limit: int) -> bool:
@@ -205,39 +156,3 @@ def _within(mechanism: Mechanism, coins: EveryCoin, limit: int) -> bool:
         return combinations(mechanism, 0, coins) <= limit
     except NotCertifiable:
         return False
-
-
-def _worst_ratio(laws: Sequence[Law], indices: Sequence[int]) -> Worst:
-    """The largest ratio between two laws over all reports."""
-    rows = np.concatenate([each.reports for each in laws])
-    example, which = distinct_rows(rows)
-    reports = rows[example]
-    merged = Chances()
-    merged.indices([Fraction(0)])
-    order = [merged.indices(each.chances) for each in laws]
-    by_size = sorted(range(len(merged.values)), key=merged.values.__getitem__)
-    rank = np.empty(len(by_size), np.int64)
-    rank[by_size] = np.arange(len(by_size))
-    table = np.zeros((len(laws), len(reports)), np.int64)  # rank of the probability; rank 0 is probability 0
-    edges = np.cumsum([0, *(len(each) for each in laws)])
-    for row, each in enumerate(laws):
-        table[row, which[edges[row] : edges[row + 1]]] = rank[order[row][each.chance]]
-    high, low = table.max(axis=0), table.min(axis=0)
-    values = [merged.values[place] for place in by_size]
-    worst: Worst | None = None
-    for top, bottom in np.unique(np.stack([high, low], axis=1), axis=0):
-        odds = values[top] / values[bottom] if values[bottom] else None
-        if worst is None or odds is None or (worst.odds is not None and odds > worst.odds):
-            at = int(np.flatnonzero((high == top) & (low == bottom))[0])
-            pair = indices[int(table[:, at].argmax())], indices[int(table[:, at].argmin())]
-            worst = Worst(odds, pair, reports[at].tobytes().hex())
-            if odds is None:
-                break
-    assert worst is not None
-    return worst
-
-
-def _certificate(mechanism: Mechanism, worst: Worst, proof: Proof, followed: int, values: int) -> Certificate:
-    pair = mechanism.domain.answer(worst.pair[0]), mechanism.domain.answer(worst.pair[1])
-    loss = PrivacyLoss(worst.odds, proof, mechanism.loss().protects)
-    return Certificate(mechanism, loss, pair, worst.report, followed, values)

@@ -8,7 +8,6 @@ as many bits.
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -20,21 +19,13 @@ from deniable.core.loss import Proof
 from deniable.core.mechanism import Mechanism
 from deniable.errors import NotCertifiable
 from deniable.privacy.law import Chances, combinations, runs
+from deniable.privacy.ratio import Worst
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 LARGEST_ROW = 1 << 14  # bits of a report that are followed one by one
 LARGEST_TABLE = 1 << 26  # bytes of reports looked at to follow every value, about two seconds of work
-
-
-@dataclass(frozen=True)
-class Worst:
-    """The largest ratio between two values (None: unbounded), which two, and at which report."""
-
-    odds: Fraction | None
-    pair: tuple[int, int]
-    report: str
 
 
 def factored(mechanism: Mechanism) -> tuple[Worst, Proof, int, int]:

@@ -1,5 +1,6 @@
 """Utility-optimized response: sensitive answers are protected in full, the others are told whenever that betrays nobody."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -59,6 +60,24 @@ class OpenAnswers(Mechanism):
     def cells(self) -> int:
         return self.base.cells + self.domain.size - int(self.secret.sum())
 
+    @property
+    @abstractmethod
+    def layout(self) -> Either:
+        """The fields of a report."""
+
+    @property
+    @abstractmethod
+    def told_share(self) -> float:
+        """The probability that an open answer is told."""
+
+    def told(self, columns: Columns) -> Ints:
+        """The number of the open answer that each report tells, 0 where it tells none."""
+        return self.layout.told(columns)
+
+    def places(self, indices: Sequence[int]) -> list[int]:
+        """The places of those of these answers that are sensitive, among the sensitive ones."""
+        return [int(self._place[index]) for index in indices if self.secret[index]]
+
     def told_index(self, told: Ints) -> Ints:
         """The index of the open answer with each number, and -1 for 0."""
         return np.concatenate([[-1], np.flatnonzero(~self.secret)])[told]
@@ -111,9 +130,8 @@ class UtilityOptimized(OpenAnswers):
         """How open answers are hidden."""
         return PureMask(self.base, self.odds, self.flat)
 
-    @property
+    @cached_property
     def told_share(self) -> float:
-        """The probability that an open answer is told."""
         return float(1 - self.mask.hidden)
 
     @cached_property

@@ -1,0 +1,62 @@
+"""The worst ratio between exact laws: the place where two values are told apart best."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.core.bits import distinct_rows
+from deniable.privacy.law import Chances, Law
+
+Bytes = NDArray[np.uint8]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The largest ratio between two values (None: unbounded), which two, and at which report."""
+
+    odds: Fraction | None
+    pair: tuple[int, int]
+    report: str
+
+
+def worst_ratio(laws: Sequence[Law], indices: Sequence[int], told: Callable[[Bytes], Ints] | None = None) -> Worst:
+    """The largest ratio between two laws over all reports.
+
+    `told` gives the index of the open value that a report tells, or -1. A report that tells is left out only if no other
+    value gives it: then it is about nobody who has another.
+    """
+    rows = np.concatenate([each.reports for each in laws])
+    example, which = distinct_rows(rows)
+    reports = rows[example]
+    merged = Chances()
+    merged.indices([Fraction(0)])
+    order = [merged.indices(each.chances) for each in laws]
+    by_size = sorted(range(len(merged.values)), key=merged.values.__getitem__)
+    rank = np.empty(len(by_size), np.int64)
+    rank[by_size] = np.arange(len(by_size))
+    table = np.zeros((len(laws), len(reports)), np.int64)  # rank of the probability; rank 0 is probability 0
+    edges = np.cumsum([0, *(len(each) for each in laws)])
+    for row, each in enumerate(laws):
+        table[row, which[edges[row] : edges[row + 1]]] = rank[order[row][each.chance]]
+    if told is not None:
+        value, index = told(reports), np.array(indices)
+        alone = (table > 0).sum(axis=0) == 1
+        proper = alone & (value == index[(table > 0).argmax(axis=0)])
+        table, reports = table[:, ~proper], reports[~proper]
+    high, low = table.max(axis=0), table.min(axis=0)
+    values = [merged.values[place] for place in by_size]
+    worst: Worst | None = None
+    for top, bottom in np.unique(np.stack([high, low], axis=1), axis=0):
+        odds = values[top] / values[bottom] if values[bottom] else None
+        if worst is None or odds is None or (worst.odds is not None and odds > worst.odds):
+            at = int(np.flatnonzero((high == top) & (low == bottom))[0])
+            pair = indices[int(table[:, at].argmax())], indices[int(table[:, at].argmin())]
+            worst = Worst(odds, pair, reports[at].tobytes().hex())
+            if odds is None:
+                break
+    assert worst is not None
+    return worst
