@@ -5,6 +5,7 @@ answers, sensitive or open. Where there are too many outcomes, the base mechanis
 sensitive and a few open answers are followed through the whole code: with all coins, or at the cells of the few.
 """
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -62,37 +63,35 @@ def _few(indices: Ints, most: int) -> list[int]:
 
 
 def _symmetric(mechanism: OpenAnswers, chosen: list[int], limit: int, certify: Certify) -> Certificate:
-    followed, base = 0, mechanism.base
-    worst: Worst | None = None
+    """The worse of the base on its own, and of the whole code on a few answers."""
+    base, given = mechanism.base, tuple[int, ...]()
+    if isinstance(mechanism, PublishedUtility):  # which hash function is the worst is known, and who is found by it
+        given = mechanism.worst.public
+        chosen = sorted({*chosen, int(np.flatnonzero(mechanism.secret)[mechanism.worst.place])})
+    watch = any(isinstance(field, Flags) for field in base.layout.fields)
+    coins = WatchedCoins(mechanism.places(chosen)) if watch else _every(mechanism, chosen, limit, given)
+    laws, followed = [], 0
+    for index in chosen:
+        followed += combinations(mechanism, index, coins)
+        rows, codes, chances = [], [], Chances()
+        for reports, code, table in runs(mechanism, index, coins):
+            rows.append(_view(mechanism, reports.columns, coins))
+            codes.append(chances.indices(table)[code])
+        laws.append(gathered(np.concatenate(rows), np.concatenate(codes), chances.values))
+    found = [worst_ratio(laws, chosen, lambda view: mechanism.told_index(view[:, :4].copy().view("<u4")[:, 0]))]
     if base.domain.size > 1:
-        own = certify(base, base.loss().proof)
-        followed, secret = own.followed, np.flatnonzero(mechanism.secret)
-        if own.loss.odds is None or own.loss.odds > mechanism.odds:  # it is as bad as its base
-            first, second = (int(secret[base.domain.index([value])[0]]) for value in own.worst_pair)
-            worst = Worst(own.loss.odds, (first, second), own.worst_report)
-    if worst is None:
-        given: tuple[int, ...] = ()
-        if isinstance(mechanism, PublishedUtility):  # which hash function is the worst is known, and who is found by it
-            given = mechanism.worst.public
-            chosen = sorted({*chosen, int(np.flatnonzero(mechanism.secret)[mechanism.worst.place])})
-        watch = any(isinstance(field, Flags) for field in base.layout.fields)
-        coins = WatchedCoins(mechanism.places(chosen)) if watch else _every(mechanism, chosen, limit, given)
-        laws = []
-        for index in chosen:
-            followed += combinations(mechanism, index, coins)
-            rows, codes, chances = [], [], Chances()
-            for reports, code, table in runs(mechanism, index, coins):
-                rows.append(_view(mechanism, reports.columns, coins))
-                codes.append(chances.indices(table)[code])
-            laws.append(gathered(np.concatenate(rows), np.concatenate(codes), chances.values))
-        worst = worst_ratio(laws, chosen, lambda view: mechanism.told_index(view[:, :4].copy().view("<u4")[:, 0]))
+        own, secret = certify(base, base.loss().proof), np.flatnonzero(mechanism.secret)
+        first, second = (int(secret[base.domain.index([value])[0]]) for value in own.worst_pair)
+        found.append(Worst(own.loss.odds, (first, second), own.worst_report))
+        followed += own.followed
+    worst = max(found, key=lambda each: math.inf if each.odds is None else each.odds)
     return certificate(mechanism, worst, "symmetric", followed, len(chosen))
 
 
 def _every(mechanism: OpenAnswers, chosen: list[int], limit: int, given: tuple[int, ...]) -> EveryCoin:
     for coins in [EveryCoin(given=given)] if given else map(EveryCoin, (None, *SEEDS)):
         try:
-            if sum(combinations(mechanism, index, coins) for index in chosen) <= limit:
+            if max(combinations(mechanism, index, coins) for index in chosen) <= limit:
                 return coins
         except NotCertifiable:
             continue

@@ -119,8 +119,7 @@ class UtilityOptimized(OpenAnswers):
         object.__setattr__(self, "open_share", float(open_share))
         super().__post_init__()
         object.__setattr__(self, "base", made(base, len(chosen), self.epsilon, self.open_share))
-        odds = self.base.loss().odds
-        if odds is None or odds > self.odds:
+        if self.base.loss().epsilon() > self.epsilon:
             raise InvalidParameter(
                 f"The base mechanism does not keep epsilon {self.epsilon:g} itself. Give it at most that budget."
             )
@@ -155,7 +154,9 @@ class UtilityOptimized(OpenAnswers):
         return np.concatenate([base, np.bincount(told, minlength=self.layout.open + 1)[1:]])
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.odds, proof="symmetric", protects="sensitive values")
+        own = self.base.loss().odds
+        assert own is not None
+        return PrivacyLoss(max(self.odds, own), proof="symmetric", protects="sensitive values")
 
     def estimate(self, tally: Any) -> Estimate:
         self.check_tally(tally)
