@@ -1,9 +1,10 @@
 """Which mechanism for this question: predicted error, report size, server work and what one report betrays, side by side."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import overload
 
 from deniable.core.domain import Domain
 from deniable.core.estimate import confidence_each
@@ -19,6 +20,7 @@ from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.tuning import total_error
 from deniable.mechanisms.unary import Unary
 from deniable.mechanisms.wheel import Wheel
+from deniable.wrappers.utility import OPEN_SHARE, UtilityOptimized, checked_sensitive
 
 CLOSE = 1.015  # an error this near to the smallest counts as equally good; then small reports and little work decide
 LARGEST_DENSE = 1 << 20  # values above which reports with a bit for each value are not considered
@@ -41,29 +43,45 @@ class Option:
     """One mechanism for a question, and what it would cost and give."""
 
     name: str
-    mechanism: PureProtocol
+    mechanism: PureProtocol | UtilityOptimized
     error: float  # root of the mean squared error of a share, for the number of people asked about
     bits: int  # of one report
     work: int  # simple operations that the server spends on one report
     guess: float  # how often somebody who sees one report and thinks all values equally likely guesses the true one
 
 
-def options(domain: Domain, epsilon: float, n: int) -> list[Option]:
-    """Every mechanism for this question, the smallest error first."""
+def options(
+    domain: Domain, epsilon: float, n: int, sensitive: Collection[object] | None = None, open_share: float = OPEN_SHARE
+) -> list[Option]:
+    """Every mechanism for this question, the smallest error first; with `sensitive`, each made to protect those only."""
     if n < 1:
         raise InvalidParameter("A plan needs the number of people who will answer, at least 1.")
     checked_epsilon(epsilon)
-    names = list(FAMILIES)
-    if domain.size > LARGEST_DENSE:
+    names, size = list(FAMILIES), domain.size
+    if sensitive is not None:
+        size = len(checked_sensitive(domain, sensitive))
+        if size == 1:
+            names = ["direct"]  # there is nothing to choose
+    if size > LARGEST_DENSE:
         names = [name for name in names if not name.startswith(("unary", "subset"))]
-    if domain.size > LARGEST_DESIGN:
+    if size > LARGEST_DESIGN:
         names.remove("design")
-    return sorted((_option(name, FAMILIES[name](domain, epsilon), n) for name in names), key=lambda option: option.error)
+    found = []
+    for name in names:
+        if sensitive is None:
+            mechanism: PureProtocol | UtilityOptimized = FAMILIES[name](domain, epsilon)
+        else:
+            mechanism = UtilityOptimized(FAMILIES[name], domain, sensitive, epsilon, open_share)
+        found.append(_option(name, mechanism, size, n))
+    return sorted(found, key=lambda option: option.error)
 
 
-def _option(name: str, mechanism: PureProtocol, n: int) -> Option:
-    size, p, q = mechanism.domain.size, mechanism.p, mechanism.q
-    error = math.sqrt(total_error(size, p, q) / (n * size))
+def _option(name: str, mechanism: PureProtocol | UtilityOptimized, size: int, n: int) -> Option:
+    if isinstance(mechanism, UtilityOptimized):
+        total = mechanism.total_noise(mechanism.open_share)
+    else:
+        total = float(total_error(size, mechanism.p, mechanism.q))
+    error = math.sqrt(total / (n * mechanism.domain.size))
     bits = mechanism.layout.bits
     if name.startswith(("unary", "subset")):
         work = (size + 63) // 64
@@ -82,17 +100,42 @@ def chosen(ranked: list[Option], max_bits: int | None) -> Option:
     return min(near, key=lambda option: (option.bits, option.work, option.error))
 
 
-def plan(domain: Domain, epsilon: float, n: int, max_bits: int | None = None) -> PureProtocol:
+@overload
+def plan(domain: Domain, epsilon: float, n: int, max_bits: int | None = None) -> PureProtocol: ...
+@overload
+def plan(
+    domain: Domain,
+    epsilon: float,
+    n: int,
+    max_bits: int | None = None,
+    *,
+    sensitive: Collection[object] | None,
+    open_share: float = OPEN_SHARE,
+) -> PureProtocol | UtilityOptimized: ...
+
+
+def plan(
+    domain: Domain,
+    epsilon: float,
+    n: int,
+    max_bits: int | None = None,
+    sensitive: Collection[object] | None = None,
+    open_share: float = OPEN_SHARE,
+) -> PureProtocol | UtilityOptimized:
     """The best mechanism to learn the share of each answer from n people; its `explain()` shows the alternatives.
+
+    With `sensitive`, only those answers are protected and the others may be told; `open_share` is the share of people that
+    are thought to have one of the others.
 
     >>> from deniable.domains import Categories
     >>> plan(Categories(["Lyon", "Paris", "Nice", "Lille"]), epsilon=1.0, n=50_000).wire
     'direct-1'
     """
-    ranked = options(domain, epsilon, n)
+    ranked = options(domain, epsilon, n, sensitive, open_share)
     best = chosen(ranked, max_bits)
+    which = "" if sensitive is None else f", {len(sensitive):,} of them sensitive"
     lines = [
-        f"{best.name} for {domain.size:,} values, epsilon {float(epsilon):g} for one answer, {n:,} people"
+        f"{best.name} for {domain.size:,} values{which}, epsilon {float(epsilon):g} for one answer, {n:,} people"
         + (f", at most {max_bits} bits a report" if max_bits is not None else ""),
         f"{'':1} {'mechanism':20} {'error of a share':>16} {'to the best':>11} {'bits':>9} {'work':>9} {'guess':>7}",
     ]
@@ -110,7 +153,9 @@ def plan(domain: Domain, epsilon: float, n: int, max_bits: int | None = None) ->
     return best.mechanism
 
 
-def required_n(domain: Domain, epsilon: float, error: float, confidence: float = 0.95) -> int:
+def required_n(
+    domain: Domain, epsilon: float, error: float, confidence: float = 0.95, sensitive: Collection[object] | None = None
+) -> int:
     """How many people must answer so that the interval of every share reaches at most `error` to either side.
 
     It is computed for the planned mechanism and the least favourable share.
@@ -121,8 +166,6 @@ def required_n(domain: Domain, epsilon: float, error: float, confidence: float =
     """
     if not 0 < error < 1:
         raise InvalidParameter("The error must be a share between 0 and 1, for example 0.01 for one percent.")
-    mechanism = plan(domain, epsilon, 1)
-    p, q = mechanism.p, mechanism.q
-    worst = float(max(q * (1 - q), p * (1 - p)) / (p - q) ** 2)
+    worst = plan(domain, epsilon, 1, sensitive=sensitive).worst_noise()
     reach = NormalDist().inv_cdf((1 + confidence_each(confidence, 1)) / 2)
     return math.ceil(worst * (reach / error) ** 2)

@@ -251,6 +251,10 @@ class PureProtocol(Mechanism):
     def predict(self, truth: ArrayLike, n: int) -> Estimate:
         return self._with_error(self.checked_truth(truth, n), n)
 
+    def worst_noise(self) -> float:
+        """n times the variance of a share, for the people for whom it is largest."""
+        return float(max(self.q * (1 - self.q), self.p * (1 - self.p)) / (self.p - self.q) ** 2)
+
     def guess(self) -> float:
         """How often somebody who sees one report, and thinks all values equally likely, guesses the true one.
 

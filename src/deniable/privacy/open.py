@@ -91,7 +91,7 @@ def _symmetric(mechanism: OpenAnswers, chosen: list[int], limit: int, certify: C
 def _every(mechanism: OpenAnswers, chosen: list[int], limit: int, given: tuple[int, ...]) -> EveryCoin:
     for coins in [EveryCoin(given=given)] if given else map(EveryCoin, (None, *SEEDS)):
         try:
-            if max(combinations(mechanism, index, coins) for index in chosen) <= limit:
+            if max(combinations(mechanism, index, coins) for index in chosen) <= (limit if given else limit // len(chosen)):
                 return coins
         except NotCertifiable:
             continue

@@ -25,6 +25,7 @@ from deniable.wrappers.masks import Mask, PureMask
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+OPEN_SHARE = 0.75  # of people, where nothing is known: the start that is worst off least, whatever the share turns out to be
 Base = PureProtocol | type[PureProtocol] | Callable[[Domain, float], PureProtocol]
 
 
@@ -98,7 +99,7 @@ class UtilityOptimized(OpenAnswers):
     domain: Domain
     sensitive: Sequence[object]
     epsilon: float
-    open_share: float = 0.75
+    open_share: float = OPEN_SHARE
     flat: bool = False
     wire = "utility-1"
 
@@ -108,7 +109,7 @@ class UtilityOptimized(OpenAnswers):
         domain: Domain,
         sensitive: Collection[object],
         epsilon: float,
-        open_share: float = 0.75,
+        open_share: float = OPEN_SHARE,
         flat: bool = False,
     ) -> None:
         chosen = checked_sensitive(domain, sensitive)
@@ -192,6 +193,14 @@ class UtilityOptimized(OpenAnswers):
         """How often somebody who sees one report, and thinks all values equally likely, guesses the true one."""
         size, every = len(self.sensitive), self.domain.size
         return (size * self.base.guess() + (every - size) * self.told_share) / every
+
+    def total_noise(self, open_share: float) -> float:
+        """n times the sum of all variances, if this share of people have an open answer; which they have does not matter."""
+        size, told = len(self.sensitive), self.told_share
+        own = self.base.noise(np.full(size, (1 - open_share) / size), 1 - open_share)
+        return (
+            float((own + open_share * (self.mask.squares + self.mask.mean**2 / told)).sum()) + open_share * (1 - told) / told
+        )
 
     def worst_noise(self) -> float:
         """n times the variance of a share, for the answer and the people for which it is largest."""
