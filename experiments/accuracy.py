@@ -76,7 +76,7 @@ def choice(epsilon: float, size: int) -> Choice:
     """The planner's choice for this question; the number of people does not matter."""
     domain = Categories(range(size))
     best = chosen(options(domain, epsilon, 1), None)
-    ratio = scaled_error(best.mechanism) / scaled_error(SubsetSelection(domain, epsilon))
+    ratio = scaled_error(FAMILIES[best.name](domain, epsilon)) / scaled_error(SubsetSelection(domain, epsilon))
     return Choice(epsilon, size, best.name, ratio, best.bits)
 
 

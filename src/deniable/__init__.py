@@ -25,18 +25,20 @@ from deniable.files import from_arrow, read_batches, read_reports, to_arrow, wri
 from deniable.mechanisms import (
     BlockDesign,
     DirectResponse,
+    FiniteChannel,
     HadamardResponse,
     LocalHashing,
     SubsetSelection,
     Unary,
     Wheel,
 )
+from deniable.metrics import mae, mse, top_f1, top_ndcg
 from deniable.planner import plan, required_n
-from deniable.postprocess import base_cut, em, em_channel, norm_sub
+from deniable.postprocess import base_cut, em, em_channel, least_squares, norm_sub
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify
 from deniable.privacy.law import Law, law
-from deniable.wrappers import PublishedUtility, UtilityOptimized, mechanism_from_json
+from deniable.wrappers import Pilot, PilotedEstimate, PublishedUtility, UtilityOptimized, mechanism_from_json
 
 __all__ = [
     "BlockDesign",
@@ -49,6 +51,7 @@ __all__ = [
     "EmptyBatch",
     "Estimate",
     "EveryCoin",
+    "FiniteChannel",
     "HadamardResponse",
     "Interval",
     "InvalidCoins",
@@ -60,6 +63,8 @@ __all__ = [
     "MissingExtra",
     "NotCertifiable",
     "OutsideDomain",
+    "Pilot",
+    "PilotedEstimate",
     "PrivacyLoss",
     "PublishedUtility",
     "Reports",
@@ -78,7 +83,10 @@ __all__ = [
     "em_channel",
     "from_arrow",
     "law",
+    "least_squares",
+    "mae",
     "mechanism_from_json",
+    "mse",
     "norm_sub",
     "odds_below",
     "plan",
@@ -86,6 +94,8 @@ __all__ = [
     "read_reports",
     "required_n",
     "to_arrow",
+    "top_f1",
+    "top_ndcg",
     "write_batches",
     "write_reports",
 ]

@@ -16,7 +16,7 @@ from deniable.cli import options
 from deniable.cli.mechanisms import MAKERS, NAMES, short
 from deniable.cli.targets import check_picture, draw
 from deniable.core.coins import Coins
-from deniable.core.mechanism import PureProtocol
+from deniable.core.mechanism import Mechanism
 from deniable.core.tally import Tally
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter, MissingExtra
@@ -168,7 +168,7 @@ def _measured(option: Option, people: Ints, repeats: int, coins: Coins, advance:
     )
 
 
-def _collected(mechanism: PureProtocol, indices: Ints, coins: Coins, seconds: NDArray[np.float64]) -> Tally:
+def _collected(mechanism: Mechanism, indices: Ints, coins: Coins, seconds: NDArray[np.float64]) -> Tally:
     """One collection; the seconds that perturbing and counting took are added up."""
     tally = Tally(mechanism.fingerprint, 0, np.zeros(mechanism.cells, np.int64))
     for answers in _parts(mechanism, indices):
@@ -180,7 +180,7 @@ def _collected(mechanism: PureProtocol, indices: Ints, coins: Coins, seconds: ND
     return tally
 
 
-def _parts(mechanism: PureProtocol, indices: Ints) -> Iterator[list[str | int] | Ints]:
+def _parts(mechanism: Mechanism, indices: Ints) -> Iterator[list[str | int] | Ints]:
     labels, size = mechanism.domain.labels, batch_size(mechanism)
     for start in range(0, len(indices), size):
         part = indices[start : start + size]

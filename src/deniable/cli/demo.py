@@ -51,7 +51,7 @@ def demo(ctx: click.Context, epsilon: float, name: str | None, seed: int | None,
     domain = Categories(question.answers)
     if name is None:
         best = chosen(planned(domain, epsilon, question.total), None)
-        title, mechanism = f"the {short(best.name)} mechanism, the planner's choice", best.mechanism
+        title, mechanism = f"the {short(best.name)} mechanism, the planner's choice", made(short(best.name), domain, epsilon)
     else:
         title, mechanism = f"the {name} mechanism", made(name, domain, epsilon)
 

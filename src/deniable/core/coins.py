@@ -15,6 +15,7 @@ How bytes become outcomes is part of the wire format, because clients in other l
 - `toss_each(heads)`: one little-endian 64-bit word each; true if its upper 53 bits, as a number, are below `heads`.
 - `public(n)`: as `below`.
 - `pick(weights)`: `below` the sum of the weights, looked up among their running sums.
+- `pick_each(table, rows)`: the same with weights that differ from answer to answer; all rows of the table have one sum.
 
 Since r has as many digits as are needed, a toss has exactly the probability asked for, whatever fraction that is.
 """
@@ -32,6 +33,7 @@ from numpy.typing import NDArray
 
 from deniable import kernels
 from deniable.core.bits import PackedBits
+from deniable.core.weights import WeightTable
 from deniable.errors import InvalidCoins, InvalidParameter
 
 Bools = NDArray[np.bool_]
@@ -60,6 +62,10 @@ class Coins(ABC):
     @abstractmethod
     def pick(self, weights: Sequence[int], size: int) -> Ints:
         """Index i with probability weights[i] / sum(weights)."""
+
+    @abstractmethod
+    def pick_each(self, table: WeightTable, rows: Ints) -> Ints:
+        """Index j with probability weights[rows[i], j] / total for answer i: a row of weights of its own for each."""
 
     @abstractmethod
     def split(self, heads: Fraction, first: int, second: int, size: int) -> Ints:
@@ -164,6 +170,9 @@ class StreamCoins(Coins):
     def pick(self, weights: Sequence[int], size: int) -> Ints:
         edges = np.cumsum([0, *check_weights(weights)])[1:]
         return np.searchsorted(edges, self.below(int(edges[-1]), size), side="right").astype(np.int64)
+
+    def pick_each(self, table: WeightTable, rows: Ints) -> Ints:
+        return table.find(rows, self.below(table.total, len(rows)))
 
 
 class _KeyStream(StreamCoins):

@@ -170,7 +170,50 @@ class Mechanism(ABC):
         return hashlib.sha256(self.to_json().encode()).hexdigest()[:32]
 
 
-class PureProtocol(Mechanism):
+class Additive(Mechanism):
+    """A mechanism whose estimate adds up what each report says of each value: a(y), which is right on average."""
+
+    @abstractmethod
+    def debias(self, counts: Ints, reports: int) -> Floats:
+        """The estimated number of people behind each value, among those who sent this many reports."""
+
+    @abstractmethod
+    def noise(self, shares: Floats, people: float = 1.0) -> Floats:
+        """n times the variance of the estimate, if `people` is the share of all people who have these shares.
+
+        It is linear in the shares, so unbiased shares give an unbiased variance.
+        """
+
+    @property
+    @abstractmethod
+    def joint(self) -> bool:
+        """Whether `joint_noise` is known."""
+
+    @abstractmethod
+    def joint_noise(self, shares: Floats, people: float = 1.0) -> Floats:
+        """n times the matrix of covariances."""
+
+    @abstractmethod
+    def worst_noise(self) -> float:
+        """n times the variance of a share, for the value and the people for which it is largest."""
+
+    @abstractmethod
+    def guess(self) -> float:
+        """How often somebody who sees one report, and thinks all values equally likely, guesses the true one."""
+
+    def estimate(self, tally: Tally) -> Estimate:
+        self.check_tally(tally)
+        return self._with_error(self.debias(tally.counts, tally.n) / tally.n, tally.n)
+
+    def predict(self, truth: ArrayLike, n: int) -> Estimate:
+        return self._with_error(self.checked_truth(truth, n), n)
+
+    def _with_error(self, shares: Floats, n: int) -> Estimate:
+        covary = (lambda: self.joint_noise(shares) / n) if self.joint else None
+        return Estimate(self.domain.labels, shares, self.noise(shares) / n, n, covary)
+
+
+class PureProtocol(Additive):
     """A report supports a set of values: the true one with probability p, each other one with probability q.
 
     Then C_x, the number of reports that support x, has mean n (q + f_x (p - q)), and f_x = (C_x / n - q) / (p - q) is
@@ -223,13 +266,14 @@ class PureProtocol(Mechanism):
         return cls(domain, epsilon)  # type: ignore[call-arg]
 
     def noise(self, shares: Floats, people: float = 1.0) -> Floats:
-        """n times the variance of the estimate, if `people` is the share of all people who have these shares."""
         p, q = self.p, self.q
-        # The variance is linear in the shares, so unbiased shares give an unbiased variance.
         return (float(q * (1 - q)) * people + shares * float((p - q) * (1 - p - q))) / float((p - q) ** 2)
 
+    @property
+    def joint(self) -> bool:
+        return self.pairs is not None
+
     def joint_noise(self, shares: Floats, people: float = 1.0) -> Floats:
-        """n times the matrix of covariances, where `pairs` are known."""
         p, q = self.p, self.q
         assert self.pairs is not None
         # Cov(C_x, C_y) = n [ (f_x + f_y) (both_one - p q) + (people - f_x - f_y) (both_none - q^2) ]
@@ -239,28 +283,16 @@ class PureProtocol(Mechanism):
         np.fill_diagonal(matrix, self.noise(shares, people))
         return matrix
 
-    def estimate(self, tally: Tally) -> Estimate:
-        self.check_tally(tally)
-        return self._with_error(self.debias(tally.counts, tally.n) / tally.n, tally.n)
-
     def debias(self, counts: Ints, reports: int) -> Floats:
-        """The estimated number of people behind each value, among those who sent this many reports."""
         p, q = float(self.p), float(self.q)
         return np.asarray((counts - q * reports) / (p - q), np.float64)
 
-    def predict(self, truth: ArrayLike, n: int) -> Estimate:
-        return self._with_error(self.checked_truth(truth, n), n)
-
     def worst_noise(self) -> float:
-        """n times the variance of a share, for the people for whom it is largest."""
         return float(max(self.q * (1 - self.q), self.p * (1 - self.p)) / (self.p - self.q) ** 2)
 
     def guess(self) -> float:
-        """How often somebody who sees one report, and thinks all values equally likely, guesses the true one.
-
-        A report under a value that it supports is `odds` times as likely as under another, and all reports are alike
-        but for that; so it is (p + odds (1 - p)) / d, less what the reports lose that support no value at all.
-        """
+        # A report under a value that it supports is `odds` times as likely as under another, and all reports are alike but
+        # for that; so it is (p + odds (1 - p)) / d, less what the reports lose that support no value at all.
         odds = self.loss().odds
         if odds is None:
             return 1.0
@@ -289,10 +321,6 @@ class PureProtocol(Mechanism):
         low = np.where(counts == 0, 0.0, betaincinv(np.maximum(counts, 1), n - counts + 1, tail))
         high = np.where(counts == n, 1.0, betaincinv(counts + 1, np.maximum(n - counts, 1), 1 - tail))
         return (low - q) / (p - q), (high - q) / (p - q)
-
-    def _with_error(self, shares: Floats, n: int) -> Estimate:
-        covary = (lambda: self.joint_noise(shares) / n) if self.pairs else None
-        return Estimate(self.domain.labels, shares, self.noise(shares) / n, n, covary)
 
 
 class CellProtocol(PureProtocol):

@@ -10,6 +10,7 @@ from deniable.mechanisms.design import BlockDesign
 from deniable.mechanisms.direct import DirectResponse
 from deniable.mechanisms.hadamard import HadamardResponse
 from deniable.mechanisms.hashing import LocalHashing
+from deniable.mechanisms.matrix import FiniteChannel
 from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.unary import Unary
 from deniable.mechanisms.wheel import Wheel
@@ -17,6 +18,7 @@ from deniable.mechanisms.wheel import Wheel
 __all__ = [
     "BlockDesign",
     "DirectResponse",
+    "FiniteChannel",
     "HadamardResponse",
     "LocalHashing",
     "SubsetSelection",
@@ -35,6 +37,7 @@ FAMILIES: dict[str, type[Mechanism]] = {
         Wheel,
         HadamardResponse,
         BlockDesign,
+        FiniteChannel,
     )
 }
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from deniable.core.every import EveryCoin, FollowedCoins, WatchedCoins
 from deniable.core.layout import Columns, Flags
 from deniable.core.loss import Proof
-from deniable.core.mechanism import Mechanism
+from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.law import Chances, combinations, gathered, law, runs
@@ -102,9 +102,10 @@ def _view(mechanism: OpenAnswers, columns: Columns, coins: FollowedCoins) -> Byt
     """What is looked at: the answer that a report tells, then the whole report, or its cells that are watched."""
     told = mechanism.told(columns)
     if isinstance(coins, WatchedCoins):
-        base = mechanism.layout.protected(columns, np.ones(len(told), np.bool_))
-        rest = mechanism.base.supports(base, np.array(coins.watched)).astype(np.uint8)
-        rest = np.concatenate([rest, mechanism.base.is_idle(base)[:, None]], axis=1)
+        base, cells = mechanism.base, mechanism.layout.protected(columns, np.ones(len(told), np.bool_))
+        assert isinstance(base, PureProtocol)
+        rest = base.supports(cells, np.array(coins.watched)).astype(np.uint8)
+        rest = np.concatenate([rest, base.is_idle(cells)[:, None]], axis=1)
     else:
         rest = mechanism.layout.rows(columns)
     return np.concatenate([told.astype("<u4").view(np.uint8).reshape(-1, 4), rest], axis=1)

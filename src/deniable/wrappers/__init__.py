@@ -5,10 +5,11 @@ import json
 from deniable.core.mechanism import Mechanism
 from deniable.errors import InvalidParameter
 from deniable.mechanisms import FAMILIES, mechanism_from_spec
+from deniable.wrappers.pilot import Pilot, PilotedEstimate
 from deniable.wrappers.published import PublishedUtility
 from deniable.wrappers.utility import UtilityOptimized
 
-__all__ = ["PublishedUtility", "UtilityOptimized", "mechanism_from_json"]
+__all__ = ["Pilot", "PilotedEstimate", "PublishedUtility", "UtilityOptimized", "mechanism_from_json"]
 
 WRAPPERS: dict[str, type[Mechanism]] = {family.wire: family for family in (UtilityOptimized, PublishedUtility)}
 

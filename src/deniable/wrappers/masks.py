@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 
 from deniable.core.coins import Coins
 from deniable.core.mechanism import PureProtocol
+from deniable.mechanisms.matrix import FiniteChannel
 from deniable.mechanisms.tuning import hidden_share
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 class Mask(ABC):
@@ -118,3 +120,42 @@ class PureMask(Mask):
         matrix = np.full((self.base.domain.size,) * 2, float(self._moments(self.base.pairs[0] / self.odds)))
         np.fill_diagonal(matrix, self.squares)
         return matrix
+
+
+@dataclass(frozen=True)
+class ChannelMask(Mask):
+    """The least mask of any finite channel: each report in proportion to its largest probability under any value."""
+
+    base: FiniteChannel
+    odds: Fraction
+
+    @cached_property
+    def _largest(self) -> Ints:
+        return self.base.table.weights.max(axis=0)
+
+    @cached_property
+    def hidden(self) -> Fraction:
+        return Fraction(sum(self._largest.tolist()), self.base.table.total) / self.odds
+
+    def draw(self, size: int, coins: Coins) -> tuple[Mapping[str, NDArray[Any]], Bools]:
+        return {"value": coins.pick(self._largest.tolist(), size)}, coins.toss(self.hidden, size)
+
+    @cached_property
+    def _law(self) -> Floats:
+        """The probability of each report under an open answer."""
+        return self._largest / (self.base.table.total * float(self.odds))
+
+    @cached_property
+    def mean(self) -> Floats:
+        return self.base.inverse @ self._law
+
+    @cached_property
+    def squares(self) -> Floats:
+        return self.base.inverse**2 @ self._law
+
+    @property
+    def joint(self) -> bool:
+        return True
+
+    def products(self) -> Floats:
+        return (self.base.inverse * self._law) @ self.base.inverse.T

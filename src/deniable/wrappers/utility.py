@@ -14,25 +14,25 @@ from deniable.core.domain import Answers, Domain, checked_answers
 from deniable.core.estimate import Estimate
 from deniable.core.layout import Columns
 from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import Mechanism, PureProtocol
+from deniable.core.mechanism import Additive, Mechanism, PureProtocol
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
-from deniable.mechanisms import mechanism_from_spec
+from deniable.mechanisms import FiniteChannel, mechanism_from_spec
 from deniable.wrappers.certain import Certain, Single
 from deniable.wrappers.either import Either, either
-from deniable.wrappers.masks import Mask, PureMask
+from deniable.wrappers.masks import ChannelMask, Mask, PureMask
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 OPEN_SHARE = 0.75  # of people, where nothing is known: the start that is worst off least, whatever the share turns out to be
-Base = PureProtocol | type[PureProtocol] | Callable[[Domain, float], PureProtocol]
+Base = Additive | type[PureProtocol] | Callable[[Domain, float], Additive]
 
 
 class OpenAnswers(Mechanism):
     """A question of which some answers are sensitive; the others may be told. `base` randomizes the sensitive ones."""
 
-    base: PureProtocol
+    base: Additive
     sensitive: Sequence[object]
 
     @cached_property
@@ -95,7 +95,7 @@ class UtilityOptimized(OpenAnswers):
     mechanism for the numbers from 0 to the number of sensitive answers. `flat` hides behind all reports alike.
     """
 
-    base: PureProtocol
+    base: Additive
     domain: Domain
     sensitive: Sequence[object]
     epsilon: float
@@ -128,6 +128,9 @@ class UtilityOptimized(OpenAnswers):
     @cached_property
     def mask(self) -> Mask:
         """How open answers are hidden."""
+        if isinstance(self.base, FiniteChannel):
+            return ChannelMask(self.base, self.odds)
+        assert isinstance(self.base, PureProtocol)
         return PureMask(self.base, self.odds, self.flat)
 
     @cached_property
@@ -204,10 +207,9 @@ class UtilityOptimized(OpenAnswers):
 
     def worst_noise(self) -> float:
         """n times the variance of a share, for the answer and the people for which it is largest."""
-        everyone, told = np.eye(len(self.sensitive)), self.told_share
+        told = self.told_share
         open_people = self.mask.squares + self.mask.mean**2 / told
-        own = max(float(self.base.noise(people).max()) for people in (everyone[0], everyone[-1]))
-        return max(own, float(open_people.max()), (1 - told) / told)
+        return max(self.base.worst_noise(), float(open_people.max()), (1 - told) / told)
 
     def withhold(self, answers: Answers, declared: Sequence[Collection[object]], instead: object) -> list[object]:
         """Answers with those replaced that their givers declared sensitive: on the device, before it is randomized.
@@ -228,8 +230,8 @@ class UtilityOptimized(OpenAnswers):
     def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "UtilityOptimized":
         spec = parameters["base"]
         base = Certain(Single(), epsilon) if spec["mechanism"] == Certain.wire else mechanism_from_spec(spec)
-        if not isinstance(base, PureProtocol):
-            raise InvalidParameter("The base must be a mechanism whose reports support values.")
+        if not isinstance(base, Additive):
+            raise InvalidParameter("The base must be a mechanism for shares of people.")
         return cls(base, domain, parameters["sensitive"], epsilon, parameters["open_share"], parameters["flat"])
 
     def parameters(self) -> Mapping[str, object]:
@@ -261,7 +263,7 @@ def checked_sensitive(domain: Domain, sensitive: Collection[object]) -> tuple[ob
     return chosen
 
 
-def made(base: Base, size: int, epsilon: float, open_share: float) -> PureProtocol:
+def made(base: Base, size: int, epsilon: float, open_share: float) -> Additive:
     """The base mechanism for this many sensitive answers."""
     if size == 1:
         return Certain(Single(), epsilon)
@@ -269,8 +271,8 @@ def made(base: Base, size: int, epsilon: float, open_share: float) -> PureProtoc
     if isinstance(base, type) and issubclass(base, PureProtocol):
         return base.tuned(numbers, epsilon, open_share)
     mechanism: object = base(numbers, epsilon) if callable(base) and not isinstance(base, type) else base
-    if not isinstance(mechanism, PureProtocol) or mechanism.domain.size != size:
+    if not isinstance(mechanism, PureProtocol | FiniteChannel) or mechanism.domain.size != size:
         raise InvalidParameter(
-            f"The base must be a class such as SubsetSelection, or a mechanism for {size} values: Categories(range({size}))."
+            f"The base must be a class such as SubsetSelection, or such a mechanism or a FiniteChannel for {size} values."
         )
     return mechanism

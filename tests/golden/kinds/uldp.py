@@ -58,11 +58,11 @@ def geometry(inputs: Inputs) -> Singer:
     return Singer(field, t)
 
 
-def utility(inputs: Inputs, flat: bool = False, **parameters: Any) -> dn.UtilityOptimized:
-    """The mechanism for s sensitive values and two open ones."""
-    size = inputs["s"]
+def utility(inputs: Inputs, flat: bool = False) -> tuple[PureProtocol, dn.UtilityOptimized]:
+    """The base mechanism, and the one for s sensitive values and two open ones."""
+    size, base = inputs["s"], base_of(inputs)
     question = dn.Categories(range(size + 2))
-    return dn.UtilityOptimized(base_of({**inputs, **parameters}), question, list(range(size)), inputs["eps"], flat=flat)
+    return base, dn.UtilityOptimized(base, question, list(range(size)), inputs["eps"], flat=flat)
 
 
 @kind("base_pq")
@@ -90,8 +90,8 @@ def flat(inputs: Inputs) -> object:
 def optimal(inputs: Inputs) -> object:
     """The mask that hides least often."""
     if inputs["mechanism"] == "UE":
-        mechanism = utility(inputs)
-        return _mask(mechanism.mask.hidden, mechanism.base.p / mechanism.odds)
+        base, mechanism = utility(inputs)
+        return _mask(mechanism.mask.hidden, base.p / mechanism.odds)
     if inputs["mechanism"] != "LH(all functions)":
         raise LookupError(f"envelope of {inputs['mechanism']}")
     p, _, share = ideal(inputs)
@@ -115,8 +115,8 @@ def ulh_balanced(inputs: Inputs) -> object:
 @kind("upgr")
 def upgr(inputs: Inputs) -> object:
     """Projective geometry response: a block design from Singer's difference set."""
-    design, mechanism = geometry(inputs), utility({**inputs, "mechanism": "PGR"}, flat=True)
-    base = mechanism.base
+    base, mechanism = utility({**inputs, "mechanism": "PGR"}, flat=True)
+    design = geometry(inputs)
     return {
         "t": design.t,
         "K": design.v,
@@ -132,11 +132,11 @@ def upgr(inputs: Inputs) -> object:
 @kind("prior")
 def prior(inputs: Inputs) -> object:
     """The older mechanisms."""
-    mechanism = utility(inputs, flat=True)
-    p, q, told = float(mechanism.base.p), float(mechanism.base.q), mechanism.told_share
+    base, mechanism = utility(inputs, flat=True)
+    p, q, told = float(base.p), float(base.q), mechanism.told_share
     match inputs["mechanism"]:
         case "uHR":
-            return {"p": p, "q": q, "z_star": told, "u": float(mechanism.base.p / mechanism.odds)}
+            return {"p": p, "q": q, "z_star": told, "u": float(base.p / mechanism.odds)}
         case "uRR":
             return {"c1": p, "c2": q, "c3": told}
         case "uRAP":
@@ -227,8 +227,8 @@ def n_mse_paper(inputs: Inputs) -> object:
         f, z = printed(inputs)
         told = 1 - (true_odds(size, odds, Fraction(1), 1) / odds if name == "uLH_valid_L1" else f * (1 - z))
     elif name == "uRAP":
-        mechanism = utility(inputs, flat=True)
-        p, q, told = mechanism.base.p, mechanism.base.q, 1 - mechanism.mask.hidden
+        base, mechanism = utility(inputs, flat=True)
+        p, q, told = base.p, base.q, 1 - mechanism.mask.hidden
     else:
         base = base_of(inputs)
         published = dn.PublishedUtility(base, dn.Categories(range(size + 1)), list(range(size)), inputs["eps"])
@@ -244,7 +244,7 @@ def n_mse_lean(inputs: Inputs) -> object:
         odds, buckets = odds_of(inputs), Fraction(inputs["g"])
         p, q = hashing.chance(inputs["s"], buckets, odds) if name == "uLH_balanced" else ideal(inputs)[:2]
         return float(open_error(inputs["s"], p, q, odds, hidden_share(p, odds, 1 / buckets), Fraction(share)))
-    return predicted(utility(inputs, flat=name in ("uRAP", "uHR", "uPGR")), share)
+    return predicted(utility(inputs, flat=name in ("uRAP", "uHR", "uPGR"))[1], share)
 
 
 def predicted(mechanism: dn.UtilityOptimized, share: float) -> float:
