@@ -20,7 +20,7 @@ from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.tuning import total_error
 from deniable.mechanisms.unary import Unary
 from deniable.mechanisms.wheel import Wheel
-from deniable.wrappers.utility import OPEN_SHARE, UtilityOptimized, checked_sensitive
+from deniable.wrappers.utility import OPEN_SHARE, OpenAnswers, UtilityOptimized, checked_sensitive
 
 CLOSE = 1.015  # an error this near to the smallest counts as equally good; then small reports and little work decide
 LARGEST_DENSE = 1 << 20  # values above which reports with a bit for each value are not considered
@@ -43,7 +43,7 @@ class Option:
     """One mechanism for a question, and what it would cost and give."""
 
     name: str
-    mechanism: PureProtocol | UtilityOptimized
+    mechanism: PureProtocol | OpenAnswers
     error: float  # root of the mean squared error of a share, for the number of people asked about
     bits: int  # of one report
     work: int  # simple operations that the server spends on one report
@@ -149,6 +149,7 @@ def plan(
         "error: root mean square; to the best: ratio of squared errors; bits: one report; work: operations of the server "
         "for one report; guess: how often one report gives the answer away to somebody without other knowledge"
     )
+    assert isinstance(best.mechanism, PureProtocol | UtilityOptimized)
     object.__setattr__(best.mechanism, "_explanation", "\n".join(lines))
     return best.mechanism
 

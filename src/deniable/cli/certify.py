@@ -7,6 +7,7 @@ import click
 
 from deniable.cli import options
 from deniable.cli.mechanisms import MAKERS, NAMES, made, read_mechanism
+from deniable.core.domain import Label
 from deniable.core.loss import Proof
 from deniable.core.mechanism import Mechanism
 from deniable.domains import Categories
@@ -14,6 +15,7 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms import SubsetSelection
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify as certificate_of
+from deniable.wrappers.utility import UtilityOptimized
 
 LARGEST = 100_000  # values: past this, following a mechanism takes minutes
 
@@ -21,6 +23,7 @@ LARGEST = 100_000  # values: past this, following a mechanism takes minutes
 @click.command(short_help="Prove the exact privacy loss of a mechanism.", epilog=f"Names of mechanisms: {NAMES}.")
 @click.argument("mechanism", metavar="MECHANISM")
 @options.question
+@options.secrets_only
 @click.option("--epsilon", type=float, metavar="E", help="The privacy budget of one answer.")
 @click.option("--size", type=int, metavar="K", help="For subset: how many answers a report names; the best unless given.")
 @click.option(
@@ -37,6 +40,7 @@ def certify(
     words: tuple[str, ...],
     file: Path | None,
     other: str | None,
+    secrets: tuple[str, ...],
     epsilon: float | None,
     size: int | None,
     proof: Proof | None,
@@ -64,6 +68,7 @@ def certify(
     deniable certify direct --category yes --category no --epsilon 1
     deniable certify subset --values 16 --epsilon 0.5 --size 4
     deniable certify unary-symmetric --values 1024 --epsilon 2 --json
+    deniable certify hashing --values 30 --sensitive 0-9 --epsilon 1
     deniable certify mechanism.json
 
     Exit code: 0 if the promise holds, 1 if it does not, 2 if there is nothing to certify.
@@ -72,8 +77,8 @@ def certify(
         _check_size(values or 0)
         question = options.domain(values, words, file, other)
         _check_size(question.size)
-        chosen = _named(mechanism, question, epsilon, size)
-    elif any(option is not None for option in (values, file, other, epsilon, size)) or words:
+        chosen = _named(mechanism, question, epsilon, size, options.secrets_of(question, secrets))
+    elif any(option is not None for option in (values, file, other, epsilon, size)) or words or secrets:
         raise InvalidParameter(
             f"Only a name takes a question and a budget; a file holds its own. Use one of {NAMES}, or leave the other "
             "options out."
@@ -104,9 +109,15 @@ def _check_size(values: int) -> None:
         raise InvalidParameter(f"At most {LARGEST:,} values can be certified here. Try fewer.")
 
 
-def _named(name: str, question: Categories, epsilon: float | None, size: int | None) -> Mechanism:
+def _named(
+    name: str, question: Categories, epsilon: float | None, size: int | None, secret: list[Label] | None
+) -> Mechanism:
     if epsilon is None:
         raise InvalidParameter("A mechanism needs a privacy budget: add --epsilon, for example --epsilon 1.")
+    if secret is not None:
+        if size is not None:
+            raise InvalidParameter("With --sensitive the best size is taken. Leave --size out.")
+        return UtilityOptimized(MAKERS[name], question, secret, epsilon)
     if size is None:
         return made(name, question, epsilon)
     if name != "subset":

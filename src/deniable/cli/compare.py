@@ -3,7 +3,7 @@
 import json
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,9 +20,13 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.tally import Tally
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter, MissingExtra
+from deniable.files.histogram import read_histogram
 from deniable.files.reports import batch_size
+from deniable.mechanisms import SubsetSelection, Unary
+from deniable.metrics import mae, mse, top_f1, top_ndcg
 from deniable.planner import Option
 from deniable.planner import options as planned
+from deniable.wrappers.utility import OPEN_SHARE, UtilityOptimized, checked_sensitive
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,15 +36,29 @@ Ints = NDArray[np.int64]
 
 
 LEGEND = (
-    "errors: of a share, in % points; ratio: measured squared error to predicted, and its standard error; "
+    "errors: of a share, in % points, root mean square or absolute; ratio: measured squared error to predicted, and its "
+    "standard error; F1, NDCG: how well the largest are found and ranked; "
     "perturb, count: seconds for a million reports; bits: of a report"
 )
 
 
 @click.command(short_help="Measure mechanisms beside their prediction.", epilog=f"Names of mechanisms: {NAMES}.")
 @options.question
+@options.sensitive
 @options.epsilon
-@options.people
+@click.option("--people", type=int, metavar="N", help="How many people answer; all of the histogram unless given.")
+@click.option(
+    "--histogram",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Take the answers and how many people gave each from a CSV file, which may end in .gz.",
+)
+@click.option("--value-column", default="value", show_default=True, metavar="NAME", help="Its column of answers.")
+@click.option("--count-column", default="count", show_default=True, metavar="NAME", help="Its column of people.")
+@click.option("--sensitive-column", metavar="NAME", help="Its column that has 1 for a sensitive answer and 0 for others.")
+@click.option(
+    "--top", type=click.IntRange(min=1), metavar="K", help="Also tell how well the K largest are found and ranked."
+)
 @click.option("--repeats", type=click.IntRange(min=2), default=20, show_default=True, metavar="R", help="Collections each.")
 @click.option(
     "--truth",
@@ -58,8 +76,15 @@ def compare(
     words: tuple[str, ...],
     file: Path | None,
     other: str | None,
+    secrets: tuple[str, ...],
+    open_share: float | None,
     epsilon: float,
-    people: int,
+    people: int | None,
+    histogram: Path | None,
+    value_column: str,
+    count_column: str,
+    sensitive_column: str | None,
+    top: int | None,
     repeats: int,
     truth: str,
     names: str | None,
@@ -78,14 +103,35 @@ def compare(
     deniable compare --values 64 --epsilon 1 --people 10000
     deniable compare --values 1024 --epsilon 2 --people 20000 --mechanisms subset,design,wheel --picture errors.png
     deniable compare --category yes --category no --epsilon 0.5 --people 1000 --repeats 200 --seed 1 --json
+    deniable compare --histogram ratings.csv --value-column rating --sensitive 1 --sensitive 2 --epsilon 1 --top 3
+
+    With --sensitive, the mechanisms that protect only those answers stand beside those published before (uSS, uUE), all
+    tuned for the true share of the other answers unless --open-share tells another one.
     """
     check_picture(picture)
-    question = options.domain(values, words, file, other)
-    ranked = _chosen(planned(question, epsilon, people), names)
+    if histogram is not None:
+        if values is not None or words or file is not None:
+            raise InvalidParameter("A histogram has its own answers. Leave --values, --category and --categories out.")
+        table = read_histogram(histogram, value_column, count_column, sensitive_column)
+        question = Categories(table.labels)
+        secrets = secrets or (table.sensitive or ())
+        answers = _scaled(np.array(table.people), people)
+    elif people is None:
+        raise InvalidParameter("Say how many people answer: --people N.")
+    else:
+        question = options.domain(values, words, file, other)
+        answers = _people(question, people, truth)
+    secret, total = options.secrets_of(question, secrets), int(answers.sum())
+    if secret is not None:
+        share = 1 - answers[question.index(list(checked_sensitive(question, secret)))].sum() / total
+        open_share = float(share) if open_share is None else open_share
+    ranked = planned(question, epsilon, total, secret, OPEN_SHARE if open_share is None else open_share)
+    if secret is not None and open_share is not None:
+        ranked = sorted(ranked + _published(question, secret, epsilon, total, open_share), key=lambda each: each.error)
+    ranked = _chosen(ranked, names)
 
     from deniable.cli import panel  # loads rich, which --help does not need
 
-    answers = _people(question, people, truth)
     coins, results = options.coins_of(seed), []
     with panel.progress("simulating") as advance_to:
         for place, option in enumerate(ranked):
@@ -93,16 +139,17 @@ def compare(
             def advance(share: float, place: int = place) -> None:
                 advance_to((place + share) / len(ranked))
 
-            results.append(_measured(option, answers, repeats, coins, advance))
+            results.append(_measured(option, answers, repeats, coins, top, advance))
     if picture is not None:
         draw(_plot(results), picture)
     if as_json:
-        about = {"people": people, "repeats": repeats, "truth": truth}
+        about = {"people": total, "repeats": repeats, "truth": "histogram" if histogram else truth}
         click.echo(json.dumps(about | {"mechanisms": [result.record() for result in results]}))
         return
     console = panel.console()
     console.print(
-        f"{question.size:,} answers, epsilon {epsilon:g} for one answer, {people:,} people, {repeats:,} collections each:",
+        f"{question.size:,} answers{_some(secret, open_share)}, epsilon {epsilon:g} for one answer, {total:,} people, "
+        f"{repeats:,} collections each:",
         markup=False,
     )
     console.print(_table(results))
@@ -123,10 +170,13 @@ class Result:
     perturb_seconds: float  # for a million reports
     count_seconds: float
     bits: int
+    mean_absolute: float
+    top_f1: float | None = None
+    top_ndcg: float | None = None
 
     def record(self) -> dict[str, object]:
         """All of it as plain data."""
-        return dict(vars(self))
+        return {name: value for name, value in vars(self).items() if value is not None}
 
 
 def _chosen(ranked: list[Option], names: str | None) -> list[Option]:
@@ -134,7 +184,7 @@ def _chosen(ranked: list[Option], names: str | None) -> list[Option]:
         return ranked
     wanted = names.split(",")
     for name in wanted:
-        if name not in MAKERS:
+        if name.removesuffix("-published") not in MAKERS:
             raise InvalidParameter(f"There is no mechanism {name!r}. Use some of {NAMES}, separated by commas.")
     kept = [option for option in ranked if short(option.name) in wanted]
     if len(kept) != len(set(wanted)):
@@ -150,21 +200,59 @@ def _people(question: Categories, people: int, truth: str) -> Ints:
     return np.diff(edges, prepend=0)
 
 
-def _measured(option: Option, people: Ints, repeats: int, coins: Coins, advance: Callable[[float], None]) -> Result:
+def _scaled(counts: Ints, people: int | None) -> Ints:
+    """A histogram of this many people with nearly the same shares."""
+    if not counts.sum():
+        raise InvalidParameter("Nobody is counted in this histogram.")
+    if people is None:
+        return counts
+    return np.diff(np.rint(np.cumsum(counts) / counts.sum() * people).astype(np.int64), prepend=0)
+
+
+def _some(secret: Sequence[object] | None, open_share: float | None) -> str:
+    return "" if secret is None else f", {len(set(secret)):,} of them sensitive, {open_share:.1%} of people have another"
+
+
+def _published(question: Categories, secret: Sequence[object], epsilon: float, n: int, open_share: float) -> list[Option]:
+    """The published mechanisms that keep their promise."""
+    found = []
+    if len(set(secret)) > 1:
+        for name, family in (("subset, published", SubsetSelection), ("unary, published", Unary)):
+            mechanism = UtilityOptimized.as_published(family, question, secret, epsilon, open_share)
+            shares = np.where(mechanism.secret, (1 - open_share) / len(set(secret)), 0.0)
+            shares[~mechanism.secret] = open_share / (~mechanism.secret).sum()
+            error = math.sqrt(float(np.mean(mechanism.predict(shares, n).standard_error ** 2)))
+            found.append(Option(name, mechanism, error, mechanism.layout.bits, 1, math.nan))
+    return found
+
+
+def _measured(
+    option: Option, people: Ints, repeats: int, coins: Coins, top: int | None, advance: Callable[[float], None]
+) -> Result:
     mechanism, total, fastest = option.mechanism, int(people.sum()), np.full(2, np.inf)
     answers = np.repeat(np.arange(len(people)), people)
-    squares = []
+    squares, others, truth = [], [], people / total
     for turn in range(repeats):
         seconds = np.zeros(2)
         tally = _collected(mechanism, answers, coins, seconds)
         fastest = np.minimum(fastest, seconds)  # the first collections load the compiled loops
-        squares.append(float(np.mean((mechanism.estimate(tally).values - people / total) ** 2)))
+        values = mechanism.estimate(tally).values
+        squares.append(mse(truth, values))
+        others.append([mae(truth, values), *((top_f1(truth, values, top), top_ndcg(truth, values, top)) if top else ())])
         advance((turn + 1) / repeats)
     mean, spread = float(np.mean(squares)), float(np.std(squares, ddof=1))
     perturb, count = 1e6 * fastest / total
     ratio, ratio_error = mean / option.error**2, spread / math.sqrt(repeats) / option.error**2
     return Result(
-        short(option.name), option.error, math.sqrt(mean), ratio, ratio_error, float(perturb), float(count), option.bits
+        short(option.name),
+        option.error,
+        math.sqrt(mean),
+        ratio,
+        ratio_error,
+        float(perturb),
+        float(count),
+        option.bits,
+        *np.mean(others, axis=0).tolist(),
     )
 
 
@@ -193,7 +281,9 @@ def _table(results: list[Result]) -> "Table":
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False, pad_edge=False)
     table.add_column("mechanism", no_wrap=True)
-    for heading in ("predicted", "measured", "ratio", "perturb", "count", "bits"):
+    ranked = results[0].top_f1 is not None
+    middle = ("absolute", "F1", "NDCG") if ranked else ("perturb", "count")
+    for heading in ("predicted", "measured", "ratio", *middle, "bits"):
         table.add_column(heading, justify="right", no_wrap=True)
     for result in results:
         table.add_row(
@@ -201,8 +291,11 @@ def _table(results: list[Result]) -> "Table":
             f"{100 * result.predicted:.3g}",
             f"{100 * result.measured:.3g}",
             f"{result.ratio:.3f} +- {result.ratio_error:.3f}",
-            f"{result.perturb_seconds:.2g}",
-            f"{result.count_seconds:.2g}",
+            *(
+                (f"{100 * result.mean_absolute:.3g}", f"{result.top_f1:.3f}", f"{result.top_ndcg:.3f}")
+                if ranked
+                else (f"{result.perturb_seconds:.2g}", f"{result.count_seconds:.2g}")
+            ),
             f"{result.bits:,}",
         )
     return table

@@ -10,6 +10,7 @@ from deniable.core.coins import Coins, SecureCoins, SeededCoins
 from deniable.core.domain import Label
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
+from deniable.wrappers.utility import OPEN_SHARE
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -51,6 +52,42 @@ def domain(values: int | None, words: tuple[str, ...], file: Path | None = None,
     if other is not None and other not in labels:
         labels.append(other)
     return Categories(labels, other)
+
+
+secrets_only = click.option(
+    "--sensitive",
+    "secrets",
+    multiple=True,
+    metavar="WORD",
+    help="A sensitive answer; the others may then be told. Give it for each; where answers are numbered also as 5-9.",
+)
+
+
+def sensitive(command: Command) -> Command:
+    """Which answers are sensitive, where not all are, and how many people have one of the others."""
+    share = click.option(
+        "--open-share",
+        type=float,
+        default=None,
+        metavar="SHARE",
+        help=f"The share of people with an answer that is not sensitive, if it is known; {OPEN_SHARE:g} otherwise.",
+    )
+    return secrets_only(share(command))
+
+
+def secrets_of(question: Categories, words: tuple[str, ...]) -> list[Label] | None:
+    """The sensitive answers that the options name; None if they name none."""
+    if not words:
+        return None
+    if not isinstance(question.labels, range):
+        return [*words]
+    numbers: list[Label] = []
+    for word in words:
+        first, _, last = word.partition("-")
+        if not first.isdigit() or not (last or first).isdigit() or len(word) > 20:
+            raise InvalidParameter("Where answers are numbered, --sensitive takes a number, or two of them as in 5-9.")
+        numbers += range(int(first), min(int(last or first), question.size) + 1)
+    return numbers
 
 
 def _lines(file: Path) -> list[str]:

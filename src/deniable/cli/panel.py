@@ -83,7 +83,11 @@ def certificate(shown: Certificate) -> Panel:
         lines.add_row("odds", Text("unbounded: the worst report rules one of the worst pair out"))
     else:
         lines.add_row("odds", Text(f"{float(loss.odds):.9g} = {loss.odds}"))
-        lines.add_row("in words", Text(f"no report changes the odds of two answers more than {at_most(loss.odds)}-fold"))
+        which = "no report" if shown.open_told is None else "a report that tells no open answer never"
+        lines.add_row("in words", Text(f"{which} changes the odds of two answers more than {at_most(loss.odds)}-fold"))
+    if shown.open_told is not None:
+        told = f"told {shown.open_told:.1%} of the time; such a report can come from no other answer"
+        lines.add_row("open answers", Text(told))
     lines.add_row("slack", Text(f"{shown.slack:.3g} of epsilon for {loss.unit}"))
     lines.add_row("worst pair", Text(f"{first!r} against {second!r}"))
     lines.add_row("worst report", Text(_report(shown)))

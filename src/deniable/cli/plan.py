@@ -9,10 +9,12 @@ import click
 from deniable.cli import options
 from deniable.cli.mechanisms import MAKERS, short
 from deniable.cli.targets import check_target, write_text
+from deniable.core.domain import Label
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 from deniable.planner import CLOSE, Option, chosen, required_n
 from deniable.planner import options as planned
+from deniable.wrappers.utility import OPEN_SHARE
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -26,6 +28,7 @@ LEGEND = (
 
 @click.command(short_help="Choose the mechanism for a question.")
 @options.question
+@options.sensitive
 @options.epsilon
 @options.people
 @click.option("--max-bits", type=int, metavar="B", help="The most bits that a report may take.")
@@ -39,6 +42,8 @@ def plan(
     words: tuple[str, ...],
     file: Path | None,
     other: str | None,
+    secrets: tuple[str, ...],
+    open_share: float | None,
     epsilon: float,
     people: int,
     max_bits: int | None,
@@ -59,6 +64,10 @@ def plan(
     deniable plan --categories towns.txt --other elsewhere --epsilon 2 --people 100000 --out mechanism.json
     deniable plan --values 1024 --epsilon 1 --people 50000 --max-bits 16
     deniable plan --values 100 --epsilon 1 --people 50000 --error 0.01
+    deniable plan --values 100 --sensitive 0-19 --open-share 0.9 --epsilon 1 --people 50000
+
+    With --sensitive, only those answers are protected: a report that tells another one can come from nobody else, and all
+    other reports are as alike as the budget asks.
 
     FILE is what devices, collectors and analysts share: see deniable perturb, certify and estimate.
     """
@@ -68,9 +77,13 @@ def plan(
     if error is not None and (name is not None or max_bits is not None):
         raise InvalidParameter("--error tells about the best mechanism. Leave --mechanism and --max-bits out.")
     question = options.domain(values, words, file, other)
-    ranked = planned(question, epsilon, people)
-    best = next(option for option in ranked if short(option.name) == name) if name else chosen(ranked, max_bits)
-    needed = None if error is None else required_n(question, epsilon, error)
+    secret = options.secrets_of(question, secrets)
+    ranked = planned(question, epsilon, people, secret, OPEN_SHARE if open_share is None else open_share)
+    named = [option for option in ranked if short(option.name) == name]
+    if name and not named:
+        raise InvalidParameter(f"{name} is not for this question. Leave --mechanism out to see what is.")
+    best = named[0] if name else chosen(ranked, max_bits)
+    needed = None if error is None else required_n(question, epsilon, error, sensitive=secret)
     if out is not None:
         write_text(out, best.mechanism.to_json() + "\n")
     if as_json:
@@ -80,7 +93,7 @@ def plan(
     from deniable.cli import panel  # loads rich, which --help does not need
 
     console = panel.console()
-    console.print(f"{_subject(question, epsilon, people)}:", markup=False)
+    console.print(f"{_subject(question, secret, epsilon, people)}:", markup=False)
     console.print(_table(ranked, best))
     console.print(LEGEND, style="dim", markup=False)
     console.print(_reason(ranked, best, name, max_bits), markup=False)
@@ -94,8 +107,9 @@ def plan(
         console.print(f"The mechanism is in {out}.", soft_wrap=True, markup=False)
 
 
-def _subject(question: Categories, epsilon: float, people: int) -> str:
-    return f"{question.size:,} answers, epsilon {epsilon:g} for one answer, {people:,} people"
+def _subject(question: Categories, secret: list[Label] | None, epsilon: float, people: int) -> str:
+    some = "" if secret is None else f", {len(set(secret)):,} of them sensitive"
+    return f"{question.size:,} answers{some}, epsilon {epsilon:g} for one answer, {people:,} people"
 
 
 def _table(ranked: list[Option], best: Option) -> "Table":

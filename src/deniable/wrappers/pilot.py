@@ -10,7 +10,7 @@ from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
 from deniable.core.mechanism import PureProtocol
 from deniable.core.tally import Tally
-from deniable.errors import InvalidParameter
+from deniable.errors import SurveyMismatch
 from deniable.wrappers.utility import OPEN_SHARE, UtilityOptimized
 
 
@@ -64,9 +64,7 @@ class Pilot:
         """The shares among all people, from the tallies of both steps."""
         second = self.rest(tally)
         if rest.fingerprint != second.fingerprint:
-            raise InvalidParameter(
-                "The second tally is not of the mechanism that follows from the first. Use pilot.rest(tally)."
-            )
+            raise SurveyMismatch("The second tally is not of the mechanism that follows from the first, pilot.rest(tally).")
         early, late, total = self.first.estimate(tally), second.estimate(rest), tally.n + rest.n
         weights = tally.n / total, rest.n / total
         values = weights[0] * early.values + weights[1] * late.values

@@ -21,12 +21,14 @@ from deniable.core.estimate import Estimate
 from deniable.core.layout import Columns, Flags, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
+from deniable.core.odds import checked_epsilon, odds_below
 from deniable.core.tally import Tally
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms import mechanism_from_spec
+from deniable.mechanisms.affine import field_for
 from deniable.mechanisms.direct import DirectResponse
 from deniable.mechanisms.hashing import LocalHashing
-from deniable.mechanisms.subset import SubsetSelection
+from deniable.mechanisms.subset import SubsetSelection, chance
 from deniable.mechanisms.tuning import Real
 from deniable.mechanisms.unary import Unary
 from deniable.mechanisms.wheel import Wheel
@@ -37,6 +39,7 @@ from deniable.wrappers.utility import Base, OpenAnswers, checked_sensitive, made
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+TWO_NEEDED = "The published mechanisms need two sensitive answers: with one they divide 0 by 0."
 MOST_VALUES = 1 << 12  # sensitive values for which the loads of all hash functions are counted
 
 
@@ -134,7 +137,7 @@ class PublishedUtility(OpenAnswers):
             object.__setattr__(self, name, value)
         super().__post_init__()
         if len(chosen) < 2:
-            raise InvalidParameter("The published mechanisms need two sensitive answers: with one they divide 0 by 0.")
+            raise InvalidParameter(TWO_NEEDED)
         mechanism = made(base, len(chosen), self.epsilon, 0.0)
         if not isinstance(mechanism, tuple(FAMILY)) or len(chosen) > MOST_VALUES:
             raise InvalidParameter(
@@ -142,6 +145,35 @@ class PublishedUtility(OpenAnswers):
                 f"the wheel, for at most {MOST_VALUES} sensitive answers."
             )
         object.__setattr__(self, "base", mechanism)
+
+    @classmethod
+    def recommended(
+        cls, family: type[PureProtocol], domain: Domain, sensitive: Collection[object], epsilon: float, open_share: float
+    ) -> "PublishedUtility":
+        """With the parameter that the paper recommends for this open share; of two whole numbers the better one."""
+        size, odds = len(checked_sensitive(domain, sensitive)), odds_below(checked_epsilon(epsilon))
+        if size < 2:
+            raise InvalidParameter(TWO_NEEDED)
+        best = published_optimum(size, float(odds), open_share)
+
+        def error(k: int) -> Fraction:
+            p, q = chance(size, k, odds)
+            told = 1 - disguise(size, p, q) * (1 - told_beside("uSS", size, Fraction(k), odds))
+            return published_error(size, p, q, told, Fraction(open_share))
+
+        def made_of(numbers: Domain, budget: float) -> PureProtocol:
+            if family is SubsetSelection:
+                near = {min(max(k, 1), size - 1) for k in (int(best["k"]), int(best["k"]) + 1)}
+                return SubsetSelection(numbers, budget, min(near, key=error))
+            if family is Unary:
+                return Unary(numbers, budget, Fraction(best["p"]).limit_denominator(1 << 20))
+            if family is LocalHashing:
+                return LocalHashing(numbers, budget, min(max(round(best["g"]), 2), field_for(size)))
+            if family is Wheel:
+                return Wheel(numbers, budget, max(round(best["l"] * field_for(size)), 1))
+            return family.tuned(numbers, budget, open_share)
+
+        return cls(made_of, domain, sensitive, epsilon)
 
     @cached_property
     def f(self) -> Fraction:

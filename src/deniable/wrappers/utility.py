@@ -125,6 +125,19 @@ class UtilityOptimized(OpenAnswers):
                 f"The base mechanism does not keep epsilon {self.epsilon:g} itself. Give it at most that budget."
             )
 
+    @staticmethod
+    def as_published(
+        base: type[PureProtocol],
+        domain: Domain,
+        sensitive: Collection[object],
+        epsilon: float,
+        open_share: float = OPEN_SHARE,
+    ) -> "OpenAnswers":
+        """The published mechanism of this base (uSS, uUE, uLH or uWheel): pair reports, and a loss that may be larger."""
+        from deniable.wrappers.published import PublishedUtility  # which is made of what stands here
+
+        return PublishedUtility.recommended(base, domain, sensitive, epsilon, open_share)
+
     @cached_property
     def mask(self) -> Mask:
         """How open answers are hidden."""
