@@ -283,12 +283,12 @@ def _table(results: list[Result]) -> "Table":
     table.add_column("mechanism", no_wrap=True)
     ranked = results[0].top_f1 is not None
     middle = ("absolute", "F1", "NDCG") if ranked else ("perturb", "count")
-    for heading in ("predicted", "measured", "ratio", *middle, "bits"):
+    for heading in (*(() if ranked else ("predicted",)), "measured", "ratio", *middle, "bits"):
         table.add_column(heading, justify="right", no_wrap=True)
     for result in results:
         table.add_row(
             result.name,
-            f"{100 * result.predicted:.3g}",
+            *(() if ranked else (f"{100 * result.predicted:.3g}",)),
             f"{100 * result.measured:.3g}",
             f"{result.ratio:.3f} +- {result.ratio_error:.3f}",
             *(
