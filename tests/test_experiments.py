@@ -7,7 +7,7 @@ import pytest
 
 from deniable.core.estimate import Estimate, Floats
 from deniable.planner import CLOSE, FAMILIES
-from experiments import accuracy, coverage
+from experiments import accuracy, coverage, utility
 
 ROOT = Path(__file__).parents[1]
 
@@ -23,6 +23,24 @@ def cells(line: str) -> list[str]:
 def rows(text: str) -> dict[str, list[str]]:
     """The rows of a table by their first cell."""
     return {first: rest for first, *rest in (cells(line) for line in text.splitlines() if line.startswith("|"))}
+
+
+class TestUtility:
+    def test_the_table_is_what_is_computed(self) -> None:
+        assert "\n".join(utility.exact_table()) in committed("utility")
+
+    def test_every_measurement_is_near_its_prediction(self) -> None:
+        """Twenty collections each: nothing is off by more than a third, nor all together by more than two percent."""
+        found = [
+            row[1:3]
+            for part in committed("utility").split("| mechanism |")[1:]
+            for row in map(cells, part.splitlines()[2:])
+            if len(row) == 5
+        ]
+        ratios = [float(measured) / float(predicted) for predicted, measured in found]
+        assert len(ratios) == 55
+        assert max(abs(ratio - 1) for ratio in ratios) < 1 / 3
+        assert abs(sum(ratios) / len(ratios) - 1) < 0.05
 
 
 class TestAccuracy:

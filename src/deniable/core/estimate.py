@@ -34,10 +34,10 @@ class Estimate:
 
     @property
     def standard_error(self) -> Floats:
-        """The square root of the variance."""
+        """The square root of the variance; 0 where that, which is only right on average, comes out below it."""
         if self.variance is None:
             raise InvalidParameter("A cleaned estimate has no error in closed form. Ask the raw estimate for it.")
-        return np.sqrt(self.variance)
+        return np.sqrt(np.maximum(self.variance, 0))
 
     def covariance(self) -> Floats:
         """The matrix of covariances between the values, where it is known exactly."""

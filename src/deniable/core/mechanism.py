@@ -11,12 +11,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deniable import kernels
 from deniable.core import message
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins, checked_coins
 from deniable.core.domain import Answers, Domain, checked_answers
 from deniable.core.estimate import Estimate, confidence_each
-from deniable.core.layout import Column, Columns, Layout
+from deniable.core.layout import Column, Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon, odds_below
 from deniable.core.reports import Reports
@@ -170,6 +171,20 @@ class Mechanism(ABC):
         return hashlib.sha256(self.to_json().encode()).hexdigest()[:32]
 
 
+class Counted(Mechanism):
+    """A mechanism whose report is one number, so that counting begins with how often each number occurs."""
+
+    def votes(self, columns: Columns) -> Ints:
+        self.layout.check(columns)
+        (field,) = self.layout.fields
+        assert isinstance(field, Number)
+        return self.votes_of(kernels.histogram(columns[field.name], field.below))
+
+    @abstractmethod
+    def votes_of(self, histogram: Ints) -> Ints:
+        """The votes of reports of which so many are 0, 1, 2, ..."""
+
+
 class Additive(Mechanism):
     """A mechanism whose estimate adds up what each report says of each value: a(y), which is right on average."""
 
@@ -242,14 +257,14 @@ class PureProtocol(Additive):
     def supports(self, columns: Columns, cells: Ints) -> Bools:
         """Whether each report supports each of these values, of shape (reports, cells)."""
 
-    @abstractmethod
     def blank(self, size: int, coins: Coins) -> Mapping[str, NDArray[Any]]:
         """Reports that favour no value: where one supports x, it is p / blank_support times as likely under x as here."""
+        raise InvalidParameter("This mechanism has no blank reports, so open answers cannot be hidden among its reports.")
 
     @property
-    @abstractmethod
     def blank_support(self) -> Fraction:
         """The probability that a blank report supports a given value."""
+        raise InvalidParameter("This mechanism has no blank reports, so open answers cannot be hidden among its reports.")
 
     @property
     def idle(self) -> Fraction:

@@ -9,14 +9,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable import kernels
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import PureProtocol
+from deniable.core.mechanism import Counted, PureProtocol
 from deniable.core.odds import checked_epsilon, odds_below
-from deniable.errors import InvalidParameter, InvalidReport
+from deniable.errors import InvalidParameter
 from deniable.mechanisms.difference_sets import LARGEST, DifferenceSet, candidates, difference_set, verified
 from deniable.mechanisms.subset import chance, subset_error
 from deniable.mechanisms.transforms import MANY, ShiftedSums
@@ -28,7 +27,7 @@ WIDE = 1 << 20  # designs with so many points are looked at even for small domai
 
 
 @dataclass(frozen=True)
-class BlockDesign(PureProtocol):
+class BlockDesign(Counted, PureProtocol):
     """Report a point y of v; the true value x stands for the block x + D mod v of k points, D being a difference set.
 
     y lies in the block with probability p = k odds / (k odds + v - k), uniformly there, else uniformly outside. Any two
@@ -95,11 +94,8 @@ class BlockDesign(PureProtocol):
     def blank_support(self) -> Fraction:
         return Fraction(self.design.k, self.design.v)
 
-    def votes(self, columns: Columns) -> Ints:
-        point = columns["point"]
-        if len(point) and point.max() >= self.design.v:
-            raise InvalidReport("A report names a point outside the design.")
-        return self._blocks(kernels.histogram(point, self.design.v))[: self.domain.size]
+    def votes_of(self, histogram: Ints) -> Ints:
+        return self._blocks(histogram)[: self.domain.size]
 
     def supports(self, columns: Columns, cells: Ints) -> Bools:
         offset = columns["point"].astype(np.int64)[:, None] - cells[None, :]

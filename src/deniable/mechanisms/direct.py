@@ -8,20 +8,18 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable import kernels
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import PureProtocol
-from deniable.errors import InvalidReport
+from deniable.core.mechanism import Counted, PureProtocol
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class DirectResponse(PureProtocol):
+class DirectResponse(Counted, PureProtocol):
     """Tell the truth with probability p, otherwise any other value, uniformly.
 
     p = odds / (odds + d - 1) and q = 1 / (odds + d - 1) for d values, so p / q = odds. Two values: Warner 1965; more:
@@ -62,11 +60,8 @@ class DirectResponse(PureProtocol):
     def blank_support(self) -> Fraction:
         return Fraction(1, self.domain.size)
 
-    def votes(self, columns: Columns) -> Ints:
-        value = columns["value"]
-        if len(value) and value.max() >= self.domain.size:
-            raise InvalidReport("A report names a value outside the domain.")
-        return kernels.histogram(value, self.domain.size)
+    def votes_of(self, histogram: Ints) -> Ints:
+        return histogram
 
     def supports(self, columns: Columns, cells: Ints) -> Bools:
         return columns["value"][:, None] == cells[None, :]

@@ -8,13 +8,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable import kernels
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import PureProtocol
-from deniable.errors import InvalidReport
+from deniable.core.mechanism import Counted, PureProtocol
 from deniable.mechanisms.transforms import MANY, walsh_hadamard
 
 Bools = NDArray[np.bool_]
@@ -22,7 +20,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class HadamardResponse(PureProtocol):
+class HadamardResponse(Counted, PureProtocol):
     """Report a column of Sylvester's matrix of order K, the smallest power of two above d; value x stands for row x + 1.
 
     Entry (r, y) is +1 if r and y have an even number of common bits. The column has +1 in the true row with probability
@@ -66,12 +64,8 @@ class HadamardResponse(PureProtocol):
     def blank_support(self) -> Fraction:
         return Fraction(1, 2)
 
-    def votes(self, columns: Columns) -> Ints:
-        column = columns["column"]
-        if len(column) and column.max() >= self.order:
-            raise InvalidReport("A report names a column outside the matrix.")
-        sums = walsh_hadamard(kernels.histogram(column, self.order))
-        return (len(column) + sums[1 : self.domain.size + 1]) // 2
+    def votes_of(self, histogram: Ints) -> Ints:
+        return (histogram.sum() + walsh_hadamard(histogram)[1 : self.domain.size + 1]) // 2
 
     def supports(self, columns: Columns, cells: Ints) -> Bools:
         common = columns["column"].astype(np.int64)[:, None] & (cells + 1)[None, :]

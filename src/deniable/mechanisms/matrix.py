@@ -10,14 +10,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable import kernels
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
-from deniable.core.layout import Columns, Layout, Number
+from deniable.core.layout import Layout, Number
 from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import Additive
+from deniable.core.mechanism import Additive, Counted
 from deniable.core.weights import LARGEST_SUM, WeightTable
-from deniable.errors import InvalidParameter, InvalidReport
+from deniable.errors import InvalidParameter
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -27,7 +26,7 @@ RANK = 1e-10  # how small, against the largest, a singular value may be before t
 
 
 @dataclass(frozen=True)
-class FiniteChannel(Additive):
+class FiniteChannel(Counted, Additive):
     """Report j on value i with probability weights[i][j] / total: any law with finitely many reports, exactly.
 
     Every row has the same sum. The loss is the largest ratio within a column, whatever `epsilon` asked for; so a law that
@@ -88,11 +87,8 @@ class FiniteChannel(Additive):
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
         return {"value": coins.pick_each(self.table, truth)}
 
-    def votes(self, columns: Columns) -> Ints:
-        value = columns["value"]
-        if len(value) and value.max() >= self.cells:
-            raise InvalidReport("A report is none of those that this channel can send.")
-        return kernels.histogram(value, self.cells)
+    def votes_of(self, histogram: Ints) -> Ints:
+        return histogram
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(worst_odds(self.table.weights), proof="enumerated")

@@ -11,7 +11,7 @@ from deniable.core.coins import Coins
 from deniable.core.domain import Answers, Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import PureProtocol
+from deniable.core.mechanism import Counted, PureProtocol
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -31,7 +31,7 @@ class Single(Domain):
 
 
 @dataclass(frozen=True)
-class Certain(PureProtocol):
+class Certain(Counted, PureProtocol):
     """Every report says the same and supports the one value there is: p = 1, and a blank report is not another."""
 
     domain: Domain
@@ -64,8 +64,8 @@ class Certain(PureProtocol):
     def blank_support(self) -> Fraction:
         return Fraction(1)
 
-    def votes(self, columns: Columns) -> Ints:
-        return np.array([len(columns["value"])])
+    def votes_of(self, histogram: Ints) -> Ints:
+        return histogram
 
     def supports(self, columns: Columns, cells: Ints) -> Bools:
         return np.ones((len(columns["value"]), len(cells)), np.bool_)

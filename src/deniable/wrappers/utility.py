@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deniable import kernels
 from deniable.core.coins import Coins
 from deniable.core.domain import Answers, Domain, checked_answers
 from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns
+from deniable.core.layout import Columns, Number
 from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import Additive, Mechanism, PureProtocol
+from deniable.core.mechanism import Additive, Counted, Mechanism, PureProtocol
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 from deniable.mechanisms import FiniteChannel, mechanism_from_spec
@@ -166,6 +167,11 @@ class UtilityOptimized(OpenAnswers):
 
     def votes(self, columns: Columns) -> Ints:
         self.layout.check(columns)
+        if isinstance(self.base, Counted):
+            (field,), own = self.layout.fields, self.layout.base.fields[0]
+            assert isinstance(field, Number) and isinstance(own, Number)
+            histogram = kernels.histogram(columns[field.name], field.below)
+            return np.concatenate([self.base.votes_of(histogram[: own.below]), histogram[own.below :]])
         told = self.layout.told(columns)
         base = self.base.votes(self.layout.protected(columns, told == 0))
         return np.concatenate([base, np.bincount(told, minlength=self.layout.open + 1)[1:]])
