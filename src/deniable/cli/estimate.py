@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.cli import options
-from deniable.cli.mechanisms import read_pure
+from deniable.cli.mechanisms import read_mechanism
 from deniable.cli.targets import check_picture, check_target, draw, write_text
 from deniable.core.estimate import Estimate, confidence_each
-from deniable.core.mechanism import PureProtocol
+from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.core.tally import Tally
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
 from deniable.files import read_batches
@@ -88,7 +88,9 @@ def estimate(
         check_target(target, force)
     confidence_each(confidence, 1)  # refuses what is no confidence
     _check_once(files)
-    mechanism = read_pure(mechanism_file)
+    mechanism = read_mechanism(mechanism_file)
+    if exact and not isinstance(mechanism, PureProtocol):
+        raise InvalidParameter("Exact intervals are for mechanisms whose reports support answers. Leave --exact out.")
 
     from deniable.cli import panel  # loads rich, which --help does not need
 
@@ -125,7 +127,7 @@ def _check_once(files: tuple[Path, ...]) -> None:
         raise InvalidParameter("A file is given twice, so its reports would count twice. Name every file once.")
 
 
-def _counted(files: tuple[Path, ...], mechanism: PureProtocol, advance_to: Callable[[float], None]) -> Tally:
+def _counted(files: tuple[Path, ...], mechanism: Mechanism, advance_to: Callable[[float], None]) -> Tally:
     """The counts of all files, added; progress goes by their size."""
     sizes = [file.stat().st_size if file.is_file() else 0 for file in files]
     whole, before, tally = max(1, sum(sizes)), 0, Tally(mechanism.fingerprint, 0, np.zeros(mechanism.cells, np.int64))
@@ -150,7 +152,7 @@ def _counted(files: tuple[Path, ...], mechanism: PureProtocol, advance_to: Calla
     return tally
 
 
-def _read_tally(file: Path, mechanism: PureProtocol) -> Tally:
+def _read_tally(file: Path, mechanism: Mechanism) -> Tally:
     try:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -180,7 +182,7 @@ class Shares:
     @classmethod
     def of(
         cls,
-        mechanism: PureProtocol,
+        mechanism: Mechanism,
         tally: Tally,
         raw: Estimate,
         confidence: float,
@@ -190,7 +192,9 @@ class Shares:
     ) -> "Shares":
         """What the options ask for."""
         together = top is not None
-        ends = mechanism.exact_interval(tally, confidence, together) if exact else raw.interval(confidence, together)
+        ends = raw.interval(confidence, together)
+        if exact and isinstance(mechanism, PureProtocol):
+            ends = mechanism.exact_interval(tally, confidence, together)
         order = list(range(raw.values.size)) if top is None else raw.top(top)
         cleaned = norm_sub(raw).values if clean == "norm-sub" else None
         return cls(raw, order, *ends, cleaned, confidence, exact, together, mechanism.epsilon, mechanism.fingerprint)

@@ -43,11 +43,3 @@ def read_mechanism(path: Path) -> Mechanism:
             f"The file {str(path)!r} cannot be read as the JSON of a mechanism. Write it again with deniable plan or "
             "mechanism.to_json()."
         ) from error
-
-
-def read_pure(path: Path) -> PureProtocol:
-    """The mechanism in a JSON file, of the kind whose reports support values."""
-    mechanism = read_mechanism(path)
-    if not isinstance(mechanism, PureProtocol):
-        raise InvalidParameter(f"The mechanism in {str(path)!r} has reports of another kind than this verb understands.")
-    return mechanism
