@@ -178,6 +178,12 @@ def test_errors_are_numbers_however_few_the_reports() -> None:
     assert all(np.isfinite(each.interval(0.95)).all() for each in singles)
 
 
+def test_likelihood_of_supports_is_refused() -> None:
+    mechanism: Any = LEAN["direct"]
+    with pytest.raises(dn.InvalidParameter, match="em_channel"):
+        dn.em(mechanism, mechanism.perturb(["flu"]))
+
+
 def test_reports_are_small() -> None:
     """An open answer is a further number where the base sends one number, so that no bit tells which it is."""
     assert lean(dn.BlockDesign, range(424), number(1000), 1.0).layout.bits == 11
@@ -455,6 +461,8 @@ def test_impossible_combinations_are_refused() -> None:
     none, one = np.zeros(1, np.uint8), np.ones(1, np.uint8)
     three = np.array([[3]], np.uint8)
     assert "not there" in refused(published, {"open": one, "masked": none, "cells": three})
+    one_only = {"open": one, "masked": one, "value": none}
+    assert "never happens" in refused(PUBLISHED["uRR"], one_only)  # z is 0, so there are no pairs
     assert "nothing at all" in refused(published, {"open": none, "masked": none, "cells": three * 0})
 
 

@@ -30,6 +30,8 @@ def em(
     A report is `odds` times as likely under a value it supports as under another, so one round multiplies f_x by the mean
     over reports of (1 + (odds - 1) supports_x) / (1 + (odds - 1) sum of f over supported values).
     """
+    if not isinstance(mechanism, PureProtocol):
+        raise InvalidParameter("Reports of this mechanism support no set of values. em_channel takes any finite channel.")
     if reports.fingerprint != mechanism.fingerprint:
         raise SurveyMismatch("These reports were made by another mechanism. Use the one that made them.")
     if len(reports) == 0:

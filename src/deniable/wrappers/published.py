@@ -94,7 +94,9 @@ def published_optimum(values: int, odds: float, open_share: float) -> dict[str, 
 
 @dataclass(frozen=True)
 class Pairs(Either):
-    """Reports may tell an open answer and have the fields of the base too; "masked" says whether they do."""
+    """Reports may tell an open answer and have the fields of the base too, if z is not 0; "masked" says whether they do."""
+
+    both: bool = True
 
     def join(self, told: Ints, columns: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
         masked = columns["masked"].astype(bool)
@@ -116,6 +118,8 @@ class Pairs(Either):
         self.base.check(self.protected(columns, masked))
         if any(column.any() for column in self.protected(columns, ~masked).values()):
             raise InvalidReport("A report has a protected part that it says is not there. No device sends that.")
+        if not self.both and (columns["open"][masked] > 0).any():
+            raise InvalidReport("A report tells an open answer beside a protected one, which never happens here.")
         if (columns["open"][~masked] == 0).any():
             raise InvalidReport("A report says nothing at all. No device sends that.")
         return size
@@ -194,7 +198,7 @@ class PublishedUtility(OpenAnswers):
     def layout(self) -> Pairs:
         base, open_answers = self.base.layout, self.domain.size - len(self.sensitive)
         fields = (Flags(field.name, field.bits) if isinstance(field, Flags) else field for field in base.fields)
-        return Pairs((Number("open", open_answers + 1), Number("masked", 2), *fields), base, open_answers)
+        return Pairs((Number("open", open_answers + 1), Number("masked", 2), *fields), base, open_answers, self.z > 0)
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
         told, secret, size = self._told[truth], self.secret[truth], len(truth)
