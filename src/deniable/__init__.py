@@ -9,7 +9,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.odds import odds_below
 from deniable.core.reports import Reports, concatenate
 from deniable.core.tally import Tally
-from deniable.domains import Categories, Interval
+from deniable.domains import Categories, Interval, LossMatrix, Ordered, Points, quadkey
 from deniable.errors import (
     DeniableError,
     EmptyBatch,
@@ -23,14 +23,21 @@ from deniable.errors import (
 )
 from deniable.files import from_arrow, read_batches, read_reports, to_arrow, write_batches, write_reports
 from deniable.mechanisms import (
+    Bipartite,
     BlockDesign,
+    Coarsened,
+    Comparison,
     DirectResponse,
     FiniteChannel,
     HadamardResponse,
     LocalHashing,
+    Release,
+    ReleaseChannel,
+    Staircase,
     SubsetSelection,
     Unary,
     Wheel,
+    compare_releases,
     mechanism_from_json,
 )
 from deniable.planner import plan, required_n
@@ -39,10 +46,13 @@ from deniable.privacy.certify import Certificate, certify
 from deniable.privacy.law import Law, law
 
 __all__ = [
+    "Bipartite",
     "BlockDesign",
     "Categories",
     "Certificate",
+    "Coarsened",
     "Coins",
+    "Comparison",
     "DeniableError",
     "DirectResponse",
     "Domain",
@@ -57,14 +67,20 @@ __all__ = [
     "InvalidReport",
     "Law",
     "LocalHashing",
+    "LossMatrix",
     "Mechanism",
     "MissingExtra",
     "NotCertifiable",
+    "Ordered",
     "OutsideDomain",
+    "Points",
     "PrivacyLoss",
+    "Release",
+    "ReleaseChannel",
     "Reports",
     "SecureCoins",
     "SeededCoins",
+    "Staircase",
     "SubsetSelection",
     "SurveyMismatch",
     "Tally",
@@ -72,6 +88,7 @@ __all__ = [
     "Wheel",
     "base_cut",
     "certify",
+    "compare_releases",
     "concatenate",
     "em",
     "em_channel",
@@ -82,6 +99,7 @@ __all__ = [
     "norm_sub",
     "odds_below",
     "plan",
+    "quadkey",
     "read_batches",
     "read_reports",
     "required_n",

@@ -1,6 +1,7 @@
 """An explicit finite channel: a row of whole weights for each value, from which the report is drawn."""
 
 import math
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,8 +29,67 @@ LARGEST_TABLE = 1 << 24  # weights in one channel
 RANK = 1e-10  # how small, against the largest, a singular value may be before the channel counts as not invertible
 
 
+class Channel(Mechanism):
+    """A mechanism whose reports are columns of a matrix of probabilities: shares are estimated by inverting it.
+
+    With A the pseudo-inverse of the matrix, c A is unbiased for shares c of reports if the rows are linearly independent,
+    and its covariance is A' [ sum of f_x (diag(P_x) - P_x' P_x) ] A / n for people with shares f.
+    """
+
+    @property
+    @abstractmethod
+    def matrix(self) -> Floats:
+        """The probability of each report, a row for each value."""
+
+    @cached_property
+    def rank(self) -> int:
+        """How many rows of the channel are linearly independent, as far as floats can tell."""
+        return int(np.linalg.matrix_rank(self.matrix, rtol=RANK))
+
+    @property
+    def layout(self) -> Layout:
+        return Layout((Number("value", max(self.cells, 2)),))
+
+    def votes(self, columns: Columns) -> Ints:
+        value = columns["value"]
+        if len(value) and value.max() >= self.cells:
+            raise InvalidReport("A report is none of those that this mechanism can send.")
+        return kernels.histogram(value, self.cells)
+
+    @cached_property
+    def _inverse(self) -> Floats:
+        """What turns shares of reports into shares of values without bias; its rows are the values."""
+        if self.rank < self.domain.size:
+            raise InvalidParameter(
+                f"The {self.domain.size} rows of this channel are not linearly independent (rank {self.rank}): different "
+                "shares give the same reports, so no unbiased estimate exists. em_channel(mechanism.matrix, tally.counts) "
+                "or least_squares(mechanism.matrix, tally.counts) give shares that fit, which are biased."
+            )
+        return np.linalg.pinv(self.matrix.T).astype(np.float64, copy=False)
+
+    def estimate(self, tally: Tally) -> Estimate:
+        inverse = self._inverse
+        self.check_tally(tally)
+        return self._with_error(inverse @ (tally.counts / tally.n), tally.n)
+
+    def predict(self, truth: ArrayLike, n: int) -> Estimate:
+        shares = np.asarray(truth, np.float64)
+        if shares.shape != (self.domain.size,) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:
+            raise InvalidParameter(f"The true shares must be {self.domain.size} numbers from 0 that sum to 1.")
+        if n < 1:
+            raise InvalidParameter("A prediction needs at least one person.")
+        return self._with_error(shares, n)
+
+    def _with_error(self, shares: Floats, n: int) -> Estimate:
+        inverse, matrix = self._inverse, self.matrix
+        # Given the people, a report on x has covariance diag(P_x) - P_x P_x'; it is linear in the shares, so unbiased.
+        spread = inverse**2 @ (shares @ matrix) - (inverse @ matrix.T) ** 2 @ shares
+        covary = partial(_covariance, inverse, matrix, shares, n)
+        return Estimate(self.domain.labels, shares, spread / n, n, covary)
+
+
 @dataclass(frozen=True)
-class FiniteChannel(Mechanism):
+class FiniteChannel(Channel):
     """Report j on value i with probability weights[i][j] / total: any law with finitely many reports, exactly.
 
     Every row has the same sum. The loss is the largest ratio within a column, whatever `epsilon` asked for; so a law that
@@ -83,57 +143,11 @@ class FiniteChannel(Mechanism):
     def cells(self) -> int:
         return self.table.weights.shape[1]
 
-    @property
-    def layout(self) -> Layout:
-        return Layout((Number("value", self.cells),))
-
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
         return {"value": coins.pick_each(self.table, truth)}
 
-    def votes(self, columns: Columns) -> Ints:
-        value = columns["value"]
-        if len(value) and value.max() >= self.cells:
-            raise InvalidReport("A report is none of those that this channel can send.")
-        return kernels.histogram(value, self.cells)
-
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(worst_odds(self.table.weights), proof="enumerated")
-
-    @cached_property
-    def _inverse(self) -> Floats:
-        """What turns shares of reports into shares of values without bias; its rows are the values."""
-        if self.rank < self.domain.size:
-            raise InvalidParameter(
-                f"The {self.domain.size} rows of this channel are not linearly independent (rank {self.rank}): different "
-                "shares give the same reports, so no unbiased estimate exists. em_channel(mechanism.matrix, tally.counts) "
-                "or least_squares(mechanism.matrix, tally.counts) give shares that fit, which are biased."
-            )
-        return np.linalg.pinv(self.matrix.T).astype(np.float64, copy=False)
-
-    @cached_property
-    def rank(self) -> int:
-        """How many rows are linearly independent, as far as floats can tell."""
-        return int(np.linalg.matrix_rank(self.matrix, rtol=RANK))
-
-    def estimate(self, tally: Tally) -> Estimate:
-        inverse = self._inverse
-        self.check_tally(tally)
-        return self._with_error(inverse @ (tally.counts / tally.n), tally.n)
-
-    def predict(self, truth: ArrayLike, n: int) -> Estimate:
-        shares = np.asarray(truth, np.float64)
-        if shares.shape != (self.domain.size,) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:
-            raise InvalidParameter(f"The true shares must be {self.domain.size} numbers from 0 that sum to 1.")
-        if n < 1:
-            raise InvalidParameter("A prediction needs at least one person.")
-        return self._with_error(shares, n)
-
-    def _with_error(self, shares: Floats, n: int) -> Estimate:
-        inverse, matrix = self._inverse, self.matrix
-        # Given the people, a report on x has covariance diag(P_x) - P_x P_x'; it is linear in the shares, so unbiased.
-        spread = inverse**2 @ (shares @ matrix) - (inverse @ matrix.T) ** 2 @ shares
-        covary = partial(_covariance, inverse, matrix, shares, n)
-        return Estimate(self.domain.labels, shares, spread / n, n, covary)
 
     @classmethod
     def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "FiniteChannel":
