@@ -9,7 +9,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.odds import odds_below
 from deniable.core.reports import Reports, concatenate
 from deniable.core.tally import Tally
-from deniable.domains import Categories, Interval, LossMatrix, Ordered, Points, quadkey
+from deniable.domains import Categories, Interval, LossMatrix, Ordered, Points, Vectors, quadkey
 from deniable.errors import (
     DeniableError,
     EmptyBatch,
@@ -21,7 +21,7 @@ from deniable.errors import (
     OutsideDomain,
     SurveyMismatch,
 )
-from deniable.files import from_arrow, read_batches, read_reports, to_arrow, write_batches, write_reports
+from deniable.files import from_arrow, read_batches, read_losses, read_reports, to_arrow, write_batches, write_reports
 from deniable.mechanisms import (
     Bipartite,
     BlockDesign,
@@ -36,9 +36,11 @@ from deniable.mechanisms import (
     Staircase,
     SubsetSelection,
     Unary,
+    VectorRelease,
     Wheel,
     compare_releases,
     mechanism_from_json,
+    plan_release,
 )
 from deniable.planner import plan, required_n
 from deniable.postprocess import base_cut, em, em_channel, least_squares, norm_sub
@@ -85,6 +87,8 @@ __all__ = [
     "SurveyMismatch",
     "Tally",
     "Unary",
+    "VectorRelease",
+    "Vectors",
     "Wheel",
     "base_cut",
     "certify",
@@ -99,8 +103,10 @@ __all__ = [
     "norm_sub",
     "odds_below",
     "plan",
+    "plan_release",
     "quadkey",
     "read_batches",
+    "read_losses",
     "read_reports",
     "required_n",
     "to_arrow",

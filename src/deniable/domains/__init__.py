@@ -10,9 +10,10 @@ from deniable.domains.loss_matrix import LossMatrix
 from deniable.domains.ordered import Ordered
 from deniable.domains.points import Points
 from deniable.domains.quadkey import quadkey
+from deniable.domains.vectors import Vectors
 from deniable.errors import InvalidParameter
 
-__all__ = ["Categories", "Interval", "LossMatrix", "Ordered", "Points", "domain_from_spec", "quadkey"]
+__all__ = ["Categories", "Interval", "LossMatrix", "Ordered", "Points", "Vectors", "domain_from_spec", "quadkey"]
 
 KINDS: dict[str, Callable[[Mapping[str, Any]], Domain]] = {
     "categories": Categories.from_spec,
@@ -20,6 +21,7 @@ KINDS: dict[str, Callable[[Mapping[str, Any]], Domain]] = {
     "losses": LossMatrix.from_spec,
     "ordered": Ordered.from_spec,
     "points": Points.from_spec,
+    "vectors": Vectors.from_spec,
 }
 
 

@@ -6,6 +6,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.domains import domain_from_spec
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.bipartite import Bipartite
+from deniable.mechanisms.choice import plan_release
 from deniable.mechanisms.coarsened import Coarsened
 from deniable.mechanisms.comparison import Comparison, compare_releases
 from deniable.mechanisms.design import BlockDesign
@@ -18,6 +19,7 @@ from deniable.mechanisms.rivals import ReleaseChannel
 from deniable.mechanisms.staircase import Staircase
 from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.unary import Unary
+from deniable.mechanisms.vector import VectorRelease
 from deniable.mechanisms.wheel import Wheel
 
 __all__ = [
@@ -34,9 +36,11 @@ __all__ = [
     "Staircase",
     "SubsetSelection",
     "Unary",
+    "VectorRelease",
     "Wheel",
     "compare_releases",
     "mechanism_from_json",
+    "plan_release",
 ]
 
 FAMILIES: dict[str, type[Mechanism]] = {
@@ -54,6 +58,7 @@ FAMILIES: dict[str, type[Mechanism]] = {
         Staircase,
         Coarsened,
         ReleaseChannel,
+        VectorRelease,
     )
 }
 

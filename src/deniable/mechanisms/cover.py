@@ -7,7 +7,8 @@ With representatives y_1 .. y_r the release of r-ary direct response on the near
 On a line, with a loss that never falls with the distance, the smallest cost of all mechanisms with these odds is one of
 these, under any prior. It is found exactly: what two neighbouring representatives i < j pay for the points between them
 has the Monge property, so the best predecessor never moves back (divide and conquer over it), and the cost is
-convex in r, so the ratio falls and then rises. Elsewhere: one representative after the other, then swaps.
+convex in r, so the ratio falls and then rises. Elsewhere: the best of all additions, swaps and removals,
+while one helps.
 """
 
 from collections.abc import Callable
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.domains.line import Line
-from deniable.domains.metric import Metric, checked_prior
+from deniable.domains.metric import BLOCK, Metric, checked_prior
 from deniable.errors import InvalidParameter
 
 Floats = NDArray[np.float64]
@@ -25,7 +26,9 @@ Ints = NDArray[np.int64]
 
 LARGEST_SEARCH = 1 << 26  # points times representatives
 LARGEST_GENERAL_LINE = 1 << 11  # points of a line whose losses have no formula: tables are needed
-ROUNDS = 20  # swaps of every representative at most so often
+MOVES = 1000  # additions, swaps and removals at most
+TRIED = 1 << 10  # answers that are tried as representatives in all but the last moves
+LAST_MOVES = 8  # with all answers, where there are more
 NOTHING = 1e-12  # an improvement by a smaller share is none
 
 
@@ -125,39 +128,54 @@ def _next_layer(cost: Floats, opening: Floats, between: Callable[[Ints, Ints], F
 
 
 def _greedy(metric: Metric, odds: float, shares: Floats) -> tuple[int, ...]:
-    """One representative after the other while that helps, then swaps and removals while they help."""
-    opening = np.empty(metric.size)
-    for rows, losses in metric.blocks(released=True):
-        opening[rows] = losses @ shares
+    """From the best single representative, the best of all additions, swaps and removals, again and again while it helps.
 
-    def nearest(chosen: list[int]) -> Floats:
-        """What each answer pays to its nearest representative."""
-        if not chosen:
-            return np.full(metric.size, np.inf)
-        return np.asarray(metric.losses_of(np.array(chosen)).min(axis=0))
-
-    def cost(chosen: list[int]) -> float:
-        return float((opening[chosen].sum() + (odds - 1) * nearest(chosen) @ shares) / (odds + len(chosen) - 1))
-
-    def joined(chosen: list[int]) -> tuple[float, list[int]]:
-        """The best that one more representative can do, and all of them then."""
-        current, paid = nearest(chosen), np.empty(metric.size)
-        for rows, losses in metric.blocks(released=True):
-            paid[rows] = np.minimum(losses, current) @ shares
-        costs = (opening[chosen].sum() + opening + (odds - 1) * paid) / (odds + len(chosen))
-        costs[chosen] = np.inf
-        add = int(costs.argmin())
-        return float(costs[add]), [*chosen, add]
-
-    best, chosen = joined([])
-    while len(chosen) < metric.size and (more := joined(chosen))[0] < best * (1 - NOTHING):
-        best, chosen = more
-    for _ in range(ROUNDS):
-        tries = []
-        for place in range(len(chosen) if len(chosen) > 1 else 0):
-            rest = chosen[:place] + chosen[place + 1 :]
-            tries += [joined(rest), (cost(rest), rest)]
-        if not tries or min(tries)[0] >= best * (1 - NOTHING):
-            break
-        best, chosen = min(tries)
+    Of very many answers only some are tried as representatives at first, and all of them in a few last moves.
+    """
+    opening = np.concatenate([losses @ shares for _, losses in metric.blocks(released=True)])
+    chosen, best = [int(opening.argmin())], float(opening.min())  # one representative: the constant answer
+    some = np.unique(np.append(np.arange(0, metric.size, -(-metric.size // TRIED)), chosen))
+    for candidates, moves in ((some, MOVES), (np.arange(metric.size), MOVES if len(some) == metric.size else LAST_MOVES)):
+        for _ in range(moves):
+            cost, new = min(_moves(metric, odds, shares, opening, chosen, candidates))
+            if not cost < best * (1 - NOTHING):
+                break
+            best, chosen = cost, new
     return tuple(sorted(chosen))
+
+
+def _moves(
+    metric: Metric, odds: float, shares: Floats, opening: Floats, chosen: list[int], candidates: Ints
+) -> list[tuple[float, list[int]]]:
+    """The best addition, the best swap and the best removal, with what they cost, from one pass over the losses."""
+    count, every = len(chosen), np.arange(metric.size)
+    to_chosen = np.vstack([metric.losses_of(np.array(chosen)), np.full(metric.size, np.inf)])
+    owner = to_chosen.argmin(axis=0)
+    first = to_chosen[owner, every]
+    to_chosen[owner, every] = np.inf
+    second = to_chosen.min(axis=0)  # what an answer pays if its representative goes
+    of_owner = np.zeros((metric.size, count))
+    of_owner[every, owner] = shares
+    grown, swapped = np.empty(len(candidates)), np.empty((len(candidates), count))
+    step = max(1, BLOCK // metric.size)
+    for start in range(0, len(candidates), step):
+        part = slice(start, start + step)
+        losses = metric.losses_of(candidates[part])
+        inner = np.minimum(losses, first)
+        grown[part] = inner @ shares
+        swapped[part] = grown[part, None] + (np.minimum(losses, second) - inner) @ of_owner
+    opened, left = opening[chosen].sum(), opening[chosen].sum() - opening[chosen]
+    add = (opened + opening[candidates] + (odds - 1) * grown) / (odds + count)
+    swap = (left + opening[candidates, None] + (odds - 1) * swapped) / (odds + count - 1)
+    taken = np.isin(candidates, chosen)
+    add[taken], swap[taken] = np.inf, np.inf
+    into, place = (int(part) for part in np.unravel_index(int(swap.argmin()), swap.shape))
+    moves = [
+        (float(add.min()), [*chosen, int(candidates[add.argmin()])]),
+        (float(swap.min()), [*chosen[:place], int(candidates[into]), *chosen[place + 1 :]]),
+    ]
+    if count > 1:
+        drop = (left + (odds - 1) * (first @ shares + (second - first) @ of_owner)) / (odds + count - 2)
+        place = int(drop.argmin())
+        moves.append((float(drop.min()), chosen[:place] + chosen[place + 1 :]))
+    return moves
