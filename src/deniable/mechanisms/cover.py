@@ -24,7 +24,7 @@ from deniable.errors import InvalidParameter
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-LARGEST_SEARCH = 1 << 26  # points times representatives
+LARGEST_SEARCH = 1 << 24  # points times representatives
 LARGEST_GENERAL_LINE = 1 << 11  # points of a line whose losses have no formula: tables are needed
 MOVES = 1000  # additions, swaps and removals at most
 TRIED = 1 << 10  # answers that are tried as representatives in all but the last moves

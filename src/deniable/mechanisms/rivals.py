@@ -67,7 +67,7 @@ class ReleaseChannel(FiniteChannel, Release):
         """L-SRR as published (Wang, Hong, Xiong, Qin, Hong 2022): rings by thresholds of the loss, each row on its own.
 
         Ring j holds the answers with a loss up to edges[j] that are in no ring before. Rings have other sizes around other
-        answers, so the least probability differs from row to row, and the true loss lies between epsilon and twice that.
+        answers, so the least probability differs from row to row, and the true loss can be up to twice epsilon.
         Four places in two cells of three and one, rings "itself", "same cell", "elsewhere": epsilon 1 is really 1.263.
         """
         metric, limits = _small(domain), np.asarray(edges, np.float64)
