@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import deniable as dn
-from deniable.mechanisms import cover
+from deniable.mechanisms import Release, cover
 from deniable.mechanisms import near as near_module
 from deniable.mechanisms.cover import representatives
 from deniable.mechanisms.optimal import optimal_channel
@@ -24,7 +24,7 @@ SETS = dn.Points([{"a"}, {"a", "b"}, {"b", "c"}, {"c"}, {"a", "c", "d"}], "jacca
 INTERVAL = dn.Interval(-1, 1, steps=6)
 EPSILON = 1.5
 
-RELEASES: dict[str, dn.Release] = {
+RELEASES: dict[str, Release] = {
     "bipartite": dn.Bipartite(LINE, EPSILON),
     "bipartite one": dn.Bipartite(LINE, EPSILON, near=1),
     "bipartite even": dn.Bipartite(LINE, EPSILON, near=4),

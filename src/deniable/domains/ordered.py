@@ -95,8 +95,12 @@ class Ordered(Metric):
             numbers = np.empty(0, object)
         if numbers.ndim != 1 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
             raise OutsideDomain("An answer is not a finite number. Leave it out, or replace it before it is randomized.")
+        if isinstance(self.labels, range) and numbers.dtype.kind == "i":  # the same as below, without a search
+            found, between = np.divmod(numbers.astype(np.int64) - self.labels.start, self.labels.step)
+            if ((found >= 0) & (found < self.size) & (between == 0)).all():
+                return found
         above = np.minimum(np.searchsorted(points, numbers), self.size - 1)
-        found: Ints = above.astype(np.int64)
+        found = above.astype(np.int64)
         if self.snap:
             below = np.maximum(above - 1, 0)
             found = np.where(numbers - points[below] <= points[above] - numbers, below, above)

@@ -32,10 +32,11 @@ class Rings:
         line = self._metric.line
         if line is not None:
             return self._on_line(line, truth, place)
-        rows, which = np.unique(truth, return_inverse=True)
         if self._bytes <= LARGEST_TABLE:
-            self._fill(rows)
+            if not self._filled[truth].all():
+                self._fill(np.unique(truth))
             return _looked_up(*self._kept, truth, place)
+        rows, which = np.unique(truth, return_inverse=True)
         out, order = np.empty(len(truth), np.int64), np.argsort(which, kind="stable")
         step = max(1, BLOCK // self._metric.size)
         for start in range(0, len(rows), step):
@@ -114,12 +115,13 @@ def nearest(losses: Floats, count: int) -> Bools:
 def _looked_up(rings: NDArray[np.integer], sorted_: NDArray[np.integer], truth: Ints, place: Ints) -> Ints:
     """The answers at these places; those past the rings are counted off among the answers that are in none."""
     count = rings.shape[1]
-    inside = rings[truth, np.minimum(place, count - 1)].astype(np.int64)
+    row = truth * count
+    inside = rings.ravel().take(row + np.minimum(place, count - 1)).astype(np.int64)
     outside = np.maximum(place - count, 0)
     # Of the near answers, in order, the i-th has sorted[i] - i others before it: bisection finds how many to skip.
-    low, high = np.zeros(len(truth), np.int64), np.full(len(truth), count)
-    for _ in range(count.bit_length()):
-        middle = np.minimum((low + high) >> 1, count - 1)
-        skip = (low < high) & (sorted_[truth, middle].astype(np.int64) - middle <= outside)
-        low, high = np.where(skip, middle + 1, low), np.where(skip | (low >= high), high, middle)
-    return np.where(place < count, inside, outside + low)
+    flat, skipped = sorted_.ravel(), np.zeros(len(truth), np.int64)
+    for level in range(count.bit_length() - 1, -1, -1):
+        further = skipped + (1 << level)
+        others = flat.take(row + np.minimum(further, count) - 1) - further + 1
+        skipped += ((others <= outside) & (further <= count)).astype(np.int64) << level
+    return np.where(place < count, inside, outside + skipped)
