@@ -270,6 +270,13 @@ def test_windows_and_sums_are_those_of_sorting(line: Line) -> None:
             assert furthest[point] == pytest.approx(losses[point, window].max())
 
 
+def test_what_was_paid_is_worked_out_pair_by_pair() -> None:
+    domain, random = dn.Points(np.random.default_rng(1).random((900, 2))), np.random.default_rng(2)
+    truth, released = random.integers(0, 900, 3000), random.integers(0, 900, 3000)
+    exact = [math.dist(domain.points[x], domain.points[y]) for x, y in zip(truth, released, strict=True)]
+    np.testing.assert_allclose(domain.paid(truth, released), exact)
+
+
 class Sparing(dn.Points):
     """Points that refuse to work out many losses at a time."""
 

@@ -75,6 +75,19 @@ def test_places_are_released_by_name_or_by_where_they_are(venues: Path, tmp_path
     assert rows(out) == first  # the same coins on the same places
 
 
+def test_venues_at_the_same_place_are_one(venues: Path, tmp_path: Path) -> None:
+    venues.write_text(venues.read_text() + "Lutetia,48.86,2.35\n")
+    visits, out = tmp_path / "visits.csv", tmp_path / "released.csv"
+    visits.write_text("place\n" + "Lutetia\nParis\nNice\n" * 20)
+    common = ["release", str(visits), "--places", str(venues), "--epsilon", "9", "--out", str(out), "--seed", "1"]
+    assert run(*common, "--label", "name", "--column", "place").exit_code == 0
+    assert {row["released"] for row in rows(out)} >= {"Paris", "Nice"}
+    assert "Lutetia" not in out.read_text()
+    visits.write_text("place\n4\n0\n2\n")
+    assert run(*common, "--column", "place", "--force").exit_code == 0
+    assert "An answer is not one of" in refusal(*common, "--label", "name", "--column", "place", "--force")
+
+
 @pytest.mark.needs("matplotlib")
 def test_a_city_is_drawn_on_a_map(tmp_path: Path) -> None:
     picture = tmp_path / "map.png"

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,17 +96,17 @@ def release(
         return
     check_picture(picture)
     check_target(out, force)
-    domain = _domain(numbers, places, label, city, losses)
+    domain, names = _domain(numbers, places, label, city, losses)
     if picture is not None and not (isinstance(domain, Points) and domain.points.shape[1] == 2):
         raise InvalidParameter("A map needs --places or --city.")
     if data is None and out is not None:
         raise InvalidParameter("There is nothing to release without DATA.")
-    truth = _truth(domain, data, column, city)
+    truth = _truth(domain, names, data, column, city)
     coins = options.coins_of(seed)
     if data is not None:
         mechanism = _made(name, domain, epsilon)
         released = mechanism.outputs[mechanism.perturb([domain.labels[i] for i in truth], coins).columns["value"]]
-        paid = np.array([domain.losses(truth[i : i + 1])[0, released[i]] for i in range(len(truth))])
+        paid = domain.paid(truth, released)
         if out is not None:
             write_text(out, _csv(domain, released))
         record = {
@@ -134,21 +135,29 @@ def release(
 
 def _domain(
     numbers: tuple[int, int] | None, places: Path | None, label: str | None, city: int | None, losses: Path | None
-) -> Metric:
+) -> tuple[Metric, Mapping[str, Any]]:
+    """The possible answers, and those among them that other names stand for."""
     if sum(each is not None for each in (numbers, places, city, losses)) != 1:
         raise InvalidParameter("Say which answers there are: --numbers, --places, --city or --losses, one of them.")
     if numbers is not None:
-        return Ordered(range(numbers[0], numbers[1] + 1))
+        return Ordered(range(numbers[0], numbers[1] + 1)), {}
     if losses is not None:
-        return read_losses(losses)
+        return read_losses(losses), {}
     if city is not None:
-        return Points(_city(city)[0], "haversine")
+        return Points(_city(city)[0], "haversine"), {}
     assert places is not None
     rows = _read(places, ["lat", "lon", *([label] if label else [])])
-    return Points(_floats(places, rows[:2]), "haversine", rows[2] if label else None)
+    where = _floats(places, rows[:2])
+    # Venues at the same place cannot be told apart by where they are: the first one stands for all of them.
+    kept, same = np.unique(where, axis=0, return_index=True, return_inverse=True)[1:]
+    order = np.argsort(kept)
+    domain = Points(where[kept[order]], "haversine", [rows[2][i] for i in kept[order]] if label else None)
+    owner = np.argsort(order)[same.ravel()]
+    given = rows[2] if label else [str(place) for place in range(len(where))]
+    return domain, {name: domain.labels[place] for name, place in zip(given, owner.tolist(), strict=True)}
 
 
-def _truth(domain: Metric, data: Path | None, column: str | None, city: int | None) -> Ints:
+def _truth(domain: Metric, names: Mapping[str, Any], data: Path | None, column: str | None, city: int | None) -> Ints:
     """The true answers: from DATA, or of the people of a made-up city."""
     if data is None:
         return _city(city)[1] if city is not None else np.arange(domain.size)
@@ -159,8 +168,8 @@ def _truth(domain: Metric, data: Path | None, column: str | None, city: int | No
     (texts,) = _read(data, [column])
     if isinstance(domain, Ordered):
         return domain.index(_floats(data, [texts])[:, 0])
-    numbered = isinstance(domain.labels, range)
-    return domain.index([int(text) if numbered and text.isdigit() else text for text in texts])
+    numbered = isinstance(domain.labels, range) and not names
+    return domain.index([int(text) if numbered and text.isdigit() else names.get(text, text) for text in texts])
 
 
 def _made(name: str, domain: Metric, epsilon: float) -> Release:
