@@ -9,7 +9,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.odds import odds_below
 from deniable.core.reports import Reports, concatenate
 from deniable.core.tally import Tally
-from deniable.domains import Categories, Interval
+from deniable.domains import Categories, Interval, LossMatrix, Ordered, Points, Vectors, quadkey
 from deniable.errors import (
     DeniableError,
     EmptyBatch,
@@ -21,16 +21,24 @@ from deniable.errors import (
     OutsideDomain,
     SurveyMismatch,
 )
-from deniable.files import from_arrow, read_batches, read_reports, to_arrow, write_batches, write_reports
+from deniable.files import from_arrow, read_batches, read_losses, read_reports, to_arrow, write_batches, write_reports
 from deniable.mechanisms import (
+    Bipartite,
     BlockDesign,
+    Coarsened,
+    Comparison,
     DirectResponse,
     FiniteChannel,
     HadamardResponse,
     LocalHashing,
+    ReleaseChannel,
+    Staircase,
     SubsetSelection,
     Unary,
+    VectorRelease,
     Wheel,
+    compare_releases,
+    plan_release,
 )
 from deniable.metrics import mae, mse, top_f1, top_ndcg
 from deniable.planner import plan, required_n
@@ -41,10 +49,13 @@ from deniable.privacy.law import Law, law
 from deniable.wrappers import Pilot, PilotedEstimate, PublishedUtility, UtilityOptimized, mechanism_from_json
 
 __all__ = [
+    "Bipartite",
     "BlockDesign",
     "Categories",
     "Certificate",
+    "Coarsened",
     "Coins",
+    "Comparison",
     "DeniableError",
     "DirectResponse",
     "Domain",
@@ -59,25 +70,33 @@ __all__ = [
     "InvalidReport",
     "Law",
     "LocalHashing",
+    "LossMatrix",
     "Mechanism",
     "MissingExtra",
     "NotCertifiable",
+    "Ordered",
     "OutsideDomain",
     "Pilot",
     "PilotedEstimate",
+    "Points",
     "PrivacyLoss",
     "PublishedUtility",
+    "ReleaseChannel",
     "Reports",
     "SecureCoins",
     "SeededCoins",
+    "Staircase",
     "SubsetSelection",
     "SurveyMismatch",
     "Tally",
     "Unary",
     "UtilityOptimized",
+    "VectorRelease",
+    "Vectors",
     "Wheel",
     "base_cut",
     "certify",
+    "compare_releases",
     "concatenate",
     "em",
     "em_channel",
@@ -90,7 +109,10 @@ __all__ = [
     "norm_sub",
     "odds_below",
     "plan",
+    "plan_release",
+    "quadkey",
     "read_batches",
+    "read_losses",
     "read_reports",
     "required_n",
     "to_arrow",

@@ -11,6 +11,7 @@ from deniable.cli.demo import demo
 from deniable.cli.estimate import estimate
 from deniable.cli.perturb import perturb
 from deniable.cli.plan import plan
+from deniable.cli.release import release
 from deniable.errors import DeniableError
 
 
@@ -65,5 +66,5 @@ def main() -> None:
     """
 
 
-for verb in (demo, plan, certify, perturb, estimate, compare):
+for verb in (demo, plan, certify, perturb, estimate, compare, release):
     main.add_command(verb)

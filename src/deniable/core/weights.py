@@ -43,6 +43,8 @@ class WeightTable:
 
     def find(self, rows: Ints, numbers: Ints) -> Ints:
         """For each number below the total, the column whose weights it falls on in its row: bisection, all at once."""
+        if len(self.weights) == 1:
+            return np.searchsorted(self.edges[0], numbers, side="right").astype(np.int64)
         low, high = np.zeros(len(rows), np.int64), np.full(len(rows), self.weights.shape[1] - 1)
         flat, start = self.edges.ravel(), rows * self.weights.shape[1]
         for _ in range((self.weights.shape[1] - 1).bit_length()):

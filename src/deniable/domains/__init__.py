@@ -6,13 +6,22 @@ from typing import Any
 from deniable.core.domain import Domain
 from deniable.domains.categories import Categories
 from deniable.domains.interval import Interval
+from deniable.domains.loss_matrix import LossMatrix
+from deniable.domains.ordered import Ordered
+from deniable.domains.points import Points
+from deniable.domains.quadkey import quadkey
+from deniable.domains.vectors import Vectors
 from deniable.errors import InvalidParameter
 
-__all__ = ["Categories", "Interval", "domain_from_spec"]
+__all__ = ["Categories", "Interval", "LossMatrix", "Ordered", "Points", "Vectors", "domain_from_spec", "quadkey"]
 
 KINDS: dict[str, Callable[[Mapping[str, Any]], Domain]] = {
     "categories": Categories.from_spec,
     "interval": Interval.from_spec,
+    "losses": LossMatrix.from_spec,
+    "ordered": Ordered.from_spec,
+    "points": Points.from_spec,
+    "vectors": Vectors.from_spec,
 }
 
 

@@ -67,6 +67,10 @@ class Interval(Domain):
         up = np.rint((position - below) * WHOLE).astype(np.int64)
         return below.astype(np.int64) + coins.toss_each(up)
 
+    def nearest(self, values: Answers) -> Floats:
+        """The point of the grid nearest to each number, the lower of two that are equally near; no coin is tossed."""
+        return self.points[np.ceil(self._position(values) - 0.5).astype(np.int64)]
+
     def outside(self, values: Answers) -> int:
         """How many of these numbers lie outside the interval: what `clip` would move."""
         numbers = self._numbers(values)

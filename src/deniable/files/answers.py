@@ -60,7 +60,9 @@ def _batches(parts: Iterator[tuple[Texts, float]], read: Callable[[Texts], Answe
 def _reader(domain: Domain) -> Callable[[Texts], Answers]:
     """What turns texts into answers to this question; None stands for no answer."""
     labels = domain.labels
-    if isinstance(labels, range):
+    if len(labels) and isinstance(labels[0], float):  # numbers between the labels may be answers too
+        return lambda texts: np.fromiter(map(_number, texts), np.float64, len(texts))
+    if isinstance(labels, range) and labels == range(len(labels)):
         return lambda texts: np.fromiter((_whole(text, len(labels)) for text in texts), np.int64, len(texts))
     numbers: dict[str | None, Label | None] = {str(label): label for label in labels if isinstance(label, int)}
     for word in numbers.keys() & set(labels):
@@ -74,6 +76,14 @@ def _whole(text: str | None, size: int) -> int:
         return -1
     number = int(text)
     return number if number < size else -1
+
+
+def _number(text: str | None) -> float:
+    """The number that this text writes, or none."""
+    try:
+        return float(text) if text is not None else float("nan")
+    except ValueError:
+        return float("nan")
 
 
 def _read_csv(path: Path, column: str, size: int) -> Iterator[tuple[Texts, float]]:

@@ -6,25 +6,42 @@ from typing import Any
 from deniable.core.mechanism import Mechanism
 from deniable.domains import domain_from_spec
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.bipartite import Bipartite
+from deniable.mechanisms.choice import plan_release
+from deniable.mechanisms.coarsened import Coarsened
+from deniable.mechanisms.comparison import Comparison, compare_releases
 from deniable.mechanisms.design import BlockDesign
 from deniable.mechanisms.direct import DirectResponse
 from deniable.mechanisms.hadamard import HadamardResponse
 from deniable.mechanisms.hashing import LocalHashing
 from deniable.mechanisms.matrix import FiniteChannel
+from deniable.mechanisms.release import Release
+from deniable.mechanisms.rivals import ReleaseChannel
+from deniable.mechanisms.staircase import Staircase
 from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.unary import Unary
+from deniable.mechanisms.vector import VectorRelease
 from deniable.mechanisms.wheel import Wheel
 
 __all__ = [
+    "Bipartite",
     "BlockDesign",
+    "Coarsened",
+    "Comparison",
     "DirectResponse",
     "FiniteChannel",
     "HadamardResponse",
     "LocalHashing",
+    "Release",
+    "ReleaseChannel",
+    "Staircase",
     "SubsetSelection",
     "Unary",
+    "VectorRelease",
     "Wheel",
+    "compare_releases",
     "mechanism_from_spec",
+    "plan_release",
 ]
 
 FAMILIES: dict[str, type[Mechanism]] = {
@@ -38,6 +55,11 @@ FAMILIES: dict[str, type[Mechanism]] = {
         HadamardResponse,
         BlockDesign,
         FiniteChannel,
+        Bipartite,
+        Staircase,
+        Coarsened,
+        ReleaseChannel,
+        VectorRelease,
     )
 }
 
