@@ -450,6 +450,7 @@ def test_planned_releases_say_why() -> None:
     [
         lambda: dn.Bipartite(LINE, 0.0),
         lambda: dn.Bipartite(LINE, 1.0, "best"),
+        lambda: dn.Bipartite(LINE, 1.0, "published"),
         lambda: dn.Bipartite(LINE, 1.0, "min", prior=[0.1] * 10),
         lambda: dn.Bipartite(LINE, 1.0, "mean", prior=[0.2] * 10),
         lambda: dn.Bipartite(LINE, 1.0, near=10),
