@@ -40,7 +40,7 @@ class Comparison:
     bound: float | None
 
     def __getitem__(self, name: str) -> Row:
-        return next(line for line in self.lines if line.name == name)
+        return {line.name: line for line in self.lines}[name]
 
     def __str__(self) -> str:
         head = f"{'release':22} {'expected loss':>13} {'to the bound':>12} {'worst answer':>12}"
