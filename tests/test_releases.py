@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 import deniable as dn
 from deniable.mechanisms import Release, cover
+from deniable.mechanisms import coarsened as coarsened_module
 from deniable.mechanisms import near as near_module
 from deniable.mechanisms.cover import representatives
 from deniable.mechanisms.optimal import optimal_channel
@@ -154,6 +155,7 @@ def test_a_line_cannot_be_inverted_from_two_near_on() -> None:
         mechanism.estimate(mechanism.tally(mechanism.perturb([1, 2])))
 
 
+@pytest.mark.needs("scipy")
 def test_near_sets_that_are_a_design_can_be_inverted() -> None:
     """Not every split loses the shares: the lines of the Fano plane as near sets are independent."""
     fano = [{0, 1, 2}, {1, 3, 4}, {2, 3, 5}, {3, 0, 6}, {4, 0, 5}, {5, 1, 6}, {6, 2, 4}]
@@ -202,6 +204,15 @@ def test_near_answers_that_are_not_kept_are_found_again(make: object, monkeypatc
     monkeypatch.setattr(near_module, "LARGEST_TABLE", 0)
     monkeypatch.setattr(near_module, "BLOCK", 20)
     np.testing.assert_array_equal(make().perturb(answers, dn.SeededCoins(3)).columns["value"], kept)
+
+
+def test_representatives_are_looked_at_some_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = [RELEASES[name] for name in ("coarsened plane", "coarsened ties", "coarsened uneven")]
+    monkeypatch.setattr(coarsened_module, "BLOCK", 1)
+    for mechanism in whole:
+        again = dn.Coarsened(mechanism.domain, mechanism.epsilon, mechanism.outputs.tolist())
+        np.testing.assert_allclose(again.row_losses(), mechanism.row_losses(), rtol=1e-12)
+        np.testing.assert_allclose(again.matrix, mechanism.matrix)
 
 
 def test_large_lines_are_certified_by_likeness() -> None:
@@ -418,6 +429,7 @@ def test_budgets_of_coordinates_never_sum_to_more() -> None:
         VectorRelease(domain, 1.0, [dn.DirectResponse(LINE, 1.0)] * 3)  # type: ignore[list-item]
 
 
+@pytest.mark.needs("scipy")
 def test_comparison_holds_all_side_by_side() -> None:
     comparison = dn.Bipartite(LINE, 1.0, near=6).compare()
     names = [line.name for line in comparison.lines]
@@ -450,6 +462,7 @@ def test_planned_releases_say_why() -> None:
     [
         lambda: dn.Bipartite(LINE, 0.0),
         lambda: dn.Bipartite(LINE, 1.0, "best"),
+        lambda: dn.Bipartite(LINE, 1.0, "published"),
         lambda: dn.Bipartite(LINE, 1.0, "min", prior=[0.1] * 10),
         lambda: dn.Bipartite(LINE, 1.0, "mean", prior=[0.2] * 10),
         lambda: dn.Bipartite(LINE, 1.0, near=10),

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -172,6 +173,7 @@ def _truth(domain: Metric, names: Mapping[str, Any], data: Path | None, column: 
     return domain.index([int(text) if numbered and text.isdigit() else names.get(text, text) for text in texts])
 
 
+@lru_cache(maxsize=8)
 def _made(name: str, domain: Metric, epsilon: float) -> Release:
     match name:
         case "bipartite":

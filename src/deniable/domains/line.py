@@ -53,13 +53,9 @@ class Line:
         last = self.size - count
         if self.even:
             return np.clip(np.arange(self.size) - count // 2, 0, last)
-        low, high = np.zeros(self.size, np.int64), np.full(self.size, last)
+        # A window moves on while the point after it is nearer than its first: x - x[s] > x[s + count] - x.
         x = self.positions
-        for _ in range(last.bit_length()):
-            middle = np.minimum((low + high) >> 1, max(last - 1, 0))
-            right = (low < high) & (x - x[middle] > x[middle + count] - x)
-            low, high = np.where(right, middle + 1, low), np.where(right | (low >= high), high, middle)
-        return low
+        return np.searchsorted(x[:last] + x[count:], 2 * x).astype(np.int64)
 
     def sums(self, start: Ints, stop: Ints) -> Floats:
         """For each point, the losses to all points from `start` up to `stop`, which lie around it, added up."""

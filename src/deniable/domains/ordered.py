@@ -137,7 +137,8 @@ def _in_order(labels: Iterable[Any]) -> tuple[Sequence[Any], Floats | None]:
     """The answers, and their numbers if they are numbers."""
     if isinstance(labels, str | bytes):
         raise InvalidParameter('Ordered answers come as a list, for example Ordered(["low", "middle", "high"]).')
-    kept: Sequence[Any] = labels if isinstance(labels, range) else np.asarray(list(labels)).tolist()
+    given = [label.item() if isinstance(label, np.generic) else label for label in labels]
+    kept: Sequence[Any] = labels if isinstance(labels, range) else given
     if len(kept) and all(isinstance(label, str) for label in kept):
         return checked_labels(kept, len(kept)), None
     if any(isinstance(label, bool) or not isinstance(label, int | float) for label in kept):
@@ -147,4 +148,6 @@ def _in_order(labels: Iterable[Any]) -> tuple[Sequence[Any], Floats | None]:
     numbers = np.array(kept, np.float64)
     if not np.isfinite(numbers).all() or not (np.diff(numbers) > 0).all():
         raise InvalidParameter("Numbers must be finite and in increasing order, each once. Sort them and drop repeats.")
+    if any(isinstance(label, float) for label in kept):
+        return tuple(numbers.tolist()), numbers
     return kept if isinstance(kept, range) else tuple(kept), numbers

@@ -21,7 +21,8 @@ from deniable.mechanisms.tuning import is_whole
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-RULES = ("min", "mean", "published", "given")
+CHOOSING = ("min", "mean")
+RULES = (*CHOOSING, "published", "given")  # the others say where a given number comes from
 LARGEST_MATRIX = 1 << 12  # answers up to which the whole channel is written out
 
 
@@ -54,7 +55,8 @@ class Bipartite(Release):
     def __post_init__(self, prior: ArrayLike | None) -> None:
         super().__post_init__()
         size = self.domain.size
-        if self.rule not in RULES or (prior is not None and self.rule != "mean"):
+        chosen_here = self.rule in RULES and (self.rule in CHOOSING or bool(self.near))
+        if not chosen_here or (prior is not None and self.rule != "mean"):
             raise InvalidParameter('The rule is "min", or "mean", which may have a prior.')
         if is_whole(self.near) and not self.near:
             found = mean_split(self.metric, self.odds, prior) if self.rule == "mean" else self._smallest()

@@ -14,6 +14,7 @@ from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
 from deniable.core.loss import PrivacyLoss
 from deniable.core.tally import Tally
+from deniable.domains.metric import BLOCK
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.cover import representatives
 from deniable.mechanisms.direct import DirectResponse
@@ -71,15 +72,23 @@ class Coarsened(Release):
     def nearest(self) -> Ints:
         """Which representative is the nearest of each answer; of two equally near the one with the lower number."""
         if self.metric.line is None:
-            return self._losses.argmin(axis=0)
+            return self._paid[2]
         line, own, place = self.metric.line, np.arange(self.domain.size), np.array(self.chosen)
         above = np.minimum(np.searchsorted(place, own), len(place) - 1)
         below = np.maximum(above - 1, 0)
         return np.where(line.loss(own, place[below]) <= line.loss(own, place[above]), below, above)
 
     @cached_property
-    def _losses(self) -> Floats:
-        return self.metric.losses_of(self.outputs)
+    def _paid(self) -> tuple[Floats, Floats, Ints]:
+        """For each answer: its losses to all representatives added up, the smallest of them, and to which one that is."""
+        size, step = self.domain.size, max(1, BLOCK // self.domain.size)
+        sums, least, which = np.zeros(size), np.full(size, np.inf), np.zeros(size, np.int64)
+        for start in range(0, self.cells, step):
+            losses = self.metric.losses_of(self.outputs[start : start + step])
+            sums += losses.sum(axis=0)
+            nearer = losses.min(axis=0) < least
+            least[nearer], which[nearer] = losses.min(axis=0)[nearer], start + losses.argmin(axis=0)[nearer]
+        return sums, least, which
 
     @cached_property
     def p(self) -> Fraction:
@@ -104,8 +113,8 @@ class Coarsened(Release):
         return PrivacyLoss(Fraction(1) if alone else self.odds, proof="symmetric")
 
     def row_losses(self) -> Floats:
-        paid = self._losses[self.nearest, np.arange(self.domain.size)]
-        return np.asarray((self._losses.sum(axis=0) + (float(self.odds) - 1) * paid) / (float(self.odds) + self.cells - 1))
+        sums, least, _ = self._paid
+        return np.asarray((sums + (float(self.odds) - 1) * least) / (float(self.odds) + self.cells - 1))
 
     @cached_property
     def matrix(self) -> Floats:

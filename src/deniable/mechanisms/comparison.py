@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Line:
+class Row:
     """One way to release an answer: its expected loss under the prior, that of the worst answer, and a remark."""
 
     name: str
@@ -36,11 +36,11 @@ class Comparison:
 
     epsilon: float
     size: int
-    lines: tuple[Line, ...]
+    lines: tuple[Row, ...]
     bound: float | None
 
-    def __getitem__(self, name: str) -> Line:
-        return next(line for line in self.lines if line.name == name)
+    def __getitem__(self, name: str) -> Row:
+        return {line.name: line for line in self.lines}[name]
 
     def __str__(self) -> str:
         head = f"{'release':22} {'expected loss':>13} {'to the bound':>12} {'worst answer':>12}"
@@ -65,28 +65,28 @@ def compare_releases(
         try:
             bound, channel = optimal.optimal_channel(metric, odds_below(epsilon), shares)
             paid = (channel * metric.losses(np.arange(metric.size))).sum(axis=1)
-            lines.append(Line("optimal", bound, float(paid.max()), "linear programme"))
+            lines.append(Row("optimal", bound, float(paid.max()), "linear programme"))
         except MissingExtra:
             pass
     if also is not None and not any(also.expected_loss(shares) == line.expected for line in lines):
-        lines.append(Line(also.wire, also.expected_loss(shares), also.worst_loss(), "this one"))
+        lines.append(Row(also.wire, also.expected_loss(shares), also.worst_loss(), "this one"))
     return Comparison(float(epsilon), metric.size, tuple(lines), bound)
 
 
-def _lines(domain: Domain, metric: Metric, epsilon: float, shares: Floats) -> Iterator[Line]:
-    def line(name: str, release: Release, remark: str = "") -> Line:
-        return Line(name, release.expected_loss(shares), release.worst_loss(), remark)
+def _lines(domain: Domain, metric: Metric, epsilon: float, shares: Floats) -> Iterator[Row]:
+    def line(name: str, release: Release, remark: str = "") -> Row:
+        return Row(name, release.expected_loss(shares), release.worst_loss(), remark)
 
     always = np.concatenate([losses @ shares for _, losses in metric.blocks(released=True)])
     constant = int(always.argmin())
     worst = float(metric.losses_of(np.array([constant])).max())
-    yield Line("constant answer", float(always[constant]), worst, "no report is needed")
+    yield Row("constant answer", float(always[constant]), worst, "no report is needed")
     yield line("direct", Bipartite(domain, epsilon, "given", 1))
     if metric.size <= rivals.LARGEST:
         losses = metric.losses(np.arange(metric.size))
         for name, tight in (("exponential", False), ("exponential, tight", True)):
             rows = (exponential_channel(metric, epsilon, tight) * losses).sum(axis=1)
-            yield Line(name, float(shares @ rows), float(rows.max()))
+            yield Row(name, float(shares @ rows), float(rows.max()))
     staircase = Staircase(domain, epsilon, prior=shares)
     yield line("staircase", staircase, f"rings of {', '.join(str(size) for size in staircase.sizes)}")
     makers: dict[str, Callable[[], Bipartite]] = {

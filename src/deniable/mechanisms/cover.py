@@ -7,8 +7,8 @@ With representatives y_1 .. y_r the release of r-ary direct response on the near
 On a line, with a loss that never falls with the distance, the smallest cost of all mechanisms with these odds is one of
 these, under any prior. It is found exactly: what two neighbouring representatives i < j pay for the points between them
 has the Monge property, so the best predecessor never moves back (divide and conquer over it), and the cost is
-convex in r, so the ratio falls and then rises. Elsewhere: the best of all additions, swaps and removals,
-while one helps.
+convex in r, so the ratio falls and then rises. Elsewhere: one representative after the other, with
+swaps in between.
 """
 
 from collections.abc import Callable
@@ -26,9 +26,11 @@ Ints = NDArray[np.int64]
 
 LARGEST_SEARCH = 1 << 24  # points times representatives
 LARGEST_GENERAL_LINE = 1 << 11  # points of a line whose losses have no formula: tables are needed
-MOVES = 1000  # additions, swaps and removals at most
-TRIED = 1 << 10  # answers that are tried as representatives in all but the last moves
-LAST_MOVES = 8  # with all answers, where there are more
+PATIENCE = 3  # so many representatives more must help, or the search ends
+SWAPS = 50  # for each number of representatives, at most
+TRIED = 1 << 8  # answers that are tried as representatives in all but the last moves
+LARGEST_KEPT = 1 << 24  # losses of those that are worked out once
+LAST_MOVES = 5  # with all answers
 NOTHING = 1e-12  # an improvement by a smaller share is none
 
 
@@ -128,26 +130,46 @@ def _next_layer(cost: Floats, opening: Floats, between: Callable[[Ints, Ints], F
 
 
 def _greedy(metric: Metric, odds: float, shares: Floats) -> tuple[int, ...]:
-    """From the best single representative, the best of all additions, swaps and removals, again and again while it helps.
+    """For one representative, two, three, ...: add the best, then swap while that helps; the best of all these.
 
-    Of very many answers only some are tried as representatives at first, and all of them in a few last moves.
+    It ends after a few more representatives that did not help. Of very many answers only some are tried as
+    representatives, and all of them in a few last moves.
     """
     opening = np.concatenate([losses @ shares for _, losses in metric.blocks(released=True)])
-    chosen, best = [int(opening.argmin())], float(opening.min())  # one representative: the constant answer
+    chosen = [int(opening.argmin())]
     some = np.unique(np.append(np.arange(0, metric.size, -(-metric.size // TRIED)), chosen))
-    for candidates, moves in ((some, MOVES), (np.arange(metric.size), MOVES if len(some) == metric.size else LAST_MOVES)):
-        for _ in range(moves):
-            cost, new = min(_moves(metric, odds, shares, opening, chosen, candidates))
-            if not cost < best * (1 - NOTHING):
+    kept = metric.losses_of(some) if len(some) * metric.size <= LARGEST_KEPT else None
+    found = [(float(opening.min()), chosen)]  # one representative: the constant answer
+    while len(chosen) < len(some) and min(cost for cost, _ in found[-PATIENCE:]) <= min(found)[0]:
+        cost, chosen = _moves(metric, odds, shares, opening, chosen, some, kept)[0]
+        for _ in range(SWAPS):
+            swapped, new = _moves(metric, odds, shares, opening, chosen, some, kept)[1]
+            if not swapped < cost * (1 - NOTHING):
                 break
-            best, chosen = cost, new
+            cost, chosen = swapped, new
+        found.append((cost, chosen))
+    best, chosen = min(found)
+    for _ in range(LAST_MOVES):
+        cost, new = min(_moves(metric, odds, shares, opening, chosen, np.arange(metric.size)))
+        if not cost < best * (1 - NOTHING):
+            break
+        best, chosen = cost, new
     return tuple(sorted(chosen))
 
 
 def _moves(
-    metric: Metric, odds: float, shares: Floats, opening: Floats, chosen: list[int], candidates: Ints
+    metric: Metric,
+    odds: float,
+    shares: Floats,
+    opening: Floats,
+    chosen: list[int],
+    candidates: Ints,
+    kept: Floats | None = None,
 ) -> list[tuple[float, list[int]]]:
-    """The best addition, the best swap and the best removal, with what they cost, from one pass over the losses."""
+    """The best addition, the best swap and the best removal, with what they cost, from one pass over the losses.
+
+    `kept` are the losses of the candidates, where they are few enough to be worked out once.
+    """
     count, every = len(chosen), np.arange(metric.size)
     to_chosen = np.vstack([metric.losses_of(np.array(chosen)), np.full(metric.size, np.inf)])
     owner = to_chosen.argmin(axis=0)
@@ -160,7 +182,7 @@ def _moves(
     step = max(1, BLOCK // metric.size)
     for start in range(0, len(candidates), step):
         part = slice(start, start + step)
-        losses = metric.losses_of(candidates[part])
+        losses = metric.losses_of(candidates[part]) if kept is None else kept[part]
         inner = np.minimum(losses, first)
         grown[part] = inner @ shares
         swapped[part] = grown[part, None] + (np.minimum(losses, second) - inner) @ of_owner

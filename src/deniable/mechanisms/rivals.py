@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -80,10 +79,7 @@ class ReleaseChannel(FiniteChannel, Release):
             for j in range(len(limits) + 1)
         ]
         rows = [[steps[j] for j in row] for row in ring.tolist()]
-        try:
-            return cls(domain, epsilon, equal_sums(rows))
-        except InvalidParameter:  # too many different sums for one denominator: the nearest weights with a sum of 2^50
-            return cls(domain, epsilon, _rounded(rows))
+        return cls(domain, epsilon, one_sum(rows))
 
     @classmethod
     def optimal(
@@ -144,11 +140,14 @@ def _rows(weights: Ints) -> list[list[int]]:
     return rows
 
 
-def _rounded(rows: list[list[int]]) -> list[list[int]]:
-    """Rows in nearly these proportions with the sum 2^50: rounded down, and the rest to the largest."""
-    out = []
-    for row in rows:
-        scaled = [int(Fraction(weight * TOTAL, sum(row))) for weight in row]
-        scaled[scaled.index(max(scaled))] += TOTAL - sum(scaled)
-        out.append(scaled)
-    return out
+def one_sum(rows: list[list[int]]) -> list[list[int]]:
+    """Rows in these proportions with one sum; if that takes too large numbers, nearly, with the sum 2^50."""
+    try:
+        return equal_sums(rows)
+    except InvalidParameter:
+        out = []
+        for row in rows:
+            scaled = [weight * TOTAL // sum(row) for weight in row]
+            scaled[scaled.index(max(scaled))] += TOTAL - sum(scaled)
+            out.append(scaled)
+        return out

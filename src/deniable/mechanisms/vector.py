@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from deniable.errors import InvalidParameter, SurveyMismatch
 from deniable.mechanisms.bipartite import Bipartite
 from deniable.mechanisms.release import Release
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Maker = Callable[[Domain, float], Release]
 
@@ -84,7 +82,7 @@ class VectorRelease(Mechanism):
         values = [part.randomize(truth[:, place], coins)["value"] for place, part in enumerate(self.parts)]
         if which is None:
             return {f"value{place}": value for place, value in enumerate(values)}
-        return {"coordinate": which, "value": np.choose(which, values)}
+        return {"coordinate": which, "value": np.stack(values)[which, np.arange(len(which))]}
 
     def votes(self, columns: Columns) -> Ints:
         if not self.sampled:
@@ -129,11 +127,6 @@ class VectorRelease(Mechanism):
 
     def predict(self, truth: ArrayLike, n: int) -> Estimate:
         raise InvalidParameter("Releases of vectors have no unbiased estimate whose error could be predicted.")
-
-    @cached_property
-    def matrices(self) -> list[Floats]:
-        """The channel of each coordinate."""
-        return [part.matrix for part in self.parts]
 
     @classmethod
     def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "VectorRelease":

@@ -8,8 +8,7 @@ import numpy as np
 import deniable as dn
 from deniable.core.odds import log_up
 from deniable.domains.metric import Metric
-from deniable.mechanisms.matrix import equal_sums
-from deniable.mechanisms.rivals import exponential_scale
+from deniable.mechanisms.rivals import exponential_scale, one_sum
 from deniable.mechanisms.split import row_split, row_splits
 from tests.golden.kinds.registry import kind
 
@@ -103,7 +102,7 @@ def bad_ties_eps(inputs: Inputs) -> object:
     losses = domain.losses(np.arange(domain.size))
     near = losses <= np.sort(losses, axis=1)[:, inputs["m"] - 1, None]
     rows = [[odds.numerator if each else odds.denominator for each in row] for row in near.tolist()]
-    worst = dn.FiniteChannel(domain, inputs["eps"], equal_sums(rows)).loss()
+    worst = dn.FiniteChannel(domain, inputs["eps"], one_sum(rows)).loss()
     assert worst.odds is not None
     return log_up(worst.odds)
 
