@@ -9,7 +9,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.odds import odds_below
 from deniable.core.reports import Reports, concatenate
 from deniable.core.tally import Tally
-from deniable.domains import Categories, Interval
+from deniable.domains import Categories, Features, Interval, SignMagnitude, UnitVectors
 from deniable.errors import (
     DeniableError,
     EmptyBatch,

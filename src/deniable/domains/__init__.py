@@ -5,14 +5,19 @@ from typing import Any
 
 from deniable.core.domain import Domain
 from deniable.domains.categories import Categories
+from deniable.domains.codes import SignMagnitude
+from deniable.domains.features import Features, UnitVectors
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter
 
-__all__ = ["Categories", "Interval", "domain_from_spec"]
+__all__ = ["Categories", "Features", "Interval", "SignMagnitude", "UnitVectors", "domain_from_spec"]
 
 KINDS: dict[str, Callable[[Mapping[str, Any]], Domain]] = {
     "categories": Categories.from_spec,
+    "features": Features.from_spec,
     "interval": Interval.from_spec,
+    "sign-magnitude": SignMagnitude.from_spec,
+    "unit-vectors": UnitVectors.from_spec,
 }
 
 
