@@ -25,6 +25,7 @@ from deniable.files import from_arrow, read_batches, read_reports, to_arrow, wri
 from deniable.mechanisms import (
     BlockDesign,
     DirectResponse,
+    FiniteChannel,
     HadamardResponse,
     LocalHashing,
     SubsetSelection,
@@ -33,7 +34,7 @@ from deniable.mechanisms import (
     mechanism_from_json,
 )
 from deniable.planner import plan, required_n
-from deniable.postprocess import base_cut, em, em_channel, norm_sub
+from deniable.postprocess import base_cut, em, em_channel, least_squares, norm_sub
 from deniable.privacy.certify import Certificate, certify
 from deniable.privacy.law import Law, law
 
@@ -48,6 +49,8 @@ __all__ = [
     "EmptyBatch",
     "Estimate",
     "EveryCoin",
+    "Features",
+    "FiniteChannel",
     "HadamardResponse",
     "Interval",
     "InvalidCoins",
@@ -63,10 +66,12 @@ __all__ = [
     "Reports",
     "SecureCoins",
     "SeededCoins",
+    "SignMagnitude",
     "SubsetSelection",
     "SurveyMismatch",
     "Tally",
     "Unary",
+    "UnitVectors",
     "Wheel",
     "base_cut",
     "certify",
@@ -75,6 +80,7 @@ __all__ = [
     "em_channel",
     "from_arrow",
     "law",
+    "least_squares",
     "mechanism_from_json",
     "norm_sub",
     "odds_below",

@@ -18,6 +18,7 @@ How bytes become outcomes is part of the wire format, because clients in other l
   zeros than ones are turned over.
 - `public(n)`: as `below`.
 - `pick(weights)`: `below` the sum of the weights, looked up among their running sums.
+- `pick_each(table, rows)`: the same with weights that differ from answer to answer; all rows of the table have one sum.
 
 Since r has as many digits as are needed, a toss has exactly the probability asked for, whatever fraction that is.
 """
@@ -35,6 +36,7 @@ from numpy.typing import NDArray
 
 from deniable import kernels
 from deniable.core.bits import PackedBits
+from deniable.core.weights import WeightTable
 from deniable.errors import InvalidCoins, InvalidParameter
 
 Bools = NDArray[np.bool_]
@@ -63,6 +65,10 @@ class Coins(ABC):
     @abstractmethod
     def pick(self, weights: Sequence[int], size: int) -> Ints:
         """Index i with probability weights[i] / sum(weights)."""
+
+    @abstractmethod
+    def pick_each(self, table: WeightTable, rows: Ints) -> Ints:
+        """Index j with probability weights[rows[i], j] / total for answer i: a row of weights of its own for each."""
 
     @abstractmethod
     def split(self, heads: Fraction, first: int, second: int, size: int) -> Ints:
@@ -179,6 +185,9 @@ class StreamCoins(Coins):
         edges = np.cumsum([0, *check_weights(weights)])[1:]
         return np.searchsorted(edges, self.below(int(edges[-1]), size), side="right").astype(np.int64)
 
+    def pick_each(self, table: WeightTable, rows: Ints) -> Ints:
+        return table.find(rows, self.below(table.total, len(rows)))
+
 
 class _KeyStream(StreamCoins):
     """The keystream of AES-256 in counter mode."""
@@ -261,7 +270,7 @@ def check_shares(heads: Ints, whole: int = WHOLE) -> None:
     """Refuse what is not a whole number from 0 to `whole`: the probabilities of `toss_each`."""
     if heads.dtype != np.int64 or (len(heads) and not 0 <= int(heads.min()) <= int(heads.max()) <= whole):
         raise InvalidParameter(
-            "Probabilities that differ from answer to answer are whole numbers from 0 to 2^53, or to the whole that is given."
+            "Probabilities that differ from answer to answer are whole numbers from 0 to 2^53, or to the whole given."
         )
 
 

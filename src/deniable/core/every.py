@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from deniable.core.bits import PackedBits
 from deniable.core.coins import WHOLE, Coins, check_probability, check_shares, check_subset, check_weights
+from deniable.core.weights import WeightTable
 from deniable.errors import NotCertifiable
 
 Ints = NDArray[np.int64]
@@ -93,6 +94,12 @@ class FollowedCoins(Coins):
         whole = check_weights(weights)
         outcome = self._outcome(size, len(whole))
         self._record(outcome, [Fraction(weight, sum(whole)) for weight in whole])
+        return outcome
+
+    def pick_each(self, table: WeightTable, rows: Ints) -> Ints:
+        outcome = self._outcome(len(rows), table.weights.shape[1])
+        weights, own = np.unique(table.weights[rows, outcome], return_inverse=True)
+        self._record(own.ravel(), [Fraction(int(weight), table.total) for weight in weights])
         return outcome
 
     def toss_each(self, heads: Ints, whole: int = WHOLE) -> Bools:
@@ -268,3 +275,6 @@ class SingleCoins(FollowedCoins):
 
     def toss_each(self, heads: Ints, whole: int = WHOLE) -> Bools:
         raise NotCertifiable("Only coins with one probability for all answers can be certified in factors.")
+
+    def pick_each(self, table: WeightTable, rows: Ints) -> Ints:
+        raise NotCertifiable("Only independent yes-or-no coins can be certified in factors.")

@@ -19,7 +19,7 @@ MOST_BITS = 40
 
 @dataclass(frozen=True)
 class SignMagnitude(Domain):
-    """Vectors of `dimensions` numbers of `bits` bits each: the sign, then magnitude bits of weight 2^(whole - i), i = 1, 2, ...
+    """Vectors of `dimensions` numbers of `bits` bits: a sign, then magnitude bits of weight 2^(whole - i), i = 1, 2, ...
 
     The first bit is one for numbers from 0 (and -0.0) on. Magnitudes are cut off toward zero at the last bit, and those
     too large for the code become the largest it has (saturation); `outside` counts them. `clip=False` refuses them.

@@ -9,6 +9,7 @@ from deniable.mechanisms.design import BlockDesign
 from deniable.mechanisms.direct import DirectResponse
 from deniable.mechanisms.hadamard import HadamardResponse
 from deniable.mechanisms.hashing import LocalHashing
+from deniable.mechanisms.matrix import FiniteChannel
 from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.unary import Unary
 from deniable.mechanisms.wheel import Wheel
@@ -16,6 +17,7 @@ from deniable.mechanisms.wheel import Wheel
 __all__ = [
     "BlockDesign",
     "DirectResponse",
+    "FiniteChannel",
     "HadamardResponse",
     "LocalHashing",
     "SubsetSelection",
@@ -34,6 +36,7 @@ FAMILIES: dict[str, type[Mechanism]] = {
         Wheel,
         HadamardResponse,
         BlockDesign,
+        FiniteChannel,
     )
 }
 

@@ -66,6 +66,18 @@ def em_channel(
     >>> em_channel([[0.75, 0.25], [0.25, 0.75]], [60, 40], ["yes", "no"]).values.round(6)
     array([0.7, 0.3])
     """
+    matrix, seen = checked_channel(channel, counts)
+    matrix, seen = matrix[:, seen > 0], seen[seen > 0]
+
+    def factors(shares: Floats) -> Floats:
+        return matrix @ (seen / (shares @ matrix)) / seen.sum()
+
+    shares = _climbed(len(matrix), factors, max_rounds, tolerance, progress)
+    return Estimate(range(len(matrix)) if labels is None else labels, shares, None, int(seen.sum()))
+
+
+def checked_channel(channel: ArrayLike, counts: ArrayLike) -> tuple[Floats, Floats]:
+    """The channel and the counts as floats, refused where they cannot belong together."""
     matrix, seen = np.asarray(channel, np.float64), np.asarray(counts, np.float64)
     stochastic = matrix.ndim == 2 and (matrix >= 0).all() and np.allclose(matrix.sum(axis=1), 1, rtol=0, atol=1e-9)
     if not stochastic or seen.shape != matrix.shape[1:] or not (seen >= 0).all():
@@ -74,13 +86,7 @@ def em_channel(
         raise EmptyBatch("There are no reports to estimate from.")
     if seen[matrix.max(axis=0) == 0].any():
         raise InvalidParameter("A report was counted that this channel can never send.")
-    matrix, seen = matrix[:, seen > 0], seen[seen > 0]
-
-    def factors(shares: Floats) -> Floats:
-        return matrix @ (seen / (shares @ matrix)) / seen.sum()
-
-    shares = _climbed(len(matrix), factors, max_rounds, tolerance, progress)
-    return Estimate(range(len(matrix)) if labels is None else labels, shares, None, int(seen.sum()))
+    return matrix, seen
 
 
 def _climbed(

@@ -1,0 +1,53 @@
+"""A table of whole weights, one row for each value: what `pick_each` draws from."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.errors import InvalidParameter
+
+Ints = NDArray[np.int64]
+
+LARGEST_SUM = (1 << 63) - 1
+
+
+class WeightTable:
+    """Rows of whole weights, not negative, all with the same positive sum.
+
+    >>> WeightTable([[3, 1], [1, 3]]).total
+    4
+    """
+
+    def __init__(self, rows: Sequence[Sequence[int]]) -> None:
+        try:
+            table = np.array(rows)
+        except (ValueError, OverflowError):  # rows of different lengths
+            table = np.empty(0)
+        whole = table.ndim == 2 and table.size > 0 and table.dtype.kind in "iu"
+        if not whole or table.min() < 0 or table.max() > LARGEST_SUM:
+            raise InvalidParameter(
+                "Weights are rows of whole numbers from 0 to 2^63 - 1, one row for each value and all equally long."
+            )
+        sums = {sum(row) for row in table.tolist()}
+        if len(sums) != 1 or not 1 <= min(sums) <= LARGEST_SUM:
+            raise InvalidParameter("The weights of every row must have the same sum, from 1 to 2^63 - 1.")
+        self.weights: Ints = table.astype(np.int64)
+        self.total = int(sums.pop())
+
+    @cached_property
+    def edges(self) -> Ints:
+        """The running sums of each row; the last column is the total."""
+        return np.cumsum(self.weights, axis=1)
+
+    def find(self, rows: Ints, numbers: Ints) -> Ints:
+        """For each number below the total, the column whose weights it falls on in its row: bisection, all at once."""
+        low, high = np.zeros(len(rows), np.int64), np.full(len(rows), self.weights.shape[1] - 1)
+        flat, start = self.edges.ravel(), rows * self.weights.shape[1]
+        for _ in range((self.weights.shape[1] - 1).bit_length()):
+            middle = (low + high) >> 1
+            right = flat[start + middle] <= numbers
+            low = np.where(right, middle + 1, low)
+            high = np.where(right, high, middle)
+        return low
