@@ -4,10 +4,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Literal, overload
+
+from numpy.typing import ArrayLike
 
 from deniable.core.domain import Domain
 from deniable.core.estimate import confidence_each
-from deniable.core.mechanism import PureProtocol
+from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.core.odds import checked_epsilon
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.design import BlockDesign
@@ -15,6 +18,7 @@ from deniable.mechanisms.difference_sets import LARGEST as LARGEST_DESIGN
 from deniable.mechanisms.direct import DirectResponse
 from deniable.mechanisms.hadamard import HadamardResponse
 from deniable.mechanisms.hashing import LocalHashing
+from deniable.mechanisms.mean_plan import plan_for_mean
 from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.tuning import total_error
 from deniable.mechanisms.unary import Unary
@@ -82,13 +86,45 @@ def chosen(ranked: list[Option], max_bits: int | None) -> Option:
     return min(near, key=lambda option: (option.bits, option.work, option.error))
 
 
-def plan(domain: Domain, epsilon: float, n: int, max_bits: int | None = None) -> PureProtocol:
+@overload
+def plan(domain: Domain, epsilon: float, n: int = 1, max_bits: int | None = None) -> PureProtocol: ...
+
+
+@overload
+def plan(
+    domain: Domain,
+    epsilon: float,
+    n: int = 1,
+    max_bits: int | None = None,
+    *,
+    target: Literal["shares", "mean"],
+    prior: ArrayLike | None = None,
+) -> Mechanism: ...
+
+
+def plan(
+    domain: Domain,
+    epsilon: float,
+    n: int = 1,
+    max_bits: int | None = None,
+    *,
+    target: Literal["shares", "mean"] = "shares",
+    prior: ArrayLike | None = None,
+) -> Mechanism:
     """The best mechanism to learn the share of each answer from n people; its `explain()` shows the alternatives.
+
+    With `target="mean"` the mean of a number, or of the vectors of `Features`: with the smallest worst-case variance, or the
+    smallest for a `prior`: the shares that the points of the grid are thought to have, or, for vectors, the typical size of
+    a coordinate.
 
     >>> from deniable.domains import Categories
     >>> plan(Categories(["Lyon", "Paris", "Nice", "Lille"]), epsilon=1.0, n=50_000).wire
     'direct-1'
     """
+    if target == "mean":
+        return plan_for_mean(domain, epsilon, n, max_bits, prior)
+    if target != "shares" or prior is not None:
+        raise InvalidParameter('A plan is for target="shares", or for target="mean", which may have a prior.')
     ranked = options(domain, epsilon, n)
     best = chosen(ranked, max_bits)
     lines = [

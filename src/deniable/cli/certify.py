@@ -7,7 +7,7 @@ import click
 
 from deniable.cli import options
 from deniable.cli.mechanisms import MAKERS, NAMES, made, read_mechanism
-from deniable.core.loss import Proof
+from deniable.core.loss import Proof, written_odds
 from deniable.core.mechanism import Mechanism
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
@@ -119,7 +119,7 @@ def _named(name: str, question: Categories, epsilon: float | None, size: int | N
 def _record(certificate: Certificate) -> dict[str, object]:
     """The certificate as plain data; fractions are text, and an unbounded loss is null."""
     loss, mechanism = certificate.loss, certificate.mechanism
-    bounded = loss.odds is not None
+    bounded, declared = loss.odds is not None, certificate.declared.odds
     return {
         "holds": certificate.holds,
         "mechanism": mechanism.spec(),
@@ -128,13 +128,13 @@ def _record(certificate: Certificate) -> dict[str, object]:
         "protects": loss.protects,
         "budget": mechanism.epsilon,
         "epsilon": loss.epsilon() if bounded else None,
-        "odds": str(loss.odds) if bounded else None,
-        "declared_odds": str(certificate.declared.odds) if certificate.declared.odds is not None else None,
+        "odds": written_odds(loss.odds) if loss.odds is not None else None,
+        "declared_odds": written_odds(declared) if declared is not None else None,
         "slack": certificate.slack if bounded else None,
         "worst_pair": list(certificate.worst_pair),
         "worst_report": certificate.worst_report,
         "proof": loss.proof,
         "outcomes_followed": certificate.followed,
         "values_followed": certificate.values,
-        "values": mechanism.domain.size,
+        "values": mechanism.domain.size if mechanism.domain.size < 1 << 53 else None,
     }

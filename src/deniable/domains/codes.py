@@ -92,6 +92,12 @@ class SignMagnitude(Domain):
         """The bits of each number, the sign first, in a last axis of their own."""
         return self.index(values)[..., None] >> np.arange(self.bits)[::-1] & 1
 
+    def wrapped(self, values: Answers) -> Ints:
+        """The codes that the published rule gives: magnitudes modulo 2^whole, so that numbers too large come out small."""
+        rows = checked_rows(values, self.dimensions).astype(np.float64, copy=False)
+        magnitude = np.floor(np.abs(rows) / self.unit) % (1 << self.bits - 1)
+        return magnitude.astype(np.int64) + ((rows >= 0).astype(np.int64) << self.bits - 1)
+
     def decode(self, codes: Ints) -> Floats:
         """The number behind each code."""
         magnitude = (codes & (1 << self.bits - 1) - 1) * self.unit

@@ -5,22 +5,43 @@ import json
 from deniable.core.mechanism import Mechanism
 from deniable.domains import domain_from_spec
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.bitrand import BitRand
 from deniable.mechanisms.design import BlockDesign
 from deniable.mechanisms.direct import DirectResponse
+from deniable.mechanisms.duchi_vector import DuchiVector
+from deniable.mechanisms.feature_vector import FeatureVector
 from deniable.mechanisms.hadamard import HadamardResponse
 from deniable.mechanisms.hashing import LocalHashing
+from deniable.mechanisms.labels import LabelResponse
 from deniable.mechanisms.matrix import FiniteChannel
+from deniable.mechanisms.mean import BitSampling, Duchi, ThreeOutputs
+from deniable.mechanisms.mean_channel import MeanChannel
+from deniable.mechanisms.mean_piecewise import Hybrid, Piecewise
+from deniable.mechanisms.privunit import PrivUnit
+from deniable.mechanisms.rotation import Rotation
 from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.unary import Unary
 from deniable.mechanisms.wheel import Wheel
 
 __all__ = [
+    "BitRand",
+    "BitSampling",
     "BlockDesign",
     "DirectResponse",
+    "Duchi",
+    "DuchiVector",
+    "FeatureVector",
     "FiniteChannel",
     "HadamardResponse",
+    "Hybrid",
+    "LabelResponse",
     "LocalHashing",
+    "MeanChannel",
+    "Piecewise",
+    "PrivUnit",
+    "Rotation",
     "SubsetSelection",
+    "ThreeOutputs",
     "Unary",
     "Wheel",
     "mechanism_from_json",
@@ -37,6 +58,17 @@ FAMILIES: dict[str, type[Mechanism]] = {
         HadamardResponse,
         BlockDesign,
         FiniteChannel,
+        LabelResponse,
+        Duchi,
+        ThreeOutputs,
+        Piecewise,
+        Hybrid,
+        BitSampling,
+        MeanChannel,
+        FeatureVector,
+        DuchiVector,
+        PrivUnit,
+        BitRand,
     )
 }
 

@@ -3,7 +3,8 @@
 Three ways, tried in this order:
 
 - *enumerated*: every value, every combination of coins. Nothing is assumed but the coins themselves.
-- *factored*: for reports of independent bits. One coin at a time is flipped (see wiring.py). Then losses multiply.
+- *factored*: for reports of independent parts. One coin at a time is flipped (see wiring.py; for vectors products.py), and
+  losses multiply.
 - *symmetric*: for mechanisms that treat all values alike. Four representative values are followed in full at the real size;
   where public seeds are too many, some of them; where subsets of cells are, what happens at the cells of the four, and that
   the code for every value takes its subset the same way.
@@ -20,18 +21,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.core.bits import distinct_rows
+from deniable.core.domain import told_size
 from deniable.core.every import EveryCoin, WatchedCoins
 from deniable.core.layout import Flags, Number
-from deniable.core.loss import PrivacyLoss, Proof
+from deniable.core.loss import PrivacyLoss, Proof, told_odds, written_odds
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import NotCertifiable
+from deniable.mechanisms.bitrand import BitRand
+from deniable.mechanisms.feature_vector import FeatureVector
 from deniable.privacy.law import LIMIT, Chances, Law, combinations, gathered, law, runs
+from deniable.privacy.products import by_parts, separate
 from deniable.privacy.wiring import Worst, check_members, factored
 
 Ints = NDArray[np.int64]
 
 LARGEST_NUMBER = 1 << 22  # reports that are counted, one counter each
 COUNTED = 32  # how many times as many outcomes are followed where reports are counted: about as long
+LONGEST = 160  # letters of a worst report that are shown whole
 SEEDS = (64, 16, 4, 2)  # public choices that stand for all of them where there are too many: as many as can be followed
 
 
@@ -73,18 +79,36 @@ class Certificate:
                 f"budget        epsilon {self.mechanism.epsilon:.12g}, {self.loss.unit}, {self.loss.protects}",
                 f"exact loss    epsilon {self.loss.epsilon():.12g} (odds {self._odds()})",
                 f"slack         {self.slack:.3g}",
-                f"worst case    report {self.worst_report}: {first!r} against {second!r}",
+                f"worst case    report {self.short_report}: {told_answer(first)} against {told_answer(second)}",
                 f"proof         {self.loss.proof}: {self.followed:,} outcomes followed, "
-                f"{self.values:,} of {self.mechanism.domain.size:,} values",
+                f"{self.values:,} of {told_size(self.mechanism.domain.size)} values",
             ]
         )
+
+    @property
+    def short_report(self) -> str:
+        """The worst report, or how it begins if it is long."""
+        report = self.worst_report
+        return report if len(report) <= LONGEST else f"{report[:16]}... ({len(report) // 2:,} bytes)"
 
     def _odds(self) -> str:
         odds = self.loss.odds
         if odds is None:
             return "unbounded: the report rules one of them out"
-        exact = f" = {odds}" if len(str(odds)) <= 40 else ""
-        return f"{float(odds):.9g}{exact}"
+        written = written_odds(odds)
+        exact = f" = {written}" if written is not None and len(written) <= 40 else ""
+        return told_odds(odds, 9) + exact
+
+
+def told_answer(answer: object) -> str:
+    """An answer for people to read; of a long vector only how it begins.
+
+    >>> told_answer("yes"), told_answer((0.5,) * 768)
+    ("'yes'", '(0.5, 0.5, 0.5, ... 768 numbers)')
+    """
+    if isinstance(answer, tuple) and len(answer) > 8:
+        return f"({', '.join(map(repr, answer[:3]))}, ... {len(answer):,} numbers)"
+    return repr(answer)
 
 
 def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT) -> Certificate:
@@ -96,7 +120,9 @@ def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT
         case "enumerated":
             return _enumerated(mechanism, limit)
         case "factored":
-            return _certificate(mechanism, *factored(mechanism))
+            if isinstance(mechanism, FeatureVector):
+                return _certificate(mechanism, *by_parts(mechanism, _enumerated(mechanism.part, limit)))
+            return _certificate(mechanism, *(separate if isinstance(mechanism, BitRand) else factored)(mechanism))
         case "symmetric":
             return _symmetric(mechanism, limit)
     raise NotCertifiable("This mechanism rests on a theorem; it is too large for its law to be followed.")
@@ -135,7 +161,7 @@ def _worst_number(mechanism: Mechanism) -> Worst:
         combinations(mechanism, index, coins)
         for reports, code, table in runs(mechanism, index, coins):
             number, kinds = reports.columns[field.name], chances.indices(table)[code]
-            for kind in range(len(chances.values)):
+            for kind in np.unique(kinds).tolist():
                 found = np.bincount(number[kinds == kind], minlength=size)
                 often[kind] = often[kind] + found if kind in often else found
         sums, which = [Fraction(0)], np.zeros(size, np.int64)
