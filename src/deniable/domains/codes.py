@@ -69,7 +69,10 @@ class SignMagnitude(Domain):
 
     def answer(self, index: int) -> tuple[float, ...]:
         """Numbers with the codes that the digits of `index` are; half a unit below zero for the sign bit alone missing."""
-        codes = np.array([index >> self.bits * place & (1 << self.bits) - 1 for place in range(self.dimensions)], np.int64)
+        width = self.bits * self.dimensions
+        digits = np.frombuffer(index.to_bytes((width + 7) // 8, "little"), np.uint8)
+        bits = np.unpackbits(digits, bitorder="little", count=width).reshape(self.dimensions, self.bits)
+        codes = bits.astype(np.int64) @ (1 << np.arange(self.bits))
         decoded = self.decode(codes)
         return tuple(np.where((codes == 0) & (decoded == 0), -self.unit / 2, decoded).tolist())
 

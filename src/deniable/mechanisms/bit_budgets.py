@@ -15,11 +15,11 @@ from deniable.errors import InvalidParameter
 
 Floats = NDArray[np.float64]
 
-ROUNDS = 200  # of bisection: more than a float has digits
+ROUNDS = 80  # of bisection: more than a float has digits
 MOST_OFFSET_BITS = 12
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BitBudgets:
     """The epsilon of each bit, and the error that they minimise."""
 
@@ -66,13 +66,15 @@ def least_variance(weights: Sequence[float], budget: float) -> BitBudgets:
     squares = _checked(weights, budget) ** 2
 
     def budgets(multiplier: float) -> Floats:
-        low, high = np.full(len(squares), -60.0), np.full(len(squares), 120.0)  # logarithms of e_i - 1
+        # With v = 1 / (e_i - 1) the cubic is 2 v^3 + 3 v^2 + v = multiplier / w_i^2, which rises; Newton's steps from above.
+        goal = multiplier / squares
+        v = np.minimum(np.cbrt(goal / 2), goal)  # above the root, since 2 v^3 and v alone reach the goal there
         for _ in range(ROUNDS):
-            middle = (low + high) / 2
-            d = np.exp(middle)
-            above = multiplier / squares > (d**2 + 3 * d + 2) / d**3
-            low, high = np.where(above, low, middle), np.where(above, middle, high)
-        return np.log1p(np.exp(low))
+            after = v - (v * (v + 1) * (2 * v + 1) - goal) / (6 * v * (v + 1) + 1)
+            if (v - after <= 1e-15 * v).all():
+                break
+            v = after
+        return np.log1p(1 / v)
 
     low, high = -300.0, 300.0  # the logarithm of the multiplier; the larger it is, the smaller the budgets
     for _ in range(ROUNDS):
@@ -111,7 +113,13 @@ def best_offset_bits(epsilon: float) -> int:
     [1, 2, 3]
     """
     checked_epsilon(epsilon)
-    return min(range(1, MOST_OFFSET_BITS + 1), key=lambda bits: offset_variance(bits, epsilon)["worst"])
+    best = offset_variance(1, epsilon)["worst"]
+    for bits in range(2, MOST_OFFSET_BITS + 1):  # it falls and then rises
+        variance = offset_variance(bits, epsilon)["worst"]
+        if variance >= best:
+            return bits - 1
+        best = variance
+    return MOST_OFFSET_BITS
 
 
 def bit_sampling_second_moment(epsilon: float) -> float:

@@ -185,7 +185,7 @@ class BitRand(Mechanism):
     def estimate(self, tally: Tally) -> Estimate:
         """The mean of each number, without bias but for bits that carry no budget, which count as zero.
 
-        For `Features` the variance is that of the bits, without the rounding to the grid; for codes an upper bound.
+        The variance is that of the bits and, at most, of the rounding to the grid; for codes an upper bound too.
         """
         self.check_tally(tally)
         ones = tally.counts.reshape(-1, self.domain.dimensions) / tally.n
@@ -202,7 +202,7 @@ class BitRand(Mechanism):
             variance = 4 * noise[0] * (size + self.domain.largest**2) + size
         else:
             mean = self.domain.low + (weights * bits).sum(axis=0)
-            variance = (weights**2 * noise).sum(axis=0)
+            variance = (weights**2 * noise).sum(axis=0) + weights[-1] ** 2 / 4  # rounding adds a quarter of a step squared
         return Estimate(self.domain.labels, mean, variance / tally.n, tally.n, measure="mean")
 
     def check_tally(self, tally: Tally) -> None:

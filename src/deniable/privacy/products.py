@@ -61,7 +61,7 @@ def by_parts(mechanism: FeatureVector, part: "Certificate") -> tuple[Worst, Proo
     columns = {"start": np.zeros(1, mechanism.layout.fields[0].empty(1).dtype), "values": packed}
     row = mechanism.layout.rows(columns if mechanism.sampled else {"values": packed})[0]
     odds = None if part.loss.odds is None else part.loss.odds**k
-    return Worst(odds, (pair[0], pair[1]), row.tobytes().hex()), "factored", part.followed, part.values**k
+    return Worst(odds, (pair[0], pair[1]), row.tobytes().hex()), "factored", part.followed, part.values
 
 
 class TableCoins(SingleCoins):
