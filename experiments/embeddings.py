@@ -92,7 +92,7 @@ ROWS: dict[str, tuple[str, Estimator]] = {
     "`Rotation` to 32, `FeatureVector.typical`": ("certified", rotated(32)),
     "`DuchiVector`": ("theorem", through(lambda d, epsilon: dn.DuchiVector(box(d), epsilon))),
     "`PrivUnit`": ("theorem", through(lambda d, epsilon: dn.PrivUnit(dn.UnitVectors(d), epsilon))),
-    "`BitRand.offset`": ("certified", through(lambda d, epsilon: dn.BitRand.offset(d, -REACH, REACH, epsilon))),
+    "`BitRand.offset`": ("certified", through(lambda d, epsilon: dn.BitRand.offset(d, -REACH, REACH, epsilon, clip=True))),
     "`BitRand.water_filled`": ("certified", through(lambda d, epsilon: dn.BitRand.water_filled(d, 10, epsilon, whole=-1))),
 }
 
@@ -129,8 +129,8 @@ def page(vectors: Floats, collections: int) -> str:
     assert wrong is not None
     people, dimensions = vectors.shape
     about = (
-        f"Root mean square error of a coordinate of the mean, in thousandths, over {collections} collections from {people:,} "
-        f"people with vectors of {dimensions} numbers; epsilon is for a whole vector, and true:"
+        f"Root mean square error of a coordinate of the mean, in thousandths, over {collections} collections from "
+        f"{people:,} people with vectors of {dimensions} numbers; epsilon is for a whole vector, and true:"
     )
     after = (
         f"`BitRand.as_published` at a claimed epsilon of 1 has {1000 * wrong:.3g} thousandths, at a true epsilon of "

@@ -11,6 +11,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 SAYS = {
     "files.py": "refused: The message is damaged",
     "first_steps.py": "50,000 reports of 4 bits, 25,036 bytes with their header",
+    "mean_salary.py": "certificate: holds, enumerated",
     "merge_tallies.py": "5,000 + 5,000 = 10,000 reports",
     "own_coins.py": "yes: yes 3/5, no 1/5, no answer 1/5",
 }

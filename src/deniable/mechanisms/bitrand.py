@@ -108,14 +108,15 @@ class BitRand(Mechanism):
         )
 
     @classmethod
-    def offset(cls, features: int, low: float, high: float, epsilon: float, bits: int = 0) -> "BitRand":
+    def offset(cls, features: int, low: float, high: float, epsilon: float, bits: int = 0, clip: bool = False) -> "BitRand":
         """Offset binary with epsilon / r for each number, split so that the variance is smallest; certified and unbiased.
 
-        Without `bits` as many as are best in the worst case. One bit is Duchi's mechanism, for all coordinates.
+        Without `bits` as many as are best in the worst case. One bit is Duchi's mechanism, for all coordinates. Numbers
+        outside the range are refused, or moved to its ends with `clip`.
         """
         budget = _share(epsilon, features)
         count = bits or best_offset_bits(budget)
-        domain = Features(features, low, high, steps=2**count - 1)
+        domain = Features(features, low, high, steps=2**count - 1, clip=clip)
         return cls._kept(domain, epsilon, least_variance(offset_weights(count).tolist(), budget).epsilons)
 
     @classmethod
