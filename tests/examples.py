@@ -42,6 +42,9 @@ EXAMPLES: dict[str, PureProtocol] = {
     "design-paley": dn.BlockDesign(FIVE, EPSILON, Paley(11)),
     "design-trivial": dn.BlockDesign(FIVE, 1.0),
     "design-quartic": dn.BlockDesign(dn.Categories(range(9)), EPSILON, Quartic(13)),
+    "label": dn.LabelResponse(FIVE, EPSILON),
+    "label-beta": dn.LabelResponse.with_beta(THREE, 1.0, -0.25),
+    "label-laplace": dn.LabelResponse.laplace(FIVE, 2.0),
     "design-field": dn.BlockDesign(dn.Categories(range(16)), 1.0),
 }
 

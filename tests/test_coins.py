@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 import deniable as dn
 from deniable import kernels
 from deniable.core.bits import PackedBits
+from deniable.core.every import WatchedCoins
 from deniable.kernels import plain
 from tests.streams import CountingCoins, GivenCoins, planes
 
@@ -214,6 +215,43 @@ def test_each_toss_has_its_own_probability() -> None:
     for wrong in ([-1], [2**53 + 1]):
         with pytest.raises(dn.InvalidParameter, match="2\\^53"):
             dn.SeededCoins(1).toss_each(np.array(wrong, np.int64))
+
+
+def test_shares_of_another_whole_are_exact() -> None:
+    """j out of s: below the s equally likely numbers; and the followed coin has just that chance."""
+
+    class EachOnce(dn.SeededCoins):
+        def below(self, n: int, size: int) -> NDArray[np.int64]:
+            return np.arange(size) % n
+
+    tossed = EachOnce(1).toss_each(np.repeat(np.arange(8), 7).astype(np.int64), 7)
+    assert tossed.reshape(8, 7).sum(axis=1).tolist() == list(range(8))
+    every = dn.EveryCoin()
+    every.toss_each(np.array([3], np.int64), 7)
+    every.follow(np.arange(2))
+    every.toss_each(np.array([3, 3], np.int64), 7)
+    code, chances = every.chances()
+    assert [chances[place] for place in code] == [Fraction(4, 7), Fraction(3, 7)]
+    with pytest.raises(dn.InvalidParameter, match="whole"):
+        dn.SeededCoins(1).toss_each(np.array([8], np.int64), 7)
+
+
+def test_rounding_tosses_nothing_on_the_grid_when_followed() -> None:
+    """Devices always draw; certificates go through points of the grid, where there is only one outcome."""
+    every = dn.EveryCoin()
+    assert every.rounded(np.array([0, 2**53, 0], np.int64)).tolist() == [False, True, False]
+    assert every.combinations == 1
+    coins, other = dn.SeededCoins(1), dn.SeededCoins(1)
+    coins.rounded(np.zeros(5, np.int64))
+    other.draw(40)
+    assert coins.draw(8).tobytes() == other.draw(8).tobytes()
+
+
+def test_majorities_have_more_ones_and_cannot_be_watched() -> None:
+    rows = dn.SeededCoins(4).majority(6, 500)
+    assert (rows.row_sums() >= 4).all() and rows.bytes.max() < 1 << 6
+    with pytest.raises(dn.NotCertifiable):
+        WatchedCoins([0]).majority(3, 1)
 
 
 def test_pick_follows_its_weights_exactly() -> None:

@@ -3,11 +3,13 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from deniable.core.estimate import Estimate, Floats
+from deniable.mechanisms import FeatureVector
 from deniable.planner import CLOSE, FAMILIES
-from experiments import accuracy, coverage, utility
+from experiments import accuracy, coverage, embeddings, utility
 
 ROOT = Path(__file__).parents[1]
 
@@ -118,3 +120,29 @@ def test_the_documentation_shows_the_tables(name: str) -> None:
     assert len(parts) % 2 == 0 and all(part in page for part in parts)
     assert f"python -m experiments.{name}" in page
     assert re.search(rf"python -m experiments\.{name} +writes", (ROOT / "experiments" / f"{name}.py").read_text())
+
+
+@pytest.mark.needs("scipy")
+class TestEmbeddings:
+    def test_every_mechanism_is_in_the_table_and_runs(self) -> None:
+        """On few people with short vectors; that only the mechanisms with a large enough budget have a figure is right."""
+        vectors = np.random.default_rng(1).normal(0.3, 1, (300, 16))
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        found = rows(embeddings.page(vectors, 1))
+        kept = rows(committed("embeddings"))
+        assert list(found) == list(kept) == ["mechanism", "---", *embeddings.ROWS]
+        assert all(float(cell) > 0 for name in embeddings.ROWS for cell in found[name][1:])
+
+    def test_errors_are_as_predicted(self) -> None:
+        """The committed errors of two mechanisms are those that follow from their exact variances, within 5 %."""
+        kept = rows(committed("embeddings"))
+        people = 12_000
+        vectors = np.full((1, 384), embeddings.TYPICAL)
+        for column, epsilon in enumerate(embeddings.BUDGETS, 1):
+            mechanism = FeatureVector.typical(embeddings.box(384), epsilon, embeddings.TYPICAL)
+            predicted = 1000 * mechanism.predict(vectors, people).standard_error.mean()
+            assert float(kept["`FeatureVector.typical`"][column]) == pytest.approx(predicted, rel=0.05)
+
+    def test_the_documentation_shows_it(self) -> None:
+        page = (ROOT / "docs" / "numbers.md").read_text(encoding="utf-8")
+        assert committed("embeddings").strip() in page

@@ -4,23 +4,29 @@ import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import overload
+from typing import Literal, overload
+
+from numpy.typing import ArrayLike
 
 from deniable.core.domain import Domain
 from deniable.core.estimate import confidence_each
-from deniable.core.mechanism import PureProtocol
+from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.core.odds import checked_epsilon
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.choice import plan_release
 from deniable.mechanisms.design import BlockDesign
 from deniable.mechanisms.difference_sets import LARGEST as LARGEST_DESIGN
 from deniable.mechanisms.direct import DirectResponse
 from deniable.mechanisms.hadamard import HadamardResponse
 from deniable.mechanisms.hashing import LocalHashing
+from deniable.mechanisms.mean_plan import plan_for_mean
 from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.tuning import total_error
 from deniable.mechanisms.unary import Unary
 from deniable.mechanisms.wheel import Wheel
 from deniable.wrappers.utility import OPEN_SHARE, OpenAnswers, UtilityOptimized, checked_sensitive
+
+Target = Literal["shares", "mean", "release"]
 
 CLOSE = 1.015  # an error this near to the smallest counts as equally good; then small reports and little work decide
 LARGEST_DENSE = 1 << 20  # values above which reports with a bit for each value are not considered
@@ -101,36 +107,63 @@ def chosen(ranked: list[Option], max_bits: int | None) -> Option:
 
 
 @overload
-def plan(domain: Domain, epsilon: float, n: int, max_bits: int | None = None) -> PureProtocol: ...
+def plan(domain: Domain, epsilon: float, n: int = 1, max_bits: int | None = None) -> PureProtocol: ...
 @overload
 def plan(
     domain: Domain,
     epsilon: float,
-    n: int,
+    n: int = 1,
     max_bits: int | None = None,
     *,
     sensitive: Collection[object] | None,
     open_share: float = OPEN_SHARE,
 ) -> PureProtocol | UtilityOptimized: ...
+@overload
+def plan(
+    domain: Domain,
+    epsilon: float,
+    n: int = 1,
+    max_bits: int | None = None,
+    *,
+    target: Target,
+    prior: ArrayLike | None = None,
+) -> Mechanism: ...
 
 
 def plan(
     domain: Domain,
     epsilon: float,
-    n: int,
+    n: int = 1,
     max_bits: int | None = None,
+    *,
     sensitive: Collection[object] | None = None,
     open_share: float = OPEN_SHARE,
-) -> PureProtocol | UtilityOptimized:
+    target: Target = "shares",
+    prior: ArrayLike | None = None,
+) -> Mechanism:
     """The best mechanism to learn the share of each answer from n people; its `explain()` shows the alternatives.
 
     With `sensitive`, only those answers are protected and the others may be told; `open_share` is the share of people that
     are thought to have one of the others.
 
+    With `target="mean"` the mean of a number, or of the vectors of `Features`: with the smallest worst-case variance, or the
+    smallest for a `prior`: the shares that the points of the grid are thought to have, or, for vectors, the typical size of
+    a coordinate. With `target="release"` single reports that are near the truth, under a prior or for the worst answer.
+
     >>> from deniable.domains import Categories
     >>> plan(Categories(["Lyon", "Paris", "Nice", "Lille"]), epsilon=1.0, n=50_000).wire
     'direct-1'
     """
+    if target in ("mean", "release") and sensitive is None:
+        return (
+            plan_release(domain, epsilon, prior)
+            if target == "release"
+            else plan_for_mean(domain, epsilon, n, max_bits, prior)
+        )
+    if target != "shares" or prior is not None:
+        raise InvalidParameter(
+            'A plan is for target="shares", or for "mean" or "release", which may have a prior but no sensitive answers.'
+        )
     ranked = options(domain, epsilon, n, sensitive, open_share)
     best = chosen(ranked, max_bits)
     which = "" if sensitive is None else f", {len(sensitive):,} of them sensitive"

@@ -5,14 +5,15 @@ from pathlib import Path
 
 import click
 
+from deniable.cli import claims as claims_verb
 from deniable.cli import options
 from deniable.cli.mechanisms import MAKERS, NAMES, made, read_mechanism
 from deniable.core.domain import Label
-from deniable.core.loss import Proof
+from deniable.core.loss import Proof, written_odds
 from deniable.core.mechanism import Mechanism
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
-from deniable.mechanisms import SubsetSelection
+from deniable.mechanisms import BitRand, FeatureVector, SubsetSelection
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify as certificate_of
 from deniable.wrappers.utility import UtilityOptimized
@@ -21,7 +22,7 @@ LARGEST = 100_000  # values: past this, following a mechanism takes minutes
 
 
 @click.command(short_help="Prove the exact privacy loss of a mechanism.", epilog=f"Names of mechanisms: {NAMES}.")
-@click.argument("mechanism", metavar="MECHANISM")
+@click.argument("mechanism", metavar="MECHANISM", required=False)
 @options.question
 @options.secrets_only
 @click.option("--epsilon", type=float, metavar="E", help="The privacy budget of one answer.")
@@ -31,11 +32,12 @@ LARGEST = 100_000  # values: past this, following a mechanism takes minutes
     type=click.Choice(["enumerated", "symmetric", "factored"]),
     help="Ask for one way to prove it instead of the first that is possible.",
 )
+@click.option("--claims", is_flag=True, help="Check what papers claim of their mechanisms instead, with counterexamples.")
 @options.json_flag
 @click.pass_context
 def certify(
     ctx: click.Context,
-    mechanism: str,
+    mechanism: str | None,
     values: int | None,
     words: tuple[str, ...],
     file: Path | None,
@@ -44,6 +46,7 @@ def certify(
     epsilon: float | None,
     size: int | None,
     proof: Proof | None,
+    claims: bool,
     as_json: bool,
 ) -> None:
     """Work out the exact privacy loss of MECHANISM and say whether it keeps its promise.
@@ -70,9 +73,21 @@ def certify(
     deniable certify unary-symmetric --values 1024 --epsilon 2 --json
     deniable certify hashing --values 30 --sensitive 0-9 --epsilon 1
     deniable certify mechanism.json
+    deniable certify --claims
+
+    With --claims, mechanisms are certified as they were published, and the epsilon that holds is shown beside the one that
+    their paper states, with the smallest case in which they differ.
 
     Exit code: 0 if the promise holds, 1 if it does not, 2 if there is nothing to certify.
     """
+    given = any(option is not None for option in (values, file, other, epsilon, size, proof)) or bool(words)
+    if claims:
+        if mechanism is not None or given:
+            raise InvalidParameter("--claims has its own list of mechanisms. Leave everything else out, but for --json.")
+        claims_verb.show(as_json)
+        return
+    if mechanism is None:
+        raise click.MissingParameter(ctx=ctx, param_type="argument", param_hint="'MECHANISM'")
     if mechanism in MAKERS:
         _check_size(values or 0)
         question = options.domain(values, words, file, other)
@@ -90,7 +105,8 @@ def certify(
         )
     else:
         chosen = read_mechanism(Path(mechanism))
-        _check_size(chosen.domain.size)
+        if not isinstance(chosen, FeatureVector | BitRand):  # vectors need not be gone through one by one
+            _check_size(chosen.domain.size)
 
     from deniable.cli import panel  # loads rich, which --help does not need
 
@@ -130,7 +146,7 @@ def _named(
 def _record(certificate: Certificate) -> dict[str, object]:
     """The certificate as plain data; fractions are text, and an unbounded loss is null."""
     loss, mechanism = certificate.loss, certificate.mechanism
-    bounded = loss.odds is not None
+    bounded, declared = loss.odds is not None, certificate.declared.odds
     return {
         "holds": certificate.holds,
         "mechanism": mechanism.spec(),
@@ -139,13 +155,13 @@ def _record(certificate: Certificate) -> dict[str, object]:
         "protects": loss.protects,
         "budget": mechanism.epsilon,
         "epsilon": loss.epsilon() if bounded else None,
-        "odds": str(loss.odds) if bounded else None,
-        "declared_odds": str(certificate.declared.odds) if certificate.declared.odds is not None else None,
+        "odds": written_odds(loss.odds) if loss.odds is not None else None,
+        "declared_odds": written_odds(declared) if declared is not None else None,
         "slack": certificate.slack if bounded else None,
         "worst_pair": list(certificate.worst_pair),
         "worst_report": certificate.worst_report,
         "proof": loss.proof,
         "outcomes_followed": certificate.followed,
         "values_followed": certificate.values,
-        "values": mechanism.domain.size,
+        "values": mechanism.domain.size if mechanism.domain.size < 1 << 53 else None,
     }

@@ -15,9 +15,11 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
+from deniable.core.domain import told_size
+from deniable.core.loss import told_odds, written_odds
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import InvalidReport
-from deniable.privacy.certificate import Certificate
+from deniable.privacy.certificate import Certificate, told_answer
 
 WIDEST = 120
 SHOWN_BYTES = 8  # of a report in hexadecimal
@@ -76,25 +78,27 @@ def certificate(shown: Certificate) -> Panel:
     lines.add_column(overflow="fold")
     verdict = Text("holds", "bold green") if shown.holds else Text("DOES NOT HOLD", "bold red")
     lines.add_row("verdict", verdict)
-    lines.add_row("mechanism", Text(f"{mechanism.wire}, {mechanism.domain.size:,} values, {mechanism.fingerprint}"))
+    lines.add_row("mechanism", Text(f"{mechanism.wire}, {told_size(mechanism.domain.size)} values, {mechanism.fingerprint}"))
     lines.add_row("budget", Text(f"epsilon {mechanism.epsilon:.12g} for {loss.unit}, {loss.protects}"))
     lines.add_row("exact loss", Text(f"epsilon {loss.epsilon():.12g} for {loss.unit}"))
     if loss.odds is None:
         lines.add_row("odds", Text("unbounded: the worst report rules one of the worst pair out"))
     else:
-        lines.add_row("odds", Text(f"{float(loss.odds):.9g} = {loss.odds}"))
+        written = written_odds(loss.odds)
+        lines.add_row("odds", Text(told_odds(loss.odds, 9) + (f" = {written}" if written is not None else "")))
         which = "no report" if shown.open_told is None else "a report that tells no open answer never"
         lines.add_row("in words", Text(f"{which} changes the odds of two answers more than {at_most(loss.odds)}-fold"))
     if shown.open_told is not None:
         told = f"told {shown.open_told:.1%} of the time; such a report can come from no other answer"
         lines.add_row("open answers", Text(told))
     lines.add_row("slack", Text(f"{shown.slack:.3g} of epsilon for {loss.unit}"))
-    lines.add_row("worst pair", Text(f"{first!r} against {second!r}"))
+    lines.add_row("worst pair", Text(f"{told_answer(first)} against {told_answer(second)}"))
     lines.add_row("worst report", Text(_report(shown)))
     lines.add_row("proof", Text(f"{loss.proof}: {PROOFS[loss.proof]}"))
     alike = "" if shown.values == mechanism.domain.size else ", which stand for all"
     lines.add_row(
-        "followed", Text(f"{shown.followed:,} outcomes, {shown.values:,} of {mechanism.domain.size:,} values{alike}")
+        "followed",
+        Text(f"{shown.followed:,} outcomes, {shown.values:,} of {told_size(mechanism.domain.size)} values{alike}"),
     )
     return Panel(lines, title="certificate", title_align="left", border_style="green" if shown.holds else "red")
 

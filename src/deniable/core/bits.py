@@ -50,6 +50,13 @@ class PackedBits:
         changed[row, column >> 3] = cleared | value.astype(np.uint8) << shift
         return PackedBits(changed, self.width)
 
+    def turned(self, which: Bools) -> "PackedBits":
+        """The same rows with every bit turned over in those that `which` names."""
+        full = np.full(self.bytes.shape[1], 255, np.uint8)
+        if self.width % 8:
+            full[-1] = (1 << self.width % 8) - 1
+        return PackedBits(self.bytes ^ full * which[:, None], self.width)
+
     def widened(self, width: int) -> "PackedBits":
         """The same rows with room for `width` bits; the new ones are zero."""
         missing = (width + 7) // 8 - self.bytes.shape[1]

@@ -12,7 +12,10 @@ How bytes become outcomes is part of the wire format, because clients in other l
   is wanted, the first step takes nothing. Rows of which any word is refused are drawn again whole, in order.
 - `split(heads, first, second)`: a toss each, then `below(second)` each, then `below(first)` each; a draw
   from only one is left out.
-- `toss_each(heads)`: one little-endian 64-bit word each; true if its upper 53 bits, as a number, are below `heads`.
+- `toss_each(heads)`: one little-endian 64-bit word each; true if its upper 53 bits, as a number, are below `heads`. With
+  another `whole` than 2^53: true if `below(whole)` is below `heads`.
+- `majority(n)`: rows of n fair tosses; rows with as many ones as zeros are drawn again, whole, in order, and rows with more
+  zeros than ones are turned over.
 - `public(n)`: as `below`.
 - `pick(weights)`: `below` the sum of the weights, looked up among their running sums.
 - `pick_each(table, rows)`: the same with weights that differ from answer to answer; all rows of the table have one sum.
@@ -72,8 +75,16 @@ class Coins(ABC):
         """With probability `heads` one of the indices 0..first-1, else one of the `second` after them, uniformly."""
 
     @abstractmethod
-    def toss_each(self, heads: Ints) -> Bools:
-        """Truth values, each true with a probability of its own: heads[i] / 2^53, as when a number is rounded to a grid."""
+    def toss_each(self, heads: Ints, whole: int = WHOLE) -> Bools:
+        """Truth values, each true with a probability of its own: heads[i] / whole."""
+
+    @abstractmethod
+    def majority(self, n: int, size: int) -> PackedBits:
+        """Rows of n bits with more ones than zeros, each such row equally likely."""
+
+    def rounded(self, heads: Ints) -> Bools:
+        """As `toss_each`, for rounding an answer to a grid before anything else happens to it."""
+        return self.toss_each(heads)
 
     def public(self, n: int, size: int) -> Ints:
         """Uniform integers 0..n-1 that go into the report as they are, such as the choice of a hash function."""
@@ -162,10 +173,20 @@ class StreamCoins(Coins):
             index += self.below(first, size) * inside
         return index
 
-    def toss_each(self, heads: Ints) -> Bools:
-        check_shares(heads)
+    def toss_each(self, heads: Ints, whole: int = WHOLE) -> Bools:
+        check_shares(heads, whole)
+        if whole != WHOLE:
+            return self.below(whole, len(heads)) < heads
         words = self._words(np.dtype("<u8"), len(heads)) >> np.uint64(64 - 53)
         return words.astype(np.int64) < heads
+
+    def majority(self, n: int, size: int) -> PackedBits:
+        rows = self.toss_packed(Fraction(1, 2), size, n)
+        ones, bits = rows.row_sums(), rows.bytes
+        while (again := np.flatnonzero(2 * ones == n)).size:
+            drawn = self.toss_packed(Fraction(1, 2), len(again), n)
+            bits[again], ones[again] = drawn.bytes, drawn.row_sums()
+        return rows.turned(2 * ones < n)
 
     def pick(self, weights: Sequence[int], size: int) -> Ints:
         edges = np.cumsum([0, *check_weights(weights)])[1:]
@@ -252,10 +273,12 @@ def check_probability(probability: Fraction) -> None:
         raise InvalidParameter("A probability must be a Fraction from 0 to 1, for example Fraction(3, 4).")
 
 
-def check_shares(heads: Ints) -> None:
-    """Refuse what is not a whole number from 0 to 2^53: the probabilities of `toss_each`."""
-    if heads.dtype != np.int64 or (len(heads) and not 0 <= int(heads.min()) <= int(heads.max()) <= WHOLE):
-        raise InvalidParameter("Probabilities that differ from answer to answer are whole numbers from 0 to 2^53.")
+def check_shares(heads: Ints, whole: int = WHOLE) -> None:
+    """Refuse what is not a whole number from 0 to `whole`: the probabilities of `toss_each`."""
+    if heads.dtype != np.int64 or (len(heads) and not 0 <= int(heads.min()) <= int(heads.max()) <= whole):
+        raise InvalidParameter(
+            "Probabilities that differ from answer to answer are whole numbers from 0 to 2^53, or to the whole given."
+        )
 
 
 def check_subset(n: int, k: int) -> None:

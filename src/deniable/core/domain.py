@@ -1,5 +1,6 @@
 """What an answer may be: a domain turns answers into indices, and refuses anything else without repeating it."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,15 @@ class Domain(ABC):
     @abstractmethod
     def spec(self) -> Mapping[str, object]:
         """The domain as plain data, for JSON and fingerprints."""
+
+
+def told_size(size: int) -> str:
+    """How many answers there are, for people to read.
+
+    >>> told_size(1024), told_size(2**7680)
+    ('1,024', 'about 10^2311')
+    """
+    return f"{size:,}" if size < 10**15 else f"about 10^{math.floor(math.log10(size))}"
 
 
 def checked_answers(values: Answers) -> Answers:

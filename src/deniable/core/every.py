@@ -22,6 +22,7 @@ Bools = NDArray[np.bool_]
 Chances = list[Fraction]
 
 LARGEST_COIN = 1 << 22  # outcomes of a single coin that may be listed
+LARGEST_MAJORITY = 20  # bits of a row with more ones than zeros, where all such rows are listed
 
 
 class FollowedCoins(Coins):
@@ -111,12 +112,19 @@ class FollowedCoins(Coins):
         self._record(own.ravel(), [Fraction(int(weight), table.total) for weight in weights])
         return outcome
 
-    def toss_each(self, heads: Ints) -> Bools:
-        check_shares(heads)
+    def toss_each(self, heads: Ints, whole: int = WHOLE) -> Bools:
+        check_shares(heads, whole)
         outcome = self._outcome(len(heads), 2)
         shares, own = np.unique(heads, return_inverse=True)
-        self._record(2 * own + outcome, [chance for share in shares for chance in _both(Fraction(int(share), WHOLE))])
+        self._record(2 * own + outcome, [chance for share in shares for chance in _both(Fraction(int(share), whole))])
         return outcome.astype(np.bool_)
+
+    def rounded(self, heads: Ints) -> Bools:
+        # The answers that are followed lie on the grid, so that there is nothing to toss.
+        return heads > 0 if not (heads % WHOLE).any() else self.toss_each(heads)
+
+    def majority(self, n: int, size: int) -> PackedBits:
+        raise NotCertifiable("Rows with more ones than zeros can only be followed one by one, where they are few.")
 
     def split(self, heads: Fraction, first: int, second: int, size: int) -> Ints:
         check_probability(heads)
@@ -159,6 +167,13 @@ class EveryCoin(FollowedCoins):
         outcome = self._outcome(size, n)
         self._record(np.zeros_like(outcome), [Fraction(1, n)])
         return outcome
+
+    def majority(self, n: int, size: int) -> PackedBits:
+        rows = np.arange(1 << n if n <= LARGEST_MAJORITY else 0)
+        rows = rows[2 * np.bitwise_count(rows) > n]
+        outcome = self._outcome(size, len(rows) or LARGEST_COIN + 1)
+        self._record(np.zeros_like(outcome), [Fraction(1, len(rows))])
+        return PackedBits.pack((rows[outcome][:, None] >> np.arange(n) & 1).astype(np.bool_))
 
     def subset(self, n: int, k: int, one_less: Bools) -> PackedBits:
         check_subset(n, k)
@@ -284,7 +299,7 @@ class SingleCoins(FollowedCoins):
     def pick(self, weights: Sequence[int], size: int) -> Ints:
         raise NotCertifiable("Only independent yes-or-no coins can be certified in factors.")
 
-    def toss_each(self, heads: Ints) -> Bools:
+    def toss_each(self, heads: Ints, whole: int = WHOLE) -> Bools:
         raise NotCertifiable("Only coins with one probability for all answers can be certified in factors.")
 
     def pick_each(self, table: WeightTable, rows: Ints) -> Ints:

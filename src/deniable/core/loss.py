@@ -51,6 +51,20 @@ class PrivacyLoss:
     def __str__(self) -> str:
         if self.odds is None:
             return f"no promise: some report rules a value out ({self.protects}, {self.unit}, {self.proof})"
-        return (
-            f"odds at most {float(self.odds):.6g}, epsilon {self.epsilon():.6g} ({self.protects}, {self.unit}, {self.proof})"
-        )
+        about = f"{self.protects}, {self.unit}, {self.proof}"
+        return f"odds at most {told_odds(self.odds, 6)}, epsilon {self.epsilon():.6g} ({about})"
+
+
+def told_odds(odds: Fraction, digits: int) -> str:
+    """Odds to so many digits, as a power of e where no float is large enough.
+
+    >>> told_odds(Fraction(3, 2), 6), told_odds(Fraction(3) ** 3000, 6)
+    ('1.5', 'e^3295.84')
+    """
+    epsilon = log_up(odds)
+    return f"{float(odds):.{digits}g}" if epsilon < 700 else f"e^{epsilon:.6g}"
+
+
+def written_odds(odds: Fraction, longest: int = 4000) -> str | None:
+    """The exact fraction as text; None if it has more digits than anybody reads, or than Python writes."""
+    return str(odds) if log_up(odds) < 700 and odds.denominator.bit_length() < 3 * longest else None

@@ -15,7 +15,7 @@ from deniable import kernels
 from deniable.core import message
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins, checked_coins
-from deniable.core.domain import Answers, Domain, checked_answers
+from deniable.core.domain import Answers, Domain, checked_answers, told_size
 from deniable.core.estimate import Estimate, confidence_each
 from deniable.core.layout import Column, Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
@@ -149,7 +149,7 @@ class Mechanism(ABC):
 
     def explain(self) -> str:
         """Why this mechanism: the planner's comparison if it was planned, else what it is."""
-        chosen_by_hand = f"{self.wire} for {self.domain.size:,} values, chosen by hand: {self.loss()}"
+        chosen_by_hand = f"{self.wire} for {told_size(self.domain.size)} values, chosen by hand: {self.loss()}"
         return str(getattr(self, "_explanation", chosen_by_hand))
 
     def spec(self) -> dict[str, object]:

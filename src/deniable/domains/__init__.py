@@ -5,6 +5,8 @@ from typing import Any
 
 from deniable.core.domain import Domain
 from deniable.domains.categories import Categories
+from deniable.domains.codes import SignMagnitude
+from deniable.domains.features import Features, UnitVectors
 from deniable.domains.interval import Interval
 from deniable.domains.loss_matrix import LossMatrix
 from deniable.domains.ordered import Ordered
@@ -13,15 +15,30 @@ from deniable.domains.quadkey import quadkey
 from deniable.domains.vectors import Vectors
 from deniable.errors import InvalidParameter
 
-__all__ = ["Categories", "Interval", "LossMatrix", "Ordered", "Points", "Vectors", "domain_from_spec", "quadkey"]
+__all__ = [
+    "Categories",
+    "Features",
+    "Interval",
+    "LossMatrix",
+    "Ordered",
+    "Points",
+    "SignMagnitude",
+    "UnitVectors",
+    "Vectors",
+    "domain_from_spec",
+    "quadkey",
+]
 
 KINDS: dict[str, Callable[[Mapping[str, Any]], Domain]] = {
     "categories": Categories.from_spec,
+    "features": Features.from_spec,
     "interval": Interval.from_spec,
     "losses": LossMatrix.from_spec,
     "ordered": Ordered.from_spec,
     "points": Points.from_spec,
     "vectors": Vectors.from_spec,
+    "sign-magnitude": SignMagnitude.from_spec,
+    "unit-vectors": UnitVectors.from_spec,
 }
 
 

@@ -65,7 +65,7 @@ class Interval(Domain):
         position = self._position(values)
         below = np.minimum(np.floor(position), self.steps - 1)
         up = np.rint((position - below) * WHOLE).astype(np.int64)
-        return below.astype(np.int64) + coins.toss_each(up)
+        return below.astype(np.int64) + coins.rounded(up)
 
     def nearest(self, values: Answers) -> Floats:
         """The point of the grid nearest to each number, the lower of two that are equally near; no coin is tossed."""

@@ -7,16 +7,25 @@ from deniable.core.mechanism import Mechanism
 from deniable.domains import domain_from_spec
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.bipartite import Bipartite
+from deniable.mechanisms.bitrand import BitRand
 from deniable.mechanisms.choice import plan_release
 from deniable.mechanisms.coarsened import Coarsened
 from deniable.mechanisms.comparison import Comparison, compare_releases
 from deniable.mechanisms.design import BlockDesign
 from deniable.mechanisms.direct import DirectResponse
+from deniable.mechanisms.duchi_vector import DuchiVector
+from deniable.mechanisms.feature_vector import FeatureVector
 from deniable.mechanisms.hadamard import HadamardResponse
 from deniable.mechanisms.hashing import LocalHashing
+from deniable.mechanisms.labels import LabelResponse
 from deniable.mechanisms.matrix import FiniteChannel
+from deniable.mechanisms.mean import BitSampling, Duchi, ThreeOutputs
+from deniable.mechanisms.mean_channel import MeanChannel
+from deniable.mechanisms.mean_piecewise import Hybrid, Piecewise
+from deniable.mechanisms.privunit import PrivUnit
 from deniable.mechanisms.release import Release
 from deniable.mechanisms.rivals import ReleaseChannel
+from deniable.mechanisms.rotation import Rotation
 from deniable.mechanisms.staircase import Staircase
 from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.unary import Unary
@@ -25,17 +34,29 @@ from deniable.mechanisms.wheel import Wheel
 
 __all__ = [
     "Bipartite",
+    "BitRand",
+    "BitSampling",
     "BlockDesign",
     "Coarsened",
     "Comparison",
     "DirectResponse",
+    "Duchi",
+    "DuchiVector",
+    "FeatureVector",
     "FiniteChannel",
     "HadamardResponse",
+    "Hybrid",
+    "LabelResponse",
     "LocalHashing",
+    "MeanChannel",
+    "Piecewise",
+    "PrivUnit",
     "Release",
     "ReleaseChannel",
+    "Rotation",
     "Staircase",
     "SubsetSelection",
+    "ThreeOutputs",
     "Unary",
     "VectorRelease",
     "Wheel",
@@ -60,6 +81,17 @@ FAMILIES: dict[str, type[Mechanism]] = {
         Coarsened,
         ReleaseChannel,
         VectorRelease,
+        LabelResponse,
+        Duchi,
+        ThreeOutputs,
+        Piecewise,
+        Hybrid,
+        BitSampling,
+        MeanChannel,
+        FeatureVector,
+        DuchiVector,
+        PrivUnit,
+        BitRand,
     )
 }
 

@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 
-from deniable.core.loss import PrivacyLoss, Proof
+from deniable.core.domain import told_size
+from deniable.core.loss import PrivacyLoss, Proof, told_odds, written_odds
 from deniable.core.mechanism import Mechanism
 from deniable.privacy.ratio import Worst
 from deniable.wrappers.utility import OpenAnswers
+
+LONGEST = 160  # letters of a worst report that are shown whole
 
 
 @dataclass(frozen=True)
@@ -49,18 +52,36 @@ class Certificate:
                 f"exact loss    epsilon {self.loss.epsilon():.12g} (odds {self._odds()})",
                 f"slack         {self.slack:.3g}",
                 *open_answers,
-                f"worst case    report {self.worst_report}: {first!r} against {second!r}",
+                f"worst case    report {self.short_report}: {told_answer(first)} against {told_answer(second)}",
                 f"proof         {self.loss.proof}: {self.followed:,} outcomes followed, "
-                f"{self.values:,} of {self.mechanism.domain.size:,} values",
+                f"{self.values:,} of {told_size(self.mechanism.domain.size)} values",
             ]
         )
+
+    @property
+    def short_report(self) -> str:
+        """The worst report, or how it begins if it is long."""
+        report = self.worst_report
+        return report if len(report) <= LONGEST else f"{report[:16]}... ({len(report) // 2:,} bytes)"
 
     def _odds(self) -> str:
         odds = self.loss.odds
         if odds is None:
             return "unbounded: the report rules one of them out"
-        exact = f" = {odds}" if len(str(odds)) <= 40 else ""
-        return f"{float(odds):.9g}{exact}"
+        written = written_odds(odds)
+        exact = f" = {written}" if written is not None and len(written) <= 40 else ""
+        return told_odds(odds, 9) + exact
+
+
+def told_answer(answer: object) -> str:
+    """An answer for people to read; of a long vector only how it begins.
+
+    >>> told_answer("yes"), told_answer((0.5,) * 768)
+    ("'yes'", '(0.5, 0.5, 0.5, ... 768 numbers)')
+    """
+    if isinstance(answer, tuple) and len(answer) > 8:
+        return f"({', '.join(map(repr, answer[:3]))}, ... {len(answer):,} numbers)"
+    return repr(answer)
 
 
 def certificate(mechanism: Mechanism, worst: Worst, proof: Proof, followed: int, values: int) -> Certificate:

@@ -3,7 +3,8 @@
 Three ways, tried in this order:
 
 - *enumerated*: every value, every combination of coins. Nothing is assumed but the coins themselves.
-- *factored*: for reports of independent bits. One coin at a time is flipped (see wiring.py). Then losses multiply.
+- *factored*: for reports of independent parts. One coin at a time is flipped (see wiring.py; for vectors products.py), and
+  losses multiply.
 - *symmetric*: for mechanisms that treat all values alike. Four representative values are followed in full at the real size;
   where public seeds are too many, some of them; where subsets of cells are, what happens at the cells of the four, and that
   the code for every value takes its subset the same way.
@@ -22,9 +23,12 @@ from deniable.core.layout import Flags, Number
 from deniable.core.loss import Proof
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import NotCertifiable
+from deniable.mechanisms.bitrand import BitRand
+from deniable.mechanisms.feature_vector import FeatureVector
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.law import LIMIT, Chances, combinations, gathered, law, runs
 from deniable.privacy.open import certify_open
+from deniable.privacy.products import by_parts, separate
 from deniable.privacy.ratio import Worst, worst_ratio
 from deniable.privacy.wiring import check_members, factored
 from deniable.wrappers.utility import OpenAnswers
@@ -47,7 +51,9 @@ def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT
         case "enumerated":
             return _enumerated(mechanism, limit)
         case "factored":
-            return certificate(mechanism, *factored(mechanism))
+            if isinstance(mechanism, FeatureVector):
+                return certificate(mechanism, *by_parts(mechanism, _enumerated(mechanism.part, limit)))
+            return certificate(mechanism, *(separate if isinstance(mechanism, BitRand) else factored)(mechanism))
         case "symmetric":
             return _symmetric(mechanism, limit)
     raise NotCertifiable("This mechanism rests on a theorem; it is too large for its law to be followed.")
@@ -86,7 +92,7 @@ def _worst_number(mechanism: Mechanism) -> Worst:
         combinations(mechanism, index, coins)
         for reports, code, table in runs(mechanism, index, coins):
             number, kinds = reports.columns[field.name], chances.indices(table)[code]
-            for kind in range(len(chances.values)):
+            for kind in np.unique(kinds).tolist():
                 found = np.bincount(number[kinds == kind], minlength=size)
                 often[kind] = often[kind] + found if kind in often else found
         sums, which = [Fraction(0)], np.zeros(size, np.int64)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.core.bits import distinct_rows
+from deniable.core.domain import Answers
 from deniable.core.every import EveryCoin, FollowedCoins
 from deniable.core.mechanism import Mechanism
 from deniable.core.reports import Reports
@@ -68,7 +69,11 @@ def runs(mechanism: Mechanism, index: int, coins: FollowedCoins) -> Iterator[tup
         part = np.arange(start, min(start + mechanism.batch, coins.combinations))
         coins.follow(part)
         answer = mechanism.domain.answer(index)
-        answers = np.full(len(part), answer) if isinstance(answer, int) else [answer] * len(part)
+        answers: Answers = [answer] * len(part)
+        if isinstance(answer, int):
+            answers = np.full(len(part), answer)
+        elif isinstance(answer, tuple) and isinstance(answer[0], float):  # a vector
+            answers = np.tile(np.array(answer), (len(part), 1))
         reports = mechanism.perturb(answers, coins)
         code, chances = coins.chances()
         for turn in (1, 2) if coins.spare is not None else ():

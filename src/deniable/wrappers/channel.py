@@ -35,7 +35,7 @@ def channel_noise(channel: Floats, mask: Floats, shares: Floats, open_share: flo
 
     The estimate adds up a_x over all protected reports, and takes off what the open values add on average, m_x, once for
     each that is told, divided by how often one is. The error of that is not independent of what it takes off: leaving the
-    covariance out, as Eq. 31 of Cao et al. does, makes it look smaller by 2 open_share m_x^2 / n.
+    covariance out, as Eq. 31 of He et al. does, makes it look smaller by 2 open_share m_x^2 / n.
     """
     weight = inverse(channel)
     mean, told = weight @ mask, 1 - float(mask.sum())

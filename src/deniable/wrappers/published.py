@@ -1,7 +1,7 @@
 """Utility-optimized response as it was published: kept to be compared with, and to have its true cost computed.
 
 Somebody with an open answer tells it with probability 1 - f. Otherwise they take a sensitive value at random and randomize
-it as if it were their own; with probability z they tell their open answer beside that report. Formulas of Cao et al. (uSS,
+it as if it were their own; with probability z they tell their open answer beside that report. Formulas of He et al. (uSS,
 uUE, uLH, uWheel), numbered as there. For hashing and the wheel z was worked out for the average over all hash functions;
 but a report names its function, and under one that gives a bucket few values it is worth more than was promised.
 """

@@ -91,7 +91,7 @@ class UtilityOptimized(OpenAnswers):
 
     It is hidden as rarely as can be (see masks.py), so a report that tells nothing is at most `odds` times as likely under
     one answer as under another, whatever they are; and one that tells can only come from the answer it tells. That is
-    utility-optimized local differential privacy (Murakami, Kawamoto 2019); the base may be any, as Cao et al. showed.
+    utility-optimized local differential privacy (Murakami, Kawamoto 2019); the base may be any, as He et al. showed.
     `base` is a class of mechanisms, whose best parameter is then found for the share of people with an open answer, or a
     mechanism for the numbers from 0 to the number of sensitive answers. `flat` hides behind all reports alike.
     """

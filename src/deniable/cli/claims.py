@@ -1,0 +1,65 @@
+"""`deniable certify --claims`: what papers claim of their mechanisms, beside what holds."""
+
+import json
+
+import click
+
+from deniable.privacy.claims import Checked, checked_claims
+
+
+def show(as_json: bool) -> None:
+    """Check all claims and print them."""
+    from deniable.cli import panel  # loads rich, which --help does not need
+
+    with panel.waiting("certifying mechanisms as published"):
+        checked = checked_claims()
+    if as_json:
+        for each in checked:
+            click.echo(json.dumps(_record(each)))
+        return
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False)
+    for heading in ("mechanism", "claim"):
+        table.add_column(heading)
+    for heading in ("claimed", "true"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("")
+    styles = {"false": "bold red", "loose": "yellow", "holds": "green"}
+    for each in checked:
+        claim = each.claim
+        table.add_row(
+            claim.name,
+            f"{claim.paper}, {claim.size}",
+            f"{claim.claimed:.4g}",
+            f"{each.true:.4g}",
+            each.verdict,
+            style=styles[each.verdict],
+        )
+    console = panel.console()
+    console.print(table)
+    console.print("Smallest counterexamples, epsilon for one answer:", markup=False)
+    for each in checked:
+        console.print(f"  {each.claim.name}: {each.example}", markup=False)
+
+
+def _record(each: Checked) -> dict[str, object]:
+    claim, shown = each.claim, each.counterexample
+    return {
+        "name": claim.name,
+        "paper": claim.paper,
+        "size": claim.size,
+        "claimed": claim.claimed,
+        "true": each.true,
+        "verdict": each.verdict,
+        "mechanism": each.certificate.mechanism.fingerprint,
+        "counterexample": {
+            "size": claim.smallest_size or claim.size,
+            "claimed": claim.smallest_claimed if claim.smallest else claim.claimed,
+            "true": shown.loss.epsilon(),
+            "worst_pair": list(shown.worst_pair),
+            "worst_report": shown.worst_report,
+            "mechanism": shown.mechanism.spec(),
+        },
+    }

@@ -1,0 +1,151 @@
+"""Vectors of numbers: in a box, every coordinate on the grid of an interval, or of length one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.core.coins import Coins
+from deniable.core.domain import Answers, Domain
+from deniable.domains.interval import Interval
+from deniable.errors import InvalidParameter, OutsideDomain
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_DIMENSIONS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Features(Domain):
+    """Vectors of `dimensions` numbers from `low` to `high`, each on a grid of `steps` equal steps.
+
+    Every coordinate is an `Interval`: rounded to either neighbour by a coin, so that means are not biased by the grid, and
+    refused outside, or moved to the nearest end with `clip`. The range must be public: it may not be read off the data.
+
+    >>> Features(3, -1, 1, steps=4).index([[-1, 0.1, 1]])
+    array([[0, 2, 4]])
+    """
+
+    dimensions: int
+    low: float
+    high: float
+    steps: int = 1024
+    clip: bool = False
+
+    def __post_init__(self) -> None:
+        check_dimensions(self.dimensions)
+        for name in ("low", "high"):
+            object.__setattr__(self, name, getattr(self.coordinate, name))
+
+    @cached_property
+    def coordinate(self) -> Interval:
+        """What each coordinate may be."""
+        return Interval(self.low, self.high, self.steps, self.clip)
+
+    @property
+    def labels(self) -> Sequence[int]:  # type: ignore[override]
+        return range(self.dimensions)
+
+    @property
+    def size(self) -> int:
+        return (self.steps + 1) ** self.dimensions
+
+    @property
+    def factors(self) -> Sequence[int]:
+        """How many values each coordinate has; a number of an answer is written with these as its digits' bases."""
+        return [self.steps + 1] * self.dimensions
+
+    def answer(self, index: int) -> tuple[float, ...]:
+        digits = (index // (self.steps + 1) ** place % (self.steps + 1) for place in range(self.dimensions))
+        return tuple(float(self.coordinate.points[digit]) for digit in digits)
+
+    def index(self, values: Answers) -> Ints:
+        rows = checked_rows(values, self.dimensions)
+        return self.coordinate.index(rows.ravel()).reshape(rows.shape)
+
+    def place(self, values: Answers, coins: Coins) -> Ints:
+        rows = checked_rows(values, self.dimensions)
+        return self.coordinate.place(rows.ravel(), coins).reshape(rows.shape)
+
+    def outside(self, values: Answers) -> int:
+        """How many numbers in these vectors lie outside the range: what `clip` would move."""
+        return self.coordinate.outside(checked_rows(values, self.dimensions).ravel())
+
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any]) -> "Features":
+        """The features that `spec` described."""
+        return cls(spec["dimensions"], spec["low"], spec["high"], spec["steps"], spec.get("clip", False))
+
+    def spec(self) -> Mapping[str, object]:
+        return {**self.coordinate.spec(), "kind": "features", "dimensions": self.dimensions}
+
+
+@dataclass(frozen=True)
+class UnitVectors(Domain):
+    """Vectors of length one. Others are refused: divide each by its length first, or bring them to it in another way.
+
+    There are too many of them to list, so certificates cannot go through them.
+
+    >>> UnitVectors(2).index([[3 / 5, 4 / 5]])
+    array([[0.6, 0.8]])
+    """
+
+    dimensions: int
+
+    def __post_init__(self) -> None:
+        check_dimensions(self.dimensions)
+        if self.dimensions < 2:
+            raise InvalidParameter("Vectors of length one need at least two dimensions.")
+
+    @property
+    def labels(self) -> Sequence[int]:  # type: ignore[override]
+        return range(self.dimensions)
+
+    @property
+    def size(self) -> int:
+        return 1 << 53 * (self.dimensions - 1)  # about as many as floats can tell apart
+
+    def answer(self, index: int) -> tuple[float, ...]:
+        """One of the 2 d that lie on an axis."""
+        place = index % (2 * self.dimensions)
+        return tuple(float((-1) ** (place % 2)) if axis == place // 2 else 0.0 for axis in range(self.dimensions))
+
+    def index(self, values: Answers) -> Floats:
+        rows = checked_rows(values, self.dimensions).astype(np.float64)
+        length = np.sqrt((rows**2).sum(axis=1))
+        if not (np.abs(length - 1) < 1e-2).all():  # room for coordinates of half precision
+            raise OutsideDomain("A vector does not have length one. Divide it by its length before it is randomized.")
+        return rows / length[:, None]
+
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any]) -> "UnitVectors":
+        """The vectors that `spec` described."""
+        return cls(spec["dimensions"])
+
+    def spec(self) -> Mapping[str, object]:
+        return {"kind": "unit-vectors", "dimensions": self.dimensions}
+
+
+def checked_rows(values: Answers, width: int) -> NDArray[Any]:
+    """Finite numbers, `width` of them in each row."""
+    try:
+        rows = np.asarray(values)
+    except ValueError:  # lists of different lengths
+        rows = np.empty(0, object)
+    if rows.ndim != 2 or rows.shape[1] != width or rows.dtype.kind not in "iuf":
+        raise OutsideDomain(
+            f"An answer is not a vector of {width} numbers. Give one row of {width} numbers for each answer."
+        )
+    if not np.isfinite(rows).all():
+        raise OutsideDomain("A vector holds something else than finite numbers. Leave it out, or replace it first.")
+    return rows
+
+
+def check_dimensions(dimensions: int) -> None:
+    """Refuse vectors without coordinates, or with too many."""
+    if isinstance(dimensions, bool) or not isinstance(dimensions, int) or not 1 <= dimensions <= MOST_DIMENSIONS:
+        raise InvalidParameter(f"Vectors have 1 to {MOST_DIMENSIONS} dimensions.")

@@ -1,0 +1,189 @@
+"""What papers claim of their mechanisms, beside what the mechanisms do: claimed and true epsilon, and a counterexample.
+
+A claim is one entry in `CLAIMS`. The true epsilon is never typed in: `certify` works it out from the mechanism as it was
+published, at a size of the paper's and for the smallest counterexample.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from deniable.core.mechanism import Mechanism
+from deniable.domains import Categories, Features, LossMatrix
+from deniable.mechanisms.bit_budgets import latent_published_epsilon, ome_published_epsilon
+from deniable.mechanisms.bitrand import BitRand
+from deniable.mechanisms.duchi_vector import DuchiVector
+from deniable.mechanisms.hashing import LocalHashing
+from deniable.mechanisms.labels import LabelResponse
+from deniable.mechanisms.rivals import ReleaseChannel
+from deniable.mechanisms.wheel import Wheel
+from deniable.privacy.certificate import Certificate, told_answer
+from deniable.privacy.certify import certify
+from deniable.wrappers import PublishedUtility, UtilityOptimized
+
+Verdict = Literal["false", "loose", "holds"]
+
+LOOSE = 0.99  # a true epsilon below this share of the claimed one makes a claim loose
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of a paper: which mechanism at which size, what epsilon it is said to have, and how to make it as published.
+
+    `smallest` makes the smallest instance that shows what is wrong with the claim, and `smallest_claimed` is what the paper
+    says of that one; without them the claim is its own smallest.
+    """
+
+    name: str
+    paper: str
+    size: str
+    claimed: float
+    make: Callable[[], Mechanism]
+    smallest: Callable[[], Mechanism] | None = None
+    smallest_size: str = ""
+    smallest_claimed: float = math.nan
+
+    def check(self) -> "Checked":
+        """The claim beside the certificates of the mechanism."""
+        found = certify(self.make())
+        return Checked(self, found, certify(self.smallest()) if self.smallest else found)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A claim and what the mechanism truly does."""
+
+    claim: Claim
+    certificate: Certificate
+    counterexample: Certificate
+
+    @property
+    def true(self) -> float:
+        """The epsilon that holds."""
+        return self.certificate.loss.epsilon()
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the claim is false (more is lost), loose (less is lost) or right."""
+        if self.true > self.claim.claimed * (1 + 1e-9):
+            return "false"
+        return "loose" if self.true < LOOSE * self.claim.claimed else "holds"
+
+    @property
+    def example(self) -> str:
+        """The smallest counterexample in words: which two answers a report tells apart, and by how much."""
+        claim, shown = self.claim, self.counterexample
+        size, claimed = (claim.smallest_size, claim.smallest_claimed) if claim.smallest else (claim.size, claim.claimed)
+        first, second = map(told_answer, shown.worst_pair)
+        return (
+            f"{size}: claimed {claimed:.4g}, true {shown.loss.epsilon():.4g}; "
+            f"report {shown.short_report}, {first} against {second}"
+        )
+
+
+CLAIMS: list[Claim] = [
+    Claim(
+        "BitRand, f-RR",
+        "BitRand 2022, Theorem 2",
+        "768 numbers of 10 bits",
+        1.0,
+        lambda: BitRand.as_published(768, 10, 1.0),
+        lambda: BitRand.as_published(1, 1, 0.1),
+        "one bit",
+        0.1,
+    ),
+    Claim(
+        "BitRand, label-RR",
+        "BitRand 2022, Theorem 3",
+        "10 labels, beta -5",
+        1.0,
+        lambda: LabelResponse.as_published(Categories(range(10)), 1.0, -5.0),
+        lambda: LabelResponse.as_published(Categories(range(2)), 1.0, -1.5),
+        "2 labels, beta -1.5",
+        1.0,
+    ),
+    Claim(
+        "LATENT",
+        "BitRand 2022, Theorem 5",
+        "100 numbers of 10 bits, alpha 7",
+        latent_published_epsilon(100, 10, 1.0, 7.0),
+        lambda: BitRand.latent(100, 10, 1.0, 7.0),
+        lambda: BitRand.latent(1, 1, 1.0, 7.0),
+        "one bit",
+        latent_published_epsilon(1, 1, 1.0, 7.0),
+    ),
+    Claim(
+        "OME",
+        "BitRand 2022, Theorem 6",
+        "100 numbers of 10 bits, alpha 100",
+        ome_published_epsilon(100, 10, 1.0, 100.0),
+        lambda: BitRand.ome(100, 10, 1.0, 100.0),
+        lambda: BitRand.ome(1, 2, 1.0, 2.0),
+        "two bits, alpha 2",
+        ome_published_epsilon(1, 2, 1.0, 2.0),
+    ),
+    Claim(
+        "Duchi, even dimensions",
+        "Duchi et al. 2013; Wang et al. 2019",
+        "4 dimensions",
+        1.0,
+        lambda: DuchiVector.as_published(Features(4, -1, 1, steps=1), 1.0),
+        lambda: DuchiVector.as_published(Features(2, -1, 1, steps=1), 1.0),
+        "2 dimensions",
+        1.0,
+    ),
+    Claim(
+        "uLH",
+        "He et al., Eq. 45",
+        "25 sensitive answers, open share 0.95",
+        2.0,
+        lambda: UtilityOptimized.as_published(LocalHashing, Categories(range(40)), range(25), 2.0, 0.95),
+        lambda: PublishedUtility(LocalHashing.binary, Categories(range(3)), range(2), math.log(3)),
+        "2 sensitive answers, 2 buckets",
+        math.log(3),
+    ),
+    Claim(
+        "uWheel",
+        "He et al., Eq. 59",
+        "25 sensitive answers, open share 0.95",
+        2.0,
+        lambda: UtilityOptimized.as_published(Wheel, Categories(range(40)), range(25), 2.0, 0.95),
+        lambda: PublishedUtility(Wheel, Categories(range(3)), range(2), math.log(3)),
+        "2 sensitive answers, an arc of a third",
+        math.log(3),
+    ),
+    Claim(
+        "L-SRR",
+        "Wang, Hong, Xiong et al. 2022",
+        "40 places, 30 in one cell and 10 alone, 2 rings",
+        1.0,
+        lambda: ReleaseChannel.staircase_as_published(_cells([30] + [1] * 10), 1.0, [1]),
+        lambda: ReleaseChannel.staircase_as_published(_cells([3, 1]), 1.0, [0, 1]),
+        "4 places in cells of 3 and 1, 3 rings",
+        1.0,
+    ),
+]
+
+
+def _cells(sizes: list[int]) -> LossMatrix:
+    """Places in cells of these sizes: at distance 0 from themselves, 1 from others of their cell, and 2 from all others."""
+    cell = np.repeat(np.arange(len(sizes)), sizes)
+    return LossMatrix(np.where(np.eye(len(cell)), 0.0, np.where(cell[:, None] == cell[None, :], 1.0, 2.0)))
+
+
+def checked_claims(claims: Iterable[Claim] | None = None) -> list[Checked]:
+    """All claims of this system, checked."""
+    return [claim.check() for claim in (CLAIMS if claims is None else claims)]
+
+
+def claims_table(checked: Iterable[Checked]) -> list[str]:
+    """The claims as a table of the documentation, one line each."""
+    lines = ["| mechanism | claim | size | claimed | true | | smallest counterexample |", "|---|---|---|--:|--:|---|---|"]
+    for each in checked:
+        claim = each.claim
+        cells = (claim.name, claim.paper, claim.size, f"{claim.claimed:.4g}", f"{each.true:.4g}", each.verdict, each.example)
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
