@@ -9,7 +9,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.odds import odds_below
 from deniable.core.reports import Reports, concatenate
 from deniable.core.tally import Tally
-from deniable.domains import Categories, Interval
+from deniable.domains import Categories, Interval, KeyValue, Link, Pairs
 from deniable.errors import (
     DeniableError,
     EmptyBatch,
@@ -25,11 +25,19 @@ from deniable.files import from_arrow, read_batches, read_reports, to_arrow, wri
 from deniable.mechanisms import (
     BlockDesign,
     DirectResponse,
+    EqualWeight,
     HadamardResponse,
+    KeySampling,
+    KeyValueEstimate,
     LocalHashing,
+    PCKVDirect,
+    PCKVUnary,
+    PrivKVM,
     SubsetSelection,
+    ThreeState,
     Unary,
     Wheel,
+    feasible_regions,
     mechanism_from_json,
 )
 from deniable.planner import plan, required_n
@@ -46,6 +54,7 @@ __all__ = [
     "DirectResponse",
     "Domain",
     "EmptyBatch",
+    "EqualWeight",
     "Estimate",
     "EveryCoin",
     "HadamardResponse",
@@ -53,12 +62,20 @@ __all__ = [
     "InvalidCoins",
     "InvalidParameter",
     "InvalidReport",
+    "KeySampling",
+    "KeyValue",
+    "KeyValueEstimate",
     "Law",
+    "Link",
     "LocalHashing",
     "Mechanism",
     "MissingExtra",
     "NotCertifiable",
     "OutsideDomain",
+    "PCKVDirect",
+    "PCKVUnary",
+    "Pairs",
+    "PrivKVM",
     "PrivacyLoss",
     "Reports",
     "SecureCoins",
@@ -66,6 +83,7 @@ __all__ = [
     "SubsetSelection",
     "SurveyMismatch",
     "Tally",
+    "ThreeState",
     "Unary",
     "Wheel",
     "base_cut",
@@ -73,6 +91,7 @@ __all__ = [
     "concatenate",
     "em",
     "em_channel",
+    "feasible_regions",
     "from_arrow",
     "law",
     "mechanism_from_json",

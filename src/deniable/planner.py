@@ -4,17 +4,21 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import overload
 
 from deniable.core.domain import Domain
 from deniable.core.estimate import confidence_each
 from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import checked_epsilon
+from deniable.domains import KeyValue
 from deniable.errors import InvalidParameter
+from deniable.mechanisms import key_value_choice
 from deniable.mechanisms.design import BlockDesign
 from deniable.mechanisms.difference_sets import LARGEST as LARGEST_DESIGN
 from deniable.mechanisms.direct import DirectResponse
 from deniable.mechanisms.hadamard import HadamardResponse
 from deniable.mechanisms.hashing import LocalHashing
+from deniable.mechanisms.key_value import KeyValueProtocol
 from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.tuning import total_error
 from deniable.mechanisms.unary import Unary
@@ -82,13 +86,25 @@ def chosen(ranked: list[Option], max_bits: int | None) -> Option:
     return min(near, key=lambda option: (option.bits, option.work, option.error))
 
 
-def plan(domain: Domain, epsilon: float, n: int, max_bits: int | None = None) -> PureProtocol:
+@overload
+def plan(  # type: ignore[overload-overlap]
+    domain: KeyValue, epsilon: float, n: int = 10_000, max_bits: int | None = None
+) -> KeyValueProtocol: ...
+
+
+@overload
+def plan(domain: Domain, epsilon: float, n: int = 10_000, max_bits: int | None = None) -> PureProtocol: ...
+
+
+def plan(domain: Domain, epsilon: float, n: int = 10_000, max_bits: int | None = None) -> PureProtocol | KeyValueProtocol:
     """The best mechanism to learn the share of each answer from n people; its `explain()` shows the alternatives.
 
     >>> from deniable.domains import Categories
     >>> plan(Categories(["Lyon", "Paris", "Nice", "Lille"]), epsilon=1.0, n=50_000).wire
     'direct-1'
     """
+    if isinstance(domain, KeyValue):
+        return key_value_choice.chosen(domain, epsilon, n, max_bits)
     ranked = options(domain, epsilon, n)
     best = chosen(ranked, max_bits)
     lines = [

@@ -6,13 +6,17 @@ from typing import Any
 from deniable.core.domain import Domain
 from deniable.domains.categories import Categories
 from deniable.domains.interval import Interval
+from deniable.domains.key_value import KeyValue, Pairs
+from deniable.domains.link import Link
 from deniable.errors import InvalidParameter
 
-__all__ = ["Categories", "Interval", "domain_from_spec"]
+__all__ = ["Categories", "Interval", "KeyValue", "Link", "Pairs", "domain_from_spec"]
 
 KINDS: dict[str, Callable[[Mapping[str, Any]], Domain]] = {
     "categories": Categories.from_spec,
     "interval": Interval.from_spec,
+    "key-value": KeyValue.from_spec,
+    "link": Link.from_spec,
 }
 
 

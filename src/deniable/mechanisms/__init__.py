@@ -5,22 +5,38 @@ import json
 from deniable.core.mechanism import Mechanism
 from deniable.domains import domain_from_spec
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.channel import EqualWeight
 from deniable.mechanisms.design import BlockDesign
 from deniable.mechanisms.direct import DirectResponse
 from deniable.mechanisms.hadamard import HadamardResponse
 from deniable.mechanisms.hashing import LocalHashing
+from deniable.mechanisms.key_value_direct import PCKVDirect
+from deniable.mechanisms.key_value_estimate import KeyValueEstimate
+from deniable.mechanisms.key_value_rounds import PrivKVM
+from deniable.mechanisms.key_value_sampled import KeySampling
+from deniable.mechanisms.key_value_unary import PCKVUnary
 from deniable.mechanisms.subset import SubsetSelection
+from deniable.mechanisms.three import ThreeState
+from deniable.mechanisms.three_design import feasible_regions
 from deniable.mechanisms.unary import Unary
 from deniable.mechanisms.wheel import Wheel
 
 __all__ = [
     "BlockDesign",
     "DirectResponse",
+    "EqualWeight",
     "HadamardResponse",
+    "KeySampling",
+    "KeyValueEstimate",
     "LocalHashing",
+    "PCKVDirect",
+    "PCKVUnary",
+    "PrivKVM",
     "SubsetSelection",
+    "ThreeState",
     "Unary",
     "Wheel",
+    "feasible_regions",
     "mechanism_from_json",
 ]
 
@@ -34,6 +50,11 @@ FAMILIES: dict[str, type[Mechanism]] = {
         Wheel,
         HadamardResponse,
         BlockDesign,
+        EqualWeight,
+        ThreeState,
+        PCKVUnary,
+        PCKVDirect,
+        KeySampling,
     )
 }
 
