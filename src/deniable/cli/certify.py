@@ -85,7 +85,7 @@ def certify(
         )
     else:
         chosen = read_mechanism(Path(mechanism))
-        _check_size(chosen.domain.size)
+        _check_size(len(chosen.domain.labels))
 
     from deniable.cli import panel  # loads rich, which --help does not need
 

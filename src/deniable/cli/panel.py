@@ -17,7 +17,7 @@ from rich.text import Text
 
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import InvalidReport
-from deniable.privacy.certify import Certificate
+from deniable.privacy.certify import Certificate, many
 
 WIDEST = 120
 SHOWN_BYTES = 8  # of a report in hexadecimal
@@ -76,7 +76,7 @@ def certificate(shown: Certificate) -> Panel:
     lines.add_column(overflow="fold")
     verdict = Text("holds", "bold green") if shown.holds else Text("DOES NOT HOLD", "bold red")
     lines.add_row("verdict", verdict)
-    lines.add_row("mechanism", Text(f"{mechanism.wire}, {mechanism.domain.size:,} values, {mechanism.fingerprint}"))
+    lines.add_row("mechanism", Text(f"{mechanism.wire}, {many(mechanism.domain.size)} values, {mechanism.fingerprint}"))
     lines.add_row("budget", Text(f"epsilon {mechanism.epsilon:.12g} for {loss.unit}, {loss.protects}"))
     lines.add_row("exact loss", Text(f"epsilon {loss.epsilon():.12g} for {loss.unit}"))
     if loss.odds is None:
@@ -90,7 +90,7 @@ def certificate(shown: Certificate) -> Panel:
     lines.add_row("proof", Text(f"{loss.proof}: {PROOFS[loss.proof]}"))
     alike = "" if shown.values == mechanism.domain.size else ", which stand for all"
     lines.add_row(
-        "followed", Text(f"{shown.followed:,} outcomes, {shown.values:,} of {mechanism.domain.size:,} values{alike}")
+        "followed", Text(f"{shown.followed:,} outcomes, {shown.values:,} of {many(mechanism.domain.size)} values{alike}")
     )
     return Panel(lines, title="certificate", title_align="left", border_style="green" if shown.holds else "red")
 

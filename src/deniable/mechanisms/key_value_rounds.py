@@ -32,7 +32,7 @@ class PrivKVM:
 
     Round one spends epsilon / 2 on presence and epsilon / (2 rounds) on the end; later rounds flip presence by a fair coin
     and spend the rest on ends, giving absent keys the last mean as value. The mean is still biased after any number of
-    rounds, by a share that shrinks as (1 - frequency)^rounds; weight over frequency, `KeyValueEstimate.mean`, needs no rounds.
+    rounds, by a share that shrinks as (1 - frequency)^rounds; weight over frequency, `KeyValueEstimate.mean`, needs none.
     """
 
     domain: KeyValue

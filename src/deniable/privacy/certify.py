@@ -12,6 +12,7 @@ The last two assume that the mechanism is of the kind it says (`loss().proof`); 
 instances, where both must equal the enumeration.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,7 +26,9 @@ from deniable.core.layout import Flags, Number
 from deniable.core.loss import PrivacyLoss, Proof
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import NotCertifiable
+from deniable.mechanisms.key_value_unary import PCKVUnary
 from deniable.privacy.law import LIMIT, Chances, Law, combinations, gathered, law, runs
+from deniable.privacy.told import in_words, told_laws
 from deniable.privacy.wiring import Worst, check_members, factored
 
 Ints = NDArray[np.int64]
@@ -75,7 +78,7 @@ class Certificate:
                 f"slack         {self.slack:.3g}",
                 f"worst case    report {self.worst_report}: {first!r} against {second!r}",
                 f"proof         {self.loss.proof}: {self.followed:,} outcomes followed, "
-                f"{self.values:,} of {self.mechanism.domain.size:,} values",
+                f"{self.values:,} of {many(self.mechanism.domain.size)} values",
             ]
         )
 
@@ -85,6 +88,15 @@ class Certificate:
             return "unbounded: the report rules one of them out"
         exact = f" = {odds}" if len(str(odds)) <= 40 else ""
         return f"{float(odds):.9g}{exact}"
+
+
+def many(size: int) -> str:
+    """A number of values, rounded where it has more digits than anybody reads.
+
+    >>> many(1_000_000), many(3**1000)
+    ('1,000,000', 'about 10^477')
+    """
+    return f"{size:,}" if size < 10**15 else f"about 10^{math.log10(size):.0f}"
 
 
 def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT) -> Certificate:
@@ -165,6 +177,11 @@ def _worst_number(mechanism: Mechanism) -> Worst:
 
 
 def _symmetric(mechanism: Mechanism, limit: int) -> Certificate:
+    if isinstance(mechanism, PCKVUnary):
+        told, sets, followed = told_laws(mechanism)
+        worst = _worst_ratio(told, sets)
+        worst = Worst(worst.odds, worst.pair, in_words(mechanism, worst.report))
+        return _certificate(mechanism, worst, "symmetric", followed, len(sets))
     size, fields = mechanism.domain.size, mechanism.layout.fields
     chosen = sorted({0, 1, size // 2, size - 1})
     if len(fields) == 1 and isinstance(fields[0], Flags) and fields[0].ones is not None:
