@@ -22,6 +22,7 @@ from deniable.errors import (
     SurveyMismatch,
 )
 from deniable.files import from_arrow, read_batches, read_reports, to_arrow, write_batches, write_reports
+from deniable.graphs import BipartiteGraph
 from deniable.mechanisms import (
     BlockDesign,
     DirectResponse,
@@ -46,6 +47,7 @@ from deniable.privacy.certify import Certificate, certify
 from deniable.privacy.law import Law, law
 
 __all__ = [
+    "BipartiteGraph",
     "BlockDesign",
     "Categories",
     "Certificate",

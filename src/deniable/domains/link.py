@@ -59,6 +59,8 @@ class Link(Domain):
             weights = np.array([self.low if value is None else value for value in listed])
         except ValueError:  # lists of different lengths
             weights = np.empty(0, object)
+        if any(isinstance(value, bool) for value in listed):
+            weights = np.empty(0, object)
         if weights.ndim != 1 or weights.dtype.kind not in "iuf" or not np.isfinite(weights).all():
             raise OutsideDomain("An answer is neither None nor a finite number. Leave it out, or mend it.")
         if not ((weights >= self.low) & (weights <= self.high)).all():

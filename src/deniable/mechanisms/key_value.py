@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -142,12 +142,10 @@ class Moments:
         self.per_slope, self.per_turn = (1 / each if each else 0.0 for each in (self.slope, self.turn))
 
 
-def padded_spread(
-    law: Moments, padding: int, n: int, shares: Floats, signed: Floats, second: Floats | None
-) -> tuple[Spread, Spread]:
+def padded_spread(law: Moments, padding: int, n: int, shares: Any, signed: Any, second: Any) -> tuple[Spread, Spread]:
     """The variances of frequencies and signed weights: for these people, and for people drawn at random.
 
-    `second` is the mean of the squared values over all people; where it is None, the least that it can be.
+    Shares and weights are arrays, or floats for one key alone; `second` is the mean of the squared values over all people; where it is None, the least that it can be.
     """
     own, part = law.other + law.slope / padding, 1 / padding
     x2, s2 = part * law.x2 + (1 - part) * law.other_x2, part * law.s2 + (1 - part) * law.other_s2

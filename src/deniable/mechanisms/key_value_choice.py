@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 from deniable.core.odds import checked_epsilon
 from deniable.domains.key_value import KeyValue
@@ -13,25 +14,33 @@ from deniable.mechanisms.key_value_unary import PCKVUnary
 
 CLOSE = 1.015  # as for categories: an error this near to the smallest counts as equally good
 
-FAMILIES: dict[str, Callable[[KeyValue, float], KeyValueProtocol]] = {
+Makers = dict[str, Callable[[KeyValue, float], KeyValueProtocol]]
+
+FAMILIES: Makers = {
     "pckv-unary, balanced": PCKVUnary.balanced,
     "pckv-unary, published": PCKVUnary.published,
     "pckv-direct": PCKVDirect,
     "key-sampling, kvue": KeySampling.kvue,
     "key-sampling, privkv": KeySampling.privkv_for,
 }
+WITHOUT_VALUES: Makers = {
+    "pckv-unary, frequency": partial(PCKVUnary.balanced, target="frequency"),
+    "pckv-direct, frequency": PCKVDirect.frequencies,
+}
 
 
-def chosen(domain: KeyValue, epsilon: float, n: int, max_bits: int | None = None) -> KeyValueProtocol:
+def chosen(domain: KeyValue, epsilon: float, n: int, max_bits: int | None = None, values: bool = True) -> KeyValueProtocol:
     """The mechanism with the smallest error of frequency and weight together; of those near to it the smallest report.
 
-    The error is that of a key which one person in ten has, with values of mean zero from -1 to 1.
+    The error is that of a key which one person in ten has, with values of mean zero from -1 to 1. Without `values` only
+    frequencies are told, more exactly.
     """
     checked_epsilon(epsilon)
     if n < 1:
         raise InvalidParameter("A plan needs the number of people who will answer, at least 1.")
-    made = {name: make(domain, epsilon) for name, make in FAMILIES.items()}
-    errors = {name: math.sqrt(total_error(mechanism, 0.1, 0.0) / 2 / n) for name, mechanism in made.items()}
+    makers, target, terms = (FAMILIES, "balanced", 2) if values else (WITHOUT_VALUES, "frequency", 1)
+    made = {name: make(domain, epsilon) for name, make in makers.items()}
+    errors = {name: math.sqrt(total_error(mechanism, 0.1, 0.0, target) / terms / n) for name, mechanism in made.items()}
     fitting = [name for name in made if max_bits is None or made[name].layout.bits <= max_bits]
     if not fitting:
         smallest = min(mechanism.layout.bits for mechanism in made.values())

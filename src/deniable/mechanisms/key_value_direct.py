@@ -50,11 +50,17 @@ class PCKVDirect(PaddedProtocol):
             object.__setattr__(self, "p", (gain + 1) / (gain + 2))
         for chance in (self.a, self.p):
             check_probability(chance)
-        if self.a == self.b or self.p == Fraction(1, 2):
-            raise InvalidParameter("With a = 1 / (d + l) frequencies are lost, with p = 1/2 weights. Choose others.")
+        if self.a == self.b:
+            raise InvalidParameter("With a = 1 / (d + l) the key that is told makes no difference. Choose another a.")
         object.__setattr__(self, "epsilon", own_cost(self.epsilon, self._odds))
         super().__post_init__()
         check_cost(self)
+
+    @classmethod
+    def frequencies(cls, domain: KeyValue, epsilon: float) -> "PCKVDirect":
+        """Without a word about values, p = 1/2, so that all of the budget is for the keys: a / b = l (E - 1) + 1."""
+        inner = domain.at_most * (odds_below(epsilon) - 1) + 1
+        return cls(domain, epsilon, inner / (inner + len(domain.labels) + domain.at_most - 1), Fraction(1, 2))
 
     @classmethod
     def split(cls, domain: KeyValue, key_epsilon: float, value_epsilon: float) -> "PCKVDirect":

@@ -173,9 +173,8 @@ class PCKVUnary(PaddedProtocol):
 
 def expected(law: tuple[float, ...], padding: int, frequency: float, mean: float, target: str) -> float:
     """n times the variance of a target for one key, under a law given in floats: what allocations make small."""
-    shares, signed = np.array([frequency]), np.array([frequency * mean])
-    spread, _ = padded_spread(Moments(law), padding, 1, shares, signed, signed * mean)
-    return weighed(spread.frequency[0], spread.signed[0], target)
+    spread, _ = padded_spread(Moments(law), padding, 1, frequency, frequency * mean, frequency * mean**2)
+    return weighed(float(spread.frequency), float(spread.signed), target)
 
 
 def independent(p: Fraction, q: Fraction) -> Chances:
