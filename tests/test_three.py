@@ -216,9 +216,12 @@ def test_designs_say_why_and_refuse_what_they_lost() -> None:
     assert "weights are lost" in degree.explain() and degree.loss().odds == dn.odds_below(1.0)
     tally = degree.tally(degree.perturb([None, 1.0, -1.0] * 1000, dn.SeededCoins(1)))
     assert abs(degree.links(tally).frequency.values[0] - 2 / 3) < 6 * degree.links(tally).frequency.standard_error[0]
-    for lost in (lambda: degree.links(tally).weight, lambda: degree.estimate(tally), lambda: degree.predict([1, 0, 0], 5)):
-        with pytest.raises(dn.InvalidParameter, match=r"weight|values"):
-            lost()
+    with pytest.raises(dn.InvalidParameter, match="values"):
+        _ = degree.links(tally).weight
+    with pytest.raises(dn.InvalidParameter, match="weight"):
+        degree.estimate(tally)
+    with pytest.raises(dn.InvalidParameter, match="weight"):
+        degree.predict([1, 0, 0], 5)
     weight = dn.ThreeState.design(0.5, "weight", (0.1, 0.6, 0.3))
     assert "degrees are lost" in weight.explain() and weight.p1 == 0
     with pytest.raises(dn.InvalidParameter, match="weights only"):

@@ -130,7 +130,7 @@ def _question(links: Links, items_file: Path | None, low: float | None, high: fl
     if most is None:
         listed = np.isin(links.items, items)
         _, sizes = np.unique(np.asarray(links.users)[listed], return_counts=True)
-        most = int(sizes.max()) if len(sizes) else 1
+        most = min(int(sizes.max()), len(items)) if len(sizes) else 1
         taken.append("how many links count")
     return Question(KeyValue(items, first, last, most, cut=True), taken)
 
@@ -202,10 +202,11 @@ class Result:
 
         table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False)
         table.add_column("item", overflow="fold")
-        for heading in ("people", "interval", *(("mean weight", "interval") if self.weighted else ())):
+        for heading in ("people", *(("total weight", "mean", "interval") if self.weighted else ())):
             table.add_column(heading, justify="right", no_wrap=True)
         for item in self.graph.top(self.top, self.confidence):
-            cells = [f"{item.degree.value:,.0f}", f"{item.degree.low:,.0f} to {item.degree.high:,.0f}"]
+            both = [item.degree] if item.weight is None else [item.degree, item.weight]
+            cells = [f"{each.value:,.0f} ± {each.high - each.value:,.0f}" for each in both]
             if self.weighted:
                 mean = item.mean
                 cells += ["noise", ""] if mean is None else [f"{mean.value:.3g}", f"{mean.low:.3g} to {mean.high:.3g}"]

@@ -193,13 +193,18 @@ class KeyValue(Domain):
                 f"A value lies outside the range from {self.low:g} to {self.high:g}, or is no number. Widen the range, or "
                 "clip the values before they are randomized."
             )
+        table, given = self._sorted(table), table
         if len(table) and table.sizes.max() > self.at_most:
             if not self.cut:
                 raise OutsideDomain(
                     f"A person has more keys than the {self.at_most} that are allowed. Raise at_most, or say cut=True to "
                     "take only the first of them."
                 )
-            table = table.first(self.at_most)
+            table = self._sorted(given.first(self.at_most))
+        return table
+
+    def _sorted(self, table: Pairs) -> Pairs:
+        """With the keys of each person in order; refuses a key that a person has twice."""
         cells = table.rows * len(self.labels) + table.keys
         order = np.argsort(cells, kind="stable")
         if (np.diff(cells[order]) == 0).any():

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -58,7 +59,7 @@ def has_column(path: Path, column: str) -> bool:
     try:
         with _text(path) as text:
             return column in next(csv.reader(text, strict=True), [])
-    except (UnicodeDecodeError, csv.Error, EOFError, gzip.BadGzipFile):
+    except (UnicodeDecodeError, csv.Error, EOFError, zlib.error, gzip.BadGzipFile):
         raise InvalidParameter(f"The file {path} cannot be read as CSV in UTF-8. Mend the file.") from None
 
 
@@ -92,7 +93,7 @@ def _csv(path: Path, names: list[str]) -> list[list[str]]:
                     )
                 for column, place in zip(columns, places, strict=True):
                     column.append(cells[place])
-    except (UnicodeDecodeError, csv.Error, EOFError, gzip.BadGzipFile):
+    except (UnicodeDecodeError, csv.Error, EOFError, zlib.error, gzip.BadGzipFile):
         raise InvalidParameter(f"The file {path} cannot be read as CSV in UTF-8 after row {row}. Mend the file.") from None
     return columns
 

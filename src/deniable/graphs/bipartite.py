@@ -13,7 +13,7 @@ from deniable.domains import KeyValue
 from deniable.errors import MissingExtra
 from deniable.mechanisms.key_value import KeyValueProtocol
 from deniable.mechanisms.key_value_choice import chosen
-from deniable.mechanisms.key_value_estimate import KeyValueEstimate
+from deniable.mechanisms.key_value_estimate import KeyValueEstimate, SlantedEstimate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,12 +65,12 @@ class BipartiteGraph:
         return len(self.estimate.labels)
 
     @property
-    def degree(self) -> Estimate:
+    def degree(self) -> SlantedEstimate:
         """How many people link to each item."""
         return self._total(self.estimate.frequency, "people")
 
     @property
-    def weight(self) -> Estimate:
+    def weight(self) -> SlantedEstimate:
         """The sum of the weights of each item's links."""
         return self._total(self.estimate.weight, "total weight")
 
@@ -79,9 +79,11 @@ class BipartiteGraph:
         """The mean weight of the links of those items whose degree is no noise."""
         return self.estimate.mean
 
-    def _total(self, each: Estimate, measure: str) -> Estimate:
-        variance = self.people**2 * each.standard_error**2
-        return Estimate(each.labels, self.people * each.values, variance, self.people, measure=measure)
+    def _total(self, each: SlantedEstimate, measure: str) -> SlantedEstimate:
+        n, variance = self.people, self.people**2 * each.standard_error**2
+        return SlantedEstimate(
+            each.labels, n * each.values, variance, n, measure=measure, slant=n * each.slant, curve=each.curve
+        )
 
     @property
     def item_degree(self) -> Average:

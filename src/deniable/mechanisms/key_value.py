@@ -13,7 +13,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.tally import Tally
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.key_value_estimate import KeyValueEstimate, Spread, squares
+from deniable.mechanisms.key_value_estimate import KeyValueEstimate, Slants, Spread, slant, squares
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -123,7 +123,19 @@ class PaddedProtocol(KeyValueProtocol):
         law, domain = Moments(self.chances), self.domain
         told = (shares if law.slope else None, signed if law.turn else None)
         spreads = padded_spread(law, domain.at_most, n, shares, signed, second)
-        return KeyValueEstimate(domain.labels, n, domain.low, domain.high, *told, *spreads)
+        slants = self._slants(law, shares, signed, n)
+        return KeyValueEstimate(domain.labels, n, domain.low, domain.high, *told, *spreads, slants)
+
+    def _slants(self, law: "Moments", shares: Floats, signed: Floats, n: int) -> Slants:
+        padding, chances = self.domain.at_most, self.chances
+        centre, half = (self.domain.low + self.domain.high) / 2, (self.domain.high - self.domain.low) / 2
+        told = shares / padding
+        both = np.maximum(told * float(chances.both) + (1 - told) * float(chances.noise_both), 0)
+        named, turned = law.other + told * law.slope, signed / padding * law.turn
+        ends = (np.maximum((named + turned) / 2 - both, 0), np.maximum((named - turned) / 2 - both, 0), both)
+        f, along, across = padding * law.per_slope, centre * padding * law.per_slope, half * padding * law.per_turn
+        weights = (along + across, along - across, 2 * along)
+        return Slants(slant((f, f, 2 * f), ends, n), slant(weights, ends, n), 0.0)
 
 
 class Moments:
@@ -145,7 +157,8 @@ class Moments:
 def padded_spread(law: Moments, padding: int, n: int, shares: Any, signed: Any, second: Any) -> tuple[Spread, Spread]:
     """The variances of frequencies and signed weights: for these people, and for people drawn at random.
 
-    Shares and weights are arrays, or floats for one key alone; `second` is the mean of the squared values over all people; where it is None, the least that it can be.
+    Shares and weights are arrays, or floats for one key alone. `second` is the mean of the squared values over all people;
+    where it is None, the least that it can be.
     """
     own, part = law.other + law.slope / padding, 1 / padding
     x2, s2 = part * law.x2 + (1 - part) * law.other_x2, part * law.s2 + (1 - part) * law.other_s2

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,51 @@ class Spread(NamedTuple):
     frequency: Floats
     signed: Floats
     both: Floats
+
+
+class Slants(NamedTuple):
+    """How the variances of frequency and weight change with the values: they grow by a slant, and bend down by a curve.
+
+    The slant is the third over the second cumulant; the curve is 1 / n for a mean of n reports of people drawn at random.
+    """
+
+    frequency: Floats
+    weight: Floats
+    curve: Floats | float
+
+
+@dataclass(frozen=True, eq=False)
+class SlantedEstimate(Estimate):
+    """Values whose variance grows with them, as that of counts does, so that intervals reach further up than down.
+
+    An interval holds the values t whose variance allows the estimate: with e = t - estimate, those with
+    e^2 <= z^2 (variance + slant e - curve e^2). For a count of people that is the score interval of Wilson (1927), which
+    keeps its confidence even where counts are small.
+    """
+
+    slant: Floats | float = 0.0
+    curve: Floats | float = 0.0
+
+    def interval(self, confidence: float = 0.95, together: bool = False) -> tuple[Floats, Floats]:
+        z = NormalDist().inv_cdf((1 + confidence_each(confidence, len(self.values) if together else 1)) / 2)
+        shrink, shift = 1 / (1 + z**2 * self.curve), z**2 * self.slant / 2
+        with np.errstate(invalid="ignore"):  # nothing is known of a key that nobody was asked about
+            reach = shrink * np.sqrt(z**2 * self.standard_error**2 / shrink + shift**2)
+        middle = self.values + shrink * shift
+        return middle - reach, middle + reach
+
+
+def slant(values: tuple[Any, Any, Any], chances: tuple[Any, Any, Any], n: Any) -> Floats:
+    """Third over second cumulant of a mean of n reports, each of one of three values with these chances, else zero."""
+    first, second, third = (
+        sum(chance * value**power for value, chance in zip(values, chances, strict=True)) for power in (1, 2, 3)
+    )
+    spread = second - first**2
+    known = spread > 1e-300
+    skewed = (third - 3 * first * second + 2 * first**3) / np.where(known, spread, 1.0)
+    # where nothing was counted, as if the first report were of the value furthest from zero
+    largest = values[0] if np.max(np.abs(values[0])) >= np.max(np.abs(values[1])) else values[1]
+    return np.where(known, skewed, largest) / n
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,21 +117,26 @@ class KeyValueEstimate:
     signed: Floats | None
     spread: Spread
     drawn: Spread  # the same for people drawn at random
+    slants: Slants
 
     @property
-    def frequency(self) -> Estimate:
+    def frequency(self) -> SlantedEstimate:
         """The share of people who have each key."""
-        return Estimate(self.labels, self._shares(), self.spread.frequency, self.n)
+        spread, slants = self.spread.frequency, self.slants
+        return SlantedEstimate(self.labels, self._shares(), spread, self.n, slant=slants.frequency, curve=slants.curve)
 
     @property
-    def weight(self) -> Estimate:
+    def weight(self) -> SlantedEstimate:
         """The sum of the values of each key over the number of all people: frequency times mean."""
         centre, half, spread = self._centre, self._half, self.spread
-        signed = self._signed()
-        if centre == 0:
-            return Estimate(self.labels, half * signed, half**2 * spread.signed, self.n, measure="weight per person")
-        variance = centre**2 * spread.frequency + half**2 * spread.signed + 2 * centre * half * spread.both
-        return Estimate(self.labels, centre * self._shares() + half * signed, variance, self.n, measure="weight per person")
+        values, variance = half * self._signed(), half**2 * spread.signed
+        if centre != 0:
+            values = values + centre * self._shares()
+            variance = variance + centre**2 * spread.frequency + 2 * centre * half * spread.both
+        slants, measure = self.slants, "weight per person"
+        return SlantedEstimate(
+            self.labels, values, variance, self.n, measure=measure, slant=slants.weight, curve=slants.curve
+        )
 
     @property
     def clear(self) -> Bools:
@@ -134,7 +184,9 @@ class KeyValueEstimate:
 
     def for_population(self) -> "KeyValueEstimate":
         """The same values as an estimate for the people whom these were drawn from: adds the sampling variance."""
-        return KeyValueEstimate(self.labels, self.n, self.low, self.high, self.shares, self.signed, self.drawn, self.drawn)
+        return KeyValueEstimate(
+            self.labels, self.n, self.low, self.high, self.shares, self.signed, self.drawn, self.drawn, self.slants
+        )
 
     @property
     def _centre(self) -> float:
