@@ -12,6 +12,7 @@ SAYS = {
     "files.py": "refused: The message is damaged",
     "first_steps.py": "50,000 reports of 4 bits, 25,036 bytes with their header",
     "merge_tallies.py": "5,000 + 5,000 = 10,000 reports",
+    "ratings.py": "exact loss over all sets of two films: epsilon 2",
     "own_coins.py": "yes: yes 3/5, no 1/5, no answer 1/5",
 }
 

@@ -122,7 +122,7 @@ class KeyValueEstimate:
     @property
     def frequency(self) -> SlantedEstimate:
         """The share of people who have each key."""
-        spread, slants = self.spread.frequency, self.slants
+        spread, slants = np.maximum(self.spread.frequency, 0), self.slants
         return SlantedEstimate(self.labels, self._shares(), spread, self.n, slant=slants.frequency, curve=slants.curve)
 
     @property
