@@ -1,9 +1,11 @@
 """Keys with values: every protocol's exact law over whole sets, its estimates and variances, and what is refused."""
 
 import itertools
+import json
 import math
 from fractions import Fraction as F
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from deniable.domains import domain_from_spec
 from deniable.mechanisms import key_value_choice
 from deniable.mechanisms.key_value import Chances, KeyValueProtocol, total_error
 from deniable.mechanisms.key_value_unary import independent
+from tests.test_cli import run
 
 EPSILON = math.log(3)
 
@@ -355,6 +358,32 @@ def test_compiled_and_plain_reports_agree() -> None:
     assert mechanism.pack(one) == mechanism.pack(again)
 
 
+@pytest.mark.parametrize("size", [5, 8, 16, 11])
+def test_fields_follow_each_other_bit_by_bit(size: int) -> None:
+    mechanism = dn.PCKVUnary(keys(size, 2), 1.0)
+    reports = mechanism.perturb([{0: 1.0}, {4: -1.0}, {}] * 5, dn.SeededCoins(2))
+    bits = [np.unpackbits(reports.columns[name], axis=1, bitorder="little", count=size) for name in ("high", "low")]
+    assert reports.pack() == np.packbits(np.concatenate(bits, axis=1), bitorder="little").tobytes()
+    back = mechanism.unpack(mechanism.pack(reports))
+    for name in ("high", "low"):
+        np.testing.assert_array_equal(back.columns[name], reports.columns[name])
+
+
+def test_privkv_and_lpp_ddagger_are_one_channel() -> None:
+    privkv = dn.KeySampling.privkv(keys(2), EPSILON, EPSILON)
+    assert privkv.response.channel == dn.ThreeState.ddagger(F(3, 4), F(3, 4)).channel
+
+
+def test_a_certificate_from_a_file(tmp_path: Path) -> None:
+    for mechanism, code in ((dn.PCKVUnary(keys(500, 3), 1.0), 0), (dn.KeySampling.as_published(keys(2), 0.1, 2.0), 1)):
+        (tmp_path / "mechanism.json").write_text(mechanism.to_json())
+        for shown in ([], ["--json"]):
+            result = run("certify", str(tmp_path / "mechanism.json"), *shown)
+            assert result.exit_code == code
+        record = json.loads(result.stdout)
+        assert record["holds"] is (code == 0) and record["protects"] == "any two sets of pairs"
+
+
 class TestDomain:
     films = dn.KeyValue(["Alien", "Brazil", "Clue"], 0.5, 5, at_most=2)
 
@@ -458,6 +487,7 @@ class TestDomain:
         lambda: dn.PCKVUnary(keys(3), 1.0).predict([(1.5, 0.0)] * 3, 5),
         lambda: dn.PCKVUnary(keys(3), 1.0).predict([(0.5, 0.0)] * 3, 0),
         lambda: dn.plan(keys(3), 1.0, n=0),
+        lambda: dn.required_n(keys(3), 1.0, 0.01),
         lambda: dn.plan(keys(3), 1.0, max_bits=1),
     ],
 )

@@ -137,6 +137,10 @@ def required_n(domain: Domain, epsilon: float, error: float, confidence: float =
     """
     if not 0 < error < 1:
         raise InvalidParameter("The error must be a share between 0 and 1, for example 0.01 for one percent.")
+    if isinstance(domain, KeyValue):
+        raise InvalidParameter(
+            "This is for shares of answers. For keys, ask plan(domain, epsilon).predict(truth, n) for errors."
+        )
     mechanism = plan(domain, epsilon, 1)
     p, q = mechanism.p, mechanism.q
     worst = float(max(q * (1 - q), p * (1 - p)) / (p - q) ** 2)

@@ -133,15 +133,13 @@ class KeyValueEstimate:
         if centre != 0:
             values = values + centre * self._shares()
             variance = variance + centre**2 * spread.frequency + 2 * centre * half * spread.both
-        slants, measure = self.slants, "weight per person"
-        return SlantedEstimate(
-            self.labels, values, variance, self.n, measure=measure, slant=slants.weight, curve=slants.curve
-        )
+        slants, kept, measure = self.slants, np.maximum(variance, 0), "weight per person"
+        return SlantedEstimate(self.labels, values, kept, self.n, measure=measure, slant=slants.weight, curve=slants.curve)
 
     @property
     def clear(self) -> Bools:
         """Which keys have a frequency that is no noise: two standard errors or more above zero."""
-        return self._shares() > CLEAR * np.sqrt(self.spread.frequency)
+        return self._shares() > CLEAR * self.frequency.standard_error
 
     @property
     def ratio(self) -> Floats:
@@ -171,7 +169,7 @@ class KeyValueEstimate:
         return RatioEstimate(
             labels,
             values,
-            half**2 * variance,
+            half**2 * np.maximum(variance, 0),
             self.n,
             measure="mean value",
             centre=self._centre,

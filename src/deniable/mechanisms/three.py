@@ -46,8 +46,8 @@ class ThreeState(Channel):
     where p1 + p2 is not 1, weights where p2 (2q - 1) is not 0. `design` gives the best parameters for a budget.
 
     >>> three = ThreeState.ewrr(1.0)
-    >>> three.links(three.tally(three.perturb([None, 0.5, 1, -0.25] * 10_000))).frequency.values.round(1)
-    array([0.7])
+    >>> three.links(three.tally(three.perturb([None, 0.5, 1, -0.25, 1] * 10_000))).frequency.values.round(1)
+    array([0.8])
     """
 
     p1: Fraction
