@@ -297,6 +297,27 @@ def test_balanced_is_below_published(epsilon: float) -> None:
         assert balanced <= total_error(rival, *at) * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("size", [(50, 1), (50, 5), (200, 20), (10, 2)], ids=str)
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
+def test_no_allocation_of_direct_response_beats_the_default(size: tuple[int, int], epsilon: float) -> None:
+    """For every p the largest a that the two terms of the loss allow."""
+    domain, odds = keys(*size), dn.odds_below(epsilon)
+    d, padding = size
+    best = dn.PCKVDirect(domain, epsilon)
+    for step in range(51, 100, 4):
+        p = F(step, 100)
+        inner, slack = (padding * (odds - 1) + 1) / (2 * (d + padding - 1)), p - odds * (1 - p)
+        rest = (odds - 1) * (padding - 1) / (2 * (d + padding - 1))
+        a = min(inner / (inner + p), rest / (rest + slack) if slack > 0 else F(1))
+        if a * p > (1 - a) / (d + padding - 1) / 2:  # else a told key would be named less often than another
+            rival = dn.PCKVDirect(domain, epsilon, a, p)
+            assert rival.loss().odds == odds
+            for target in ("weight", "balanced"):
+                assert total_error(best, 0.1, 0.3, target) <= total_error(rival, 0.1, 0.3, target) * (1 + 1e-9)
+    frequencies = dn.PCKVDirect.frequencies(domain, epsilon)
+    assert total_error(frequencies, 0.1, 0.3, "frequency") < 0.9 * total_error(best, 0.1, 0.3, "frequency")
+
+
 def test_independent_bits_are_best_for_rare_keys() -> None:
     """Sum of the variances 16 E / (E - 1)^2 over n, of frequency and weight each half."""
     for epsilon in (0.5, 1.0, 3.0):

@@ -79,7 +79,7 @@ class KeyValue(Domain):
 
     An answer is a dictionary or a list of (key, value); many answers may come as `Pairs`. A person with more keys is
     refused; with `cut` the first `at_most` of them count, and `over` tells how many people that concerns. The fewer keys
-    are allowed, the smaller the error of every key: the variance grows with the square of `at_most`.
+    are allowed, the smaller the error of every key.
 
     Where laws are compared, the answers are all sets with values at the two ends: what is reported about a value between
     them is a mixture of what is reported about the ends, and so never further from another law.

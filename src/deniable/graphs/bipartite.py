@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Average:
-    """A mean over one side of the graph, with a standard error that is not too small."""
+    """A mean over one side of the graph, with its standard error, rather too large than too small."""
 
     value: float
     error: float
@@ -90,8 +90,8 @@ class BipartiteGraph:
         """The mean number of people who link to an item: all links over the number of items.
 
         The links could connect people and items only, so neither all vertices nor all pairs of them are a denominator.
-        Counts of different items vary against each other if at all, so the error without their covariance is no smaller
-        than the true one.
+        Counts of different items hardly vary together, but against each other where reports name one item; so their
+        errors are added as if they were independent.
         """
         return self._average(self.degree, self.items)
 

@@ -19,6 +19,8 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+FINE = 10**6  # the grid of fractions on which numerical optima are put
+
 
 class KeyValueProtocol(Mechanism):
     """A mechanism for a `KeyValue` domain: its estimates are frequencies, weights and means of keys."""
@@ -188,6 +190,12 @@ def weighed(frequency: float, weight: float, target: str) -> float:
     if target not in variances:
         raise InvalidParameter(f"The target must be one of {', '.join(variances)}.")
     return float(variances[target])
+
+
+def expected(law: tuple[float, ...], padding: int, frequency: float, mean: float, target: str) -> float:
+    """n times the variance of a target for one key, under a law given in floats: what allocations make small."""
+    spread, _ = padded_spread(Moments(law), padding, 1, frequency, frequency * mean, frequency * mean**2)
+    return weighed(float(spread.frequency), float(spread.signed), target)
 
 
 def lowest_between(low: float, high: float, error: Callable[[float], float], rounds: int = 60) -> float:

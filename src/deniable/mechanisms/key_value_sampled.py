@@ -136,7 +136,7 @@ class KeySampling(KeyValueProtocol):
         state, heads = self._state(truth, key)
         up, fake = coins.toss_each(heads), coins.toss_each(self._fakes[key])
         true = np.where(state, np.where(up, HIGH, LOW), NONE)
-        return {"key": key, "state": self.response.answer(true, coins, fake)}
+        return {"key": key, "state": self.response.respond(true, coins, fake)}
 
     def _state(self, truth: Pairs, key: Ints) -> tuple[NDArray[np.bool_], Ints]:
         """Whether each person has this key, and the chance that its value is rounded up."""

@@ -18,13 +18,11 @@ from deniable.core.odds import odds_below
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.channel import check_cost, own_cost
-from deniable.mechanisms.key_value import Chances, Moments, PaddedProtocol, lowest_between, padded_spread, weighed
+from deniable.mechanisms.key_value import FINE, Chances, PaddedProtocol, expected, lowest_between
 
 Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
-
-FINE = 10**6  # the grid of fractions on which numerical optima are put
 
 
 @dataclass(frozen=True)
@@ -169,12 +167,6 @@ class PCKVUnary(PaddedProtocol):
 
     def parameters(self) -> Mapping[str, object]:
         return {name: str(chance) for name, chance in self.chances._asdict().items()}
-
-
-def expected(law: tuple[float, ...], padding: int, frequency: float, mean: float, target: str) -> float:
-    """n times the variance of a target for one key, under a law given in floats: what allocations make small."""
-    spread, _ = padded_spread(Moments(law), padding, 1, frequency, frequency * mean, frequency * mean**2)
-    return weighed(float(spread.frequency), float(spread.signed), target)
 
 
 def independent(p: Fraction, q: Fraction) -> Chances:

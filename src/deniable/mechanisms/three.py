@@ -135,9 +135,9 @@ class ThreeState(Channel):
             raise InvalidParameter(SINGULAR.format(what="the weight" if self.tells_degree else "the degree"))
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
-        return {"value": self.answer(truth, coins, coins.toss(Fraction(1, 2), len(truth)))}
+        return {"value": self.respond(truth, coins, coins.toss(Fraction(1, 2), len(truth)))}
 
-    def answer(self, truth: Ints, coins: Coins, fake: Bools) -> Ints:
+    def respond(self, truth: Ints, coins: Coins, fake: Bools) -> Ints:
         """The state to report for each true one; `fake` says for whom a link that is not there would be high."""
         n = len(truth)
         kept_none, kept_link, kept_end = coins.toss(self.p1, n), coins.toss(self.p2, n), coins.toss(self.q, n)
