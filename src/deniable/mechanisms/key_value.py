@@ -13,7 +13,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.tally import Tally
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.key_value_estimate import KeyValueEstimate, Slants, Spread, slant, squares
+from deniable.mechanisms.key_value_estimate import KeyValueEstimate, Named, Spread, squares
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -125,19 +125,17 @@ class PaddedProtocol(KeyValueProtocol):
         law, domain = Moments(self.chances), self.domain
         told = (shares if law.slope else None, signed if law.turn else None)
         spreads = padded_spread(law, domain.at_most, n, shares, signed, second)
-        slants = self._slants(law, shares, signed, n)
-        return KeyValueEstimate(domain.labels, n, domain.low, domain.high, *told, *spreads, slants)
+        return KeyValueEstimate(
+            domain.labels, n, domain.low, domain.high, *told, *spreads, self._named(law, shares, signed, n)
+        )
 
-    def _slants(self, law: "Moments", shares: Floats, signed: Floats, n: int) -> Slants:
-        padding, chances = self.domain.at_most, self.chances
-        centre, half = (self.domain.low + self.domain.high) / 2, (self.domain.high - self.domain.low) / 2
-        told = shares / padding
-        both = np.maximum(told * float(chances.both) + (1 - told) * float(chances.noise_both), 0)
-        named, turned = law.other + told * law.slope, signed / padding * law.turn
-        ends = (np.maximum((named + turned) / 2 - both, 0), np.maximum((named - turned) / 2 - both, 0), both)
-        f, along, across = padding * law.per_slope, centre * padding * law.per_slope, half * padding * law.per_turn
-        weights = (along + across, along - across, 2 * along)
-        return Slants(slant((f, f, 2 * f), ends, n), slant(weights, ends, n), 0.0)
+    def _named(self, law: "Moments", shares: Floats, signed: Floats, n: int) -> Named:
+        padding, told = self.domain.at_most, shares / self.domain.at_most
+        both = np.maximum(told * float(self.chances.both) + (1 - told) * float(self.chances.noise_both), 0)
+        either, turned = law.other + told * law.slope, signed / padding * law.turn
+        ends = (np.maximum((either + turned) / 2 - both, 0), np.maximum((either - turned) / 2 - both, 0), both)
+        f, d = padding * law.per_slope, padding * law.per_turn
+        return Named((f, f, 2 * f), (d, -d, 0.0), ends, n, 0.0)
 
 
 class Moments:

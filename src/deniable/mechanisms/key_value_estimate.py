@@ -15,6 +15,7 @@ from deniable.errors import InvalidParameter
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
+FAR, STEPS = 1e3, 60  # how far from a ratio its interval may end, and bisections to find where
 CLEAR = 2.0  # standard errors that a frequency must have above zero before a mean is given
 
 
@@ -26,15 +27,49 @@ class Spread(NamedTuple):
     both: Floats
 
 
-class Slants(NamedTuple):
-    """How the variances of frequency and weight change with the values: they grow by a slant, and bend down by a curve.
+class Named(NamedTuple):
+    """What a report on a key adds to its frequency and its signed weight, if it names the high end, the low one or both.
 
-    The slant is the third over the second cumulant; the curve is 1 / n for a mean of n reports of people drawn at random.
+    With the `chances` of the three, and how many `people` reported on the key, that gives the slant of any combination of
+    the two: by how much its variance grows with its value. The `curve` says how the variance bends down again: 1 / n for a
+    mean of n reports of people drawn at random.
     """
 
-    frequency: Floats
-    weight: Floats
+    frequency: tuple[Any, Any, Any]
+    signed: tuple[Any, Any, Any]
+    chances: tuple[Any, Any, Any]
+    people: Any
     curve: Floats | float
+
+    def slant(self, frequency: Any, signed: Any) -> Floats:
+        """Third over second cumulant of so much of the frequency and so much of the signed weight."""
+        values = [frequency * f + signed * d for f, d in zip(self.frequency, self.signed, strict=True)]
+        first, second, third = (
+            sum(chance * value**power for value, chance in zip(values, self.chances, strict=True)) for power in (1, 2, 3)
+        )
+        spread = second - first**2
+        known = spread > 1e-300
+        skewed = (third - 3 * first * second + 2 * first**3) / np.where(known, spread, 1.0)
+        # where nothing was counted, as if the first report were of the value furthest from zero
+        furthest = np.where(np.abs(values[0]) >= np.abs(values[1]), values[0], values[1])
+        return np.where(known, skewed, furthest) / self.people
+
+    def with_one_more(self) -> "Named":
+        """The chances as if one more report had named the high end, and one the low one."""
+        high, low, both = self.chances
+        return self._replace(chances=(high + 1 / self.people, low + 1 / self.people, both))
+
+    def at(self, chosen: NDArray[np.int64], size: int) -> "Named":
+        """The same for some of the keys."""
+
+        def some(each: Any) -> Any:
+            return np.broadcast_to(np.asarray(each, np.float64), size)[chosen]
+
+        def threes(each: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+            return some(each[0]), some(each[1]), some(each[2])
+
+        parts = threes(self.frequency), threes(self.signed), threes(self.chances)
+        return Named(*parts, some(self.people), some(self.curve))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,25 +93,12 @@ class SlantedEstimate(Estimate):
         return middle - reach, middle + reach
 
 
-def slant(values: tuple[Any, Any, Any], chances: tuple[Any, Any, Any], n: Any) -> Floats:
-    """Third over second cumulant of a mean of n reports, each of one of three values with these chances, else zero."""
-    first, second, third = (
-        sum(chance * value**power for value, chance in zip(values, chances, strict=True)) for power in (1, 2, 3)
-    )
-    spread = second - first**2
-    known = spread > 1e-300
-    skewed = (third - 3 * first * second + 2 * first**3) / np.where(known, spread, 1.0)
-    # where nothing was counted, as if the first report were of the value furthest from zero
-    largest = values[0] if np.max(np.abs(values[0])) >= np.max(np.abs(values[1])) else values[1]
-    return np.where(known, skewed, largest) / n
-
-
 @dataclass(frozen=True, eq=False)
 class RatioEstimate(Estimate):
     """Means as ratios of two estimates: the variance and the bias are those of the delta method, intervals are Fieller's.
 
-    Fieller's interval (1954) holds all ratios that the two estimates do not contradict; where the lower one may be zero at
-    that confidence it has no ends.
+    Fieller's interval (1954) holds all ratios r for which weight - r frequency may be zero; where the frequency itself may
+    be, it has no ends. As for frequencies and weights, the variance is taken where that difference is zero.
     """
 
     centre: float = 0.0
@@ -84,20 +106,36 @@ class RatioEstimate(Estimate):
     frequency: Floats | None = None
     signed: Floats | None = None
     spread: Spread | None = None
+    named: Named | None = None
     bias: Floats | None = None
 
     def interval(self, confidence: float = 0.95, together: bool = False) -> tuple[Floats, Floats]:
-        assert self.frequency is not None and self.signed is not None and self.spread is not None
+        assert self.frequency is not None and self.signed is not None
         level = confidence_each(confidence, len(self.values) if together else 1)
         square = NormalDist().inv_cdf((1 + level) / 2) ** 2
-        a = self.frequency**2 - square * self.spread.frequency
-        b = self.frequency * self.signed - square * self.spread.both
-        c = self.signed**2 - square * self.spread.signed
-        bounded = a > 0
-        safe = np.where(bounded, a, 1.0)
-        root = np.sqrt(np.maximum(b**2 - safe * c, 0))
-        low, high = np.where(bounded, (b - root) / safe, -np.inf), np.where(bounded, (b + root) / safe, np.inf)
-        return self.centre + self.half * low, self.centre + self.half * high
+        ratio = self.signed / self.frequency
+        ends = []
+        for far in (-FAR, FAR):
+            inside, outside = ratio, np.full_like(ratio, far)
+            endless = self._allowed(outside, square)
+            for _ in range(STEPS):
+                middle = (inside + outside) / 2
+                allowed = self._allowed(middle, square)
+                inside, outside = np.where(allowed, middle, inside), np.where(allowed, outside, middle)
+            ends.append(self.centre + self.half * np.where(endless, np.sign(far) * np.inf, inside))
+        return ends[0], ends[1]
+
+    def _allowed(self, ratio: Floats, square: float) -> Bools:
+        """Whether what was estimated lets each ratio be true, at so many squared standard errors."""
+        assert self.frequency is not None and self.signed is not None and self.spread is not None and self.named is not None
+        rest = self.signed - ratio * self.frequency
+        variance = self.spread.signed - 2 * ratio * self.spread.both + ratio**2 * self.spread.frequency
+        # One more report of either end: where an end was not seen, its variance is not zero for that.
+        named = self.named.with_one_more()
+        variance += sum((d - ratio * f) ** 2 for f, d in zip(named.frequency, named.signed, strict=True)) / named.people**2
+        moved = variance - named.slant(-ratio, 1.0) * rest - named.curve * rest**2
+        allowed: Bools = rest**2 <= square * moved
+        return allowed
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,13 +155,13 @@ class KeyValueEstimate:
     signed: Floats | None
     spread: Spread
     drawn: Spread  # the same for people drawn at random
-    slants: Slants
+    named: Named
 
     @property
     def frequency(self) -> SlantedEstimate:
         """The share of people who have each key."""
-        spread, slants = np.maximum(self.spread.frequency, 0), self.slants
-        return SlantedEstimate(self.labels, self._shares(), spread, self.n, slant=slants.frequency, curve=slants.curve)
+        spread, slant = np.maximum(self.spread.frequency, 0), self.named.slant(1.0, 0.0)
+        return SlantedEstimate(self.labels, self._shares(), spread, self.n, slant=slant, curve=self.named.curve)
 
     @property
     def weight(self) -> SlantedEstimate:
@@ -133,8 +171,8 @@ class KeyValueEstimate:
         if centre != 0:
             values = values + centre * self._shares()
             variance = variance + centre**2 * spread.frequency + 2 * centre * half * spread.both
-        slants, kept, measure = self.slants, np.maximum(variance, 0), "weight per person"
-        return SlantedEstimate(self.labels, values, kept, self.n, measure=measure, slant=slants.weight, curve=slants.curve)
+        kept, slant, measure = np.maximum(variance, 0), self.named.slant(centre, half), "weight per person"
+        return SlantedEstimate(self.labels, values, kept, self.n, measure=measure, slant=slant, curve=self.named.curve)
 
     @property
     def clear(self) -> Bools:
@@ -177,13 +215,14 @@ class KeyValueEstimate:
             frequency=f,
             signed=d,
             spread=spread,
+            named=self.named.at(chosen, len(self.labels)),
             bias=half * bias,
         )
 
     def for_population(self) -> "KeyValueEstimate":
         """The same values as an estimate for the people whom these were drawn from: adds the sampling variance."""
         return KeyValueEstimate(
-            self.labels, self.n, self.low, self.high, self.shares, self.signed, self.drawn, self.drawn, self.slants
+            self.labels, self.n, self.low, self.high, self.shares, self.signed, self.drawn, self.drawn, self.named
         )
 
     @property

@@ -19,7 +19,7 @@ from deniable.domains.key_value import KeyValue
 from deniable.domains.link import HIGH, LOW, NONE, Link
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.channel import Channel, Matrix, check_cost, own_cost
-from deniable.mechanisms.key_value_estimate import KeyValueEstimate, Slants, Spread, slant, squares
+from deniable.mechanisms.key_value_estimate import KeyValueEstimate, Named, Spread, squares
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -218,14 +218,9 @@ def told_by_states(
     else:
         own = Spread(np.zeros_like(f), np.zeros_like(f), np.zeros_like(f))
     fixed = Spread(*(all_of - less * part for all_of, part in zip(drawn, own, strict=True)))
-    centre, half = (domain.low + domain.high) / 2, (domain.high - domain.low) / 2
     ends = (np.maximum(answered + signed, 0) / 2, np.maximum(answered - signed, 0) / 2, 0.0)
-    turned, along = half * per_turn, centre * per_slope + half * k * per_turn
-    slants = Slants(
-        slant((per_slope, per_slope, 0.0), ends, people),
-        slant((along + turned, along - turned, 0.0), ends, people),
-        1 / people - less,
-    )
+    adds = ((per_slope, per_slope, 0.0), ((1 + k) * per_turn, (k - 1) * per_turn, 0.0))
+    named = Named(*adds, ends, people, 1 / people - less)
     return KeyValueEstimate(
         labels,
         n,
@@ -235,5 +230,5 @@ def told_by_states(
         np.where(known, d, 0.0) if tells_weight else None,
         fixed,
         drawn,
-        slants,
+        named,
     )
