@@ -552,7 +552,7 @@ def test_the_plan_takes_what_is_best() -> None:
 
 
 def test_few_reports_still_give_honest_means() -> None:
-    """Forty people, nearly truthful reports: intervals of the mean hold at least 93 % of the time, less 6 sigma of 1,500 runs."""
+    """Forty people, nearly truthful reports: intervals hold 93 % of the time or more, less 6 sigma of 1,500 runs."""
     three = dn.ThreeState.ewrr(4.0)
     people, coins, held, given = [None] * 26 + [1.0] * 10 + [-1.0] * 4, dn.SeededCoins(9), 0, 0
     for _ in range(1500):
@@ -561,4 +561,4 @@ def test_few_reports_still_give_honest_means() -> None:
             low, high = found.for_population().mean.interval(0.95)
             given, held = given + 1, held + bool(low[0] <= 6 / 14 <= high[0])
     assert given > 1400
-    assert 0.93 - 0.034 < held / given
+    assert held / given > 0.93 - 0.04
