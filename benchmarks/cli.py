@@ -6,12 +6,19 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks import frequency, memory, numbers, releases, run, utility
+from benchmarks import frequency, key_value, memory, numbers, releases, run, utility
 from benchmarks.effort import Effort
 from benchmarks.figure import Figure
 from benchmarks.table import tables
 
-FIGURES = [*frequency.FIGURES, *utility.FIGURES, *releases.FIGURES, *numbers.FIGURES, *memory.FIGURES]
+FIGURES = [
+    *frequency.FIGURES,
+    *utility.FIGURES,
+    *releases.FIGURES,
+    *numbers.FIGURES,
+    *key_value.FIGURES,
+    *memory.FIGURES,
+]
 
 
 class Bar:

@@ -61,17 +61,25 @@ def certified(*arguments: str) -> dict[str, object]:
     return record
 
 
+def verbs() -> list[str]:
+    """All verbs, those of a group after its name."""
+    groups = {name: command.commands for name, command in main.commands.items() if isinstance(command, click.Group)}
+    return sorted([*main.commands, *(f"{name} {kind}" for name, kinds in groups.items() for kind in kinds)])
+
+
 class TestHelp:
-    @pytest.mark.parametrize("verb", ["", *sorted(main.commands)])
+    @pytest.mark.parametrize("verb", ["", *verbs()])
     def test_golden(self, verb: str) -> None:
-        shown = run(*[verb] if verb else [], "--help").stdout
-        file = GOLDEN / f"{verb or 'deniable'}.txt"
+        shown = run(*verb.split(), "--help").stdout
+        file = GOLDEN / f"{verb.replace(' ', '-') or 'deniable'}.txt"
         if os.environ.get("DENIABLE_WRITE_GOLDEN"):
             file.write_text(shown, encoding="utf-8")
         assert shown == file.read_text(encoding="utf-8")
 
     def test_every_golden_file_belongs_to_a_verb(self) -> None:
-        assert sorted(path.stem for path in GOLDEN.iterdir()) == sorted(["deniable", *main.commands])
+        assert sorted(path.stem for path in GOLDEN.iterdir()) == sorted(
+            ["deniable", *(verb.replace(" ", "-") for verb in verbs())]
+        )
 
     def test_the_odds_in_the_help_are_rounded_up(self) -> None:
         rows = re.findall(r"epsilon (\S+) +odds (\S+) +even odds become at most (\S+) to (\S+)", run("certify", "-h").stdout)

@@ -15,6 +15,7 @@ SAYS = {
     "mean_salary.py": "certificate: holds, enumerated",
     "merge_tallies.py": "5,000 + 5,000 = 10,000 reports",
     "sensitive_answers.py": "open answers  told with probability",
+    "ratings.py": "exact loss over all sets of two films: epsilon 2",
     "own_coins.py": "yes: yes 3/5, no 1/5, no answer 1/5",
 }
 

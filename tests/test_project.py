@@ -20,6 +20,7 @@ ORDER = [
     "postprocess",
     "metrics",
     "planner",
+    "graphs",
     "files",
     "cli",
 ]

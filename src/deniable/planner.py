@@ -12,13 +12,16 @@ from deniable.core.domain import Domain
 from deniable.core.estimate import confidence_each
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.core.odds import checked_epsilon
+from deniable.domains import KeyValue
 from deniable.errors import InvalidParameter
+from deniable.mechanisms import key_value_choice
 from deniable.mechanisms.choice import plan_release
 from deniable.mechanisms.design import BlockDesign
 from deniable.mechanisms.difference_sets import LARGEST as LARGEST_DESIGN
 from deniable.mechanisms.direct import DirectResponse
 from deniable.mechanisms.hadamard import HadamardResponse
 from deniable.mechanisms.hashing import LocalHashing
+from deniable.mechanisms.key_value import KeyValueProtocol
 from deniable.mechanisms.mean_plan import plan_for_mean
 from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.tuning import total_error
@@ -107,12 +110,16 @@ def chosen(ranked: list[Option], max_bits: int | None) -> Option:
 
 
 @overload
-def plan(domain: Domain, epsilon: float, n: int = 1, max_bits: int | None = None) -> PureProtocol: ...
+def plan(  # type: ignore[overload-overlap]
+    domain: KeyValue, epsilon: float, n: int = 10_000, max_bits: int | None = None
+) -> KeyValueProtocol: ...
+@overload
+def plan(domain: Domain, epsilon: float, n: int = 10_000, max_bits: int | None = None) -> PureProtocol: ...
 @overload
 def plan(
     domain: Domain,
     epsilon: float,
-    n: int = 1,
+    n: int = 10_000,
     max_bits: int | None = None,
     *,
     sensitive: Collection[object] | None,
@@ -122,7 +129,7 @@ def plan(
 def plan(
     domain: Domain,
     epsilon: float,
-    n: int = 1,
+    n: int = 10_000,
     max_bits: int | None = None,
     *,
     target: Target,
@@ -133,7 +140,7 @@ def plan(
 def plan(
     domain: Domain,
     epsilon: float,
-    n: int = 1,
+    n: int = 10_000,
     max_bits: int | None = None,
     *,
     sensitive: Collection[object] | None = None,
@@ -154,15 +161,16 @@ def plan(
     >>> plan(Categories(["Lyon", "Paris", "Nice", "Lille"]), epsilon=1.0, n=50_000).wire
     'direct-1'
     """
+    if isinstance(domain, KeyValue) and sensitive is None and target == "shares":
+        return key_value_choice.chosen(domain, epsilon, n, max_bits)
     if target in ("mean", "release") and sensitive is None:
-        return (
-            plan_release(domain, epsilon, prior)
-            if target == "release"
-            else plan_for_mean(domain, epsilon, n, max_bits, prior)
-        )
-    if target != "shares" or prior is not None:
+        if target == "release":
+            return plan_release(domain, epsilon, prior)
+        return plan_for_mean(domain, epsilon, n, max_bits, prior)
+    if target != "shares" or prior is not None or isinstance(domain, KeyValue):
         raise InvalidParameter(
-            'A plan is for target="shares", or for "mean" or "release", which may have a prior but no sensitive answers.'
+            'A plan is for target="shares", or for "mean" or "release", which may have a prior but no sensitive answers; '
+            "of keys with values all are sensitive."
         )
     ranked = options(domain, epsilon, n, sensitive, open_share)
     best = chosen(ranked, max_bits)
@@ -200,6 +208,10 @@ def required_n(
     """
     if not 0 < error < 1:
         raise InvalidParameter("The error must be a share between 0 and 1, for example 0.01 for one percent.")
+    if isinstance(domain, KeyValue):
+        raise InvalidParameter(
+            "This is for shares of answers. For keys, ask plan(domain, epsilon).predict(truth, n) for errors."
+        )
     worst = plan(domain, epsilon, 1, sensitive=sensitive).worst_noise()
     reach = NormalDist().inv_cdf((1 + confidence_each(confidence, 1)) / 2)
     return math.ceil(worst * (reach / error) ** 2)

@@ -106,7 +106,7 @@ def certify(
     else:
         chosen = read_mechanism(Path(mechanism))
         if not isinstance(chosen, FeatureVector | BitRand):  # vectors need not be gone through one by one
-            _check_size(chosen.domain.size)
+            _check_size(len(chosen.domain.labels))
 
     from deniable.cli import panel  # loads rich, which --help does not need
 

@@ -48,7 +48,7 @@ def domain(values: int | None, words: tuple[str, ...], file: Path | None = None,
         if other is not None and not other.isdigit():
             raise InvalidParameter("Where answers are numbered, --other must be one of the numbers.")
         return Categories(range(values), None if other is None else int(other))
-    labels: list[Label] = [*words] if file is None else [*_lines(file)]
+    labels: list[Label] = [*words] if file is None else [*lines(file)]
     if other is not None and other not in labels:
         labels.append(other)
     return Categories(labels, other)
@@ -90,14 +90,15 @@ def secrets_of(question: Categories, words: tuple[str, ...]) -> list[Label] | No
     return numbers
 
 
-def _lines(file: Path) -> list[str]:
+def lines(file: Path) -> list[str]:
+    """The lines of a text file that are not empty."""
     try:
-        lines = file.read_text(encoding="utf-8-sig").split("\n")
+        found = file.read_text(encoding="utf-8-sig").split("\n")
     except OSError as error:
         raise InvalidParameter(f"The file {str(file)!r} cannot be read: {error.strerror}.") from error
     except ValueError as error:
         raise InvalidParameter(f"The file {str(file)!r} is not text in UTF-8. Save it so.") from error
-    return [line for line in (line.removesuffix("\r") for line in lines) if line]
+    return [line for line in (line.removesuffix("\r") for line in found) if line]
 
 
 seed = click.option("--seed", type=int, metavar="N", help="Repeatable coins, for experiments only; secure unless given.")

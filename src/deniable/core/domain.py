@@ -60,11 +60,15 @@ def told_size(size: int) -> str:
     return f"{size:,}" if size < 10**15 else f"about 10^{math.floor(math.log10(size))}"
 
 
+class Rows(Sequence[Any]):
+    """A batch of answers in columns of its own, which its domain understands: its slices are such batches."""
+
+
 def checked_answers(values: Answers) -> Answers:
     """A batch that can be sliced; a lone word is refused, since it would be read letter by letter."""
     if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
         raise OutsideDomain("Answers must come as a list; for one answer write perturb([answer]).")
-    batch = values if isinstance(values, list | tuple | np.ndarray) else np.asarray(values)
+    batch = values if isinstance(values, list | tuple | np.ndarray | Rows) else np.asarray(values)
     if len(batch) == 0:
         raise EmptyBatch("There is no answer in this batch. Give at least one.")
     return batch

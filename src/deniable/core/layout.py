@@ -100,6 +100,11 @@ class Layout:
         """The size of one report."""
         return sum(field.bits for field in self.fields)
 
+    @cached_property
+    def _whole_bytes(self) -> bool:
+        """Whether every field begins on a whole byte, so that nothing has to be shifted."""
+        return all(field.bits % 8 == 0 for field in self.fields[:-1])
+
     def check(self, columns: Columns) -> int:
         """How many reports these columns hold; refuses columns that no device can have sent."""
         if list(columns) != [field.name for field in self.fields]:
@@ -116,6 +121,8 @@ class Layout:
         """Each report on its own, as a row of bytes."""
         if len(self.fields) == 1:
             return self.fields[0].rows(columns[self.fields[0].name])
+        if self._whole_bytes:
+            return np.concatenate([field.rows(columns[field.name]) for field in self.fields], axis=1)
         bits = [
             np.unpackbits(field.rows(columns[field.name]), axis=1, bitorder="little", count=field.bits)
             for field in self.fields
@@ -126,6 +133,10 @@ class Layout:
         """The inverse of `rows`; the result is checked."""
         if len(self.fields) == 1:
             columns = {self.fields[0].name: self.fields[0].column(rows)}
+        elif self._whole_bytes:
+            ends = np.cumsum([(field.bits + 7) // 8 for field in self.fields])
+            parts = np.split(rows, ends[:-1], axis=1)
+            columns = {field.name: field.column(part) for field, part in zip(self.fields, parts, strict=True)}
         else:
             bits = np.unpackbits(rows, axis=1, bitorder="little", count=self.bits)
             edges = np.cumsum([0, *(field.bits for field in self.fields)])

@@ -8,6 +8,8 @@ from deniable.domains.categories import Categories
 from deniable.domains.codes import SignMagnitude
 from deniable.domains.features import Features, UnitVectors
 from deniable.domains.interval import Interval
+from deniable.domains.key_value import KeyValue, Pairs
+from deniable.domains.link import Link
 from deniable.domains.loss_matrix import LossMatrix
 from deniable.domains.ordered import Ordered
 from deniable.domains.points import Points
@@ -19,8 +21,11 @@ __all__ = [
     "Categories",
     "Features",
     "Interval",
+    "KeyValue",
+    "Link",
     "LossMatrix",
     "Ordered",
+    "Pairs",
     "Points",
     "SignMagnitude",
     "UnitVectors",
@@ -39,6 +44,8 @@ KINDS: dict[str, Callable[[Mapping[str, Any]], Domain]] = {
     "vectors": Vectors.from_spec,
     "sign-magnitude": SignMagnitude.from_spec,
     "unit-vectors": UnitVectors.from_spec,
+    "key-value": KeyValue.from_spec,
+    "link": Link.from_spec,
 }
 
 

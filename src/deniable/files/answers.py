@@ -95,7 +95,7 @@ def _read_csv(path: Path, column: str, size: int) -> Iterator[tuple[Texts, float
             names = next(reader, [])
             if not names:
                 raise EmptyBatch(f"The file {path} is empty: it has not even a line of column names.")
-            place = _place(path, names, column)
+            place = place_of(path, names, column)
             texts: list[str | None] = []
             for cells in reader:
                 if not cells:
@@ -123,7 +123,7 @@ def _read_parquet(path: Path, column: str, size: int) -> Iterator[tuple[Texts, f
     pa, row = pyarrow_package(), 0
     try:
         with open_parquet(path) as file:
-            _place(path, file.schema_arrow.names, column)
+            place_of(path, file.schema_arrow.names, column)
             kind = file.schema_arrow.field(column).type
             inner = kind.value_type if pa.types.is_dictionary(kind) else kind
             texts = pa.types.is_string(inner) or pa.types.is_large_string(inner)
@@ -143,7 +143,8 @@ def _read_parquet(path: Path, column: str, size: int) -> Iterator[tuple[Texts, f
         raise EmptyBatch(f"The file {path} has no rows, so there is nobody to ask.")
 
 
-def _place(path: Path, names: Sequence[str], column: str) -> int:
+def place_of(path: Path, names: Sequence[str], column: str) -> int:
+    """Where a column stands among those of a table; refused if it is not there exactly once."""
     if names.count(column) == 1:
         return names.index(column)
     listed = ", ".join(repr(name) for name in names[:LISTED]) + (", ..." if len(names) > LISTED else "")

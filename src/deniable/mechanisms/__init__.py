@@ -8,6 +8,7 @@ from deniable.domains import domain_from_spec
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.bipartite import Bipartite
 from deniable.mechanisms.bitrand import BitRand
+from deniable.mechanisms.channel import EqualWeight
 from deniable.mechanisms.choice import plan_release
 from deniable.mechanisms.coarsened import Coarsened
 from deniable.mechanisms.comparison import Comparison, compare_releases
@@ -17,6 +18,11 @@ from deniable.mechanisms.duchi_vector import DuchiVector
 from deniable.mechanisms.feature_vector import FeatureVector
 from deniable.mechanisms.hadamard import HadamardResponse
 from deniable.mechanisms.hashing import LocalHashing
+from deniable.mechanisms.key_value_direct import PCKVDirect
+from deniable.mechanisms.key_value_estimate import KeyValueEstimate
+from deniable.mechanisms.key_value_rounds import PrivKVM
+from deniable.mechanisms.key_value_sampled import KeySampling
+from deniable.mechanisms.key_value_unary import PCKVUnary
 from deniable.mechanisms.labels import LabelResponse
 from deniable.mechanisms.matrix import FiniteChannel
 from deniable.mechanisms.mean import BitSampling, Duchi, ThreeOutputs
@@ -28,6 +34,8 @@ from deniable.mechanisms.rivals import ReleaseChannel
 from deniable.mechanisms.rotation import Rotation
 from deniable.mechanisms.staircase import Staircase
 from deniable.mechanisms.subset import SubsetSelection
+from deniable.mechanisms.three import ThreeState
+from deniable.mechanisms.three_design import feasible_regions
 from deniable.mechanisms.unary import Unary
 from deniable.mechanisms.vector import VectorRelease
 from deniable.mechanisms.wheel import Wheel
@@ -42,14 +50,20 @@ __all__ = [
     "DirectResponse",
     "Duchi",
     "DuchiVector",
+    "EqualWeight",
     "FeatureVector",
     "FiniteChannel",
     "HadamardResponse",
     "Hybrid",
+    "KeySampling",
+    "KeyValueEstimate",
     "LabelResponse",
     "LocalHashing",
     "MeanChannel",
+    "PCKVDirect",
+    "PCKVUnary",
     "Piecewise",
+    "PrivKVM",
     "PrivUnit",
     "Release",
     "ReleaseChannel",
@@ -57,10 +71,12 @@ __all__ = [
     "Staircase",
     "SubsetSelection",
     "ThreeOutputs",
+    "ThreeState",
     "Unary",
     "VectorRelease",
     "Wheel",
     "compare_releases",
+    "feasible_regions",
     "mechanism_from_spec",
     "plan_release",
 ]
@@ -92,6 +108,11 @@ FAMILIES: dict[str, type[Mechanism]] = {
         DuchiVector,
         PrivUnit,
         BitRand,
+        EqualWeight,
+        ThreeState,
+        PCKVUnary,
+        PCKVDirect,
+        KeySampling,
     )
 }
 

@@ -25,11 +25,13 @@ from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import NotCertifiable
 from deniable.mechanisms.bitrand import BitRand
 from deniable.mechanisms.feature_vector import FeatureVector
+from deniable.mechanisms.key_value_unary import PCKVUnary
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.law import LIMIT, Chances, combinations, gathered, law, runs
 from deniable.privacy.open import certify_open
 from deniable.privacy.products import by_parts, separate
 from deniable.privacy.ratio import Worst, worst_ratio
+from deniable.privacy.told import in_words, told_laws
 from deniable.privacy.wiring import check_members, factored
 from deniable.wrappers.utility import OpenAnswers
 
@@ -122,6 +124,11 @@ def _worst_number(mechanism: Mechanism) -> Worst:
 
 
 def _symmetric(mechanism: Mechanism, limit: int) -> Certificate:
+    if isinstance(mechanism, PCKVUnary):
+        told, sets, followed = told_laws(mechanism)
+        worst = worst_ratio(told, sets)
+        worst = Worst(worst.odds, worst.pair, in_words(mechanism, worst.report))
+        return certificate(mechanism, worst, "symmetric", followed, len(sets))
     size, fields = mechanism.domain.size, mechanism.layout.fields
     chosen = sorted({0, 1, size // 2, size - 1})
     if len(fields) == 1 and isinstance(fields[0], Flags) and fields[0].ones is not None:

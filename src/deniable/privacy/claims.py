@@ -7,18 +7,21 @@ published, at a size of the paper's and for the smallest counterexample.
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 
 from deniable.core.mechanism import Mechanism
-from deniable.domains import Categories, Features, LossMatrix
+from deniable.domains import Categories, Features, KeyValue, LossMatrix
 from deniable.mechanisms.bit_budgets import latent_published_epsilon, ome_published_epsilon
 from deniable.mechanisms.bitrand import BitRand
 from deniable.mechanisms.duchi_vector import DuchiVector
 from deniable.mechanisms.hashing import LocalHashing
+from deniable.mechanisms.key_value_sampled import KeySampling
 from deniable.mechanisms.labels import LabelResponse
 from deniable.mechanisms.rivals import ReleaseChannel
+from deniable.mechanisms.three import ThreeState
 from deniable.mechanisms.wheel import Wheel
 from deniable.privacy.certificate import Certificate, told_answer
 from deniable.privacy.certify import certify
@@ -164,6 +167,20 @@ CLAIMS: list[Claim] = [
         lambda: ReleaseChannel.staircase_as_published(_cells([3, 1]), 1.0, [0, 1]),
         "4 places in cells of 3 and 1, 3 rings",
         1.0,
+    ),
+    Claim(
+        "LPP-ddagger",
+        "Ma, Wang 2021, Lemma 2",
+        "one key, budgets 0.1 and 2 for it and its value",
+        KeySampling.as_published(KeyValue(["key"], -1, 1, 1), 0.1, 2.0).epsilon,
+        lambda: KeySampling.as_published(KeyValue(["key"], -1, 1, 1), 0.1, 2.0),
+    ),
+    Claim(
+        "RR3-dagger, feasible region",
+        "Ma, Wang 2021",
+        "p1 = 2/5, p2 = 7/10",
+        1.0,
+        lambda: ThreeState.dagger_as_published(Fraction(2, 5), Fraction(7, 10), 1.0),
     ),
 ]
 

@@ -1,0 +1,76 @@
+"""A link between a person and one thing: none, or one with a weight."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.core.coins import WHOLE, Coins
+from deniable.core.domain import Answers, Domain
+from deniable.errors import InvalidParameter, OutsideDomain
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+NONE, HIGH, LOW = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Link(Domain):
+    """No link (None), or one with a weight from `low` to `high`, which a coin rounds to one of the two ends.
+
+    The coin is right on average, so sums and means of weights are not biased by it.
+
+    >>> Link(-1, 1).index([None, 1, -1, 1])
+    array([0, 1, 2, 1])
+    """
+
+    low: float = -1.0
+    high: float = 1.0
+    labels = ("none", "high", "low")
+
+    def __post_init__(self) -> None:
+        ends = (self.low, self.high)
+        if not all(isinstance(end, int | float) and math.isfinite(end) for end in ends) or not self.low < self.high:
+            raise InvalidParameter("Weights need two finite ends, the lower one first: Link(-1, 1).")
+        for name, end in zip(("low", "high"), ends, strict=True):
+            object.__setattr__(self, name, float(end))
+
+    def answer(self, index: int) -> float | None:
+        return (None, self.high, self.low)[index]
+
+    def index(self, values: Answers) -> Ints:
+        linked, weights = self._weights(values)
+        return np.where(linked, np.where(2 * weights >= self.low + self.high, HIGH, LOW), NONE)
+
+    def place(self, values: Answers, coins: Coins) -> Ints:
+        linked, weights = self._weights(values)
+        up = coins.toss_each(np.rint((weights - self.low) / (self.high - self.low) * WHOLE).astype(np.int64))
+        return np.where(linked, np.where(up, HIGH, LOW), NONE)
+
+    def _weights(self, values: Answers) -> tuple[NDArray[np.bool_], Floats]:
+        """Who has a link, and its weight; the low end where there is none."""
+        listed = values.tolist() if isinstance(values, np.ndarray) else values
+        linked = np.array([value is not None for value in listed], np.bool_)
+        try:
+            weights = np.array([self.low if value is None else value for value in listed])
+        except ValueError:  # lists of different lengths
+            weights = np.empty(0, object)
+        if any(isinstance(value, bool) for value in listed):
+            weights = np.empty(0, object)
+        if weights.ndim != 1 or weights.dtype.kind not in "iuf" or not np.isfinite(weights).all():
+            raise OutsideDomain("An answer is neither None nor a finite number. Leave it out, or mend it.")
+        if not ((weights >= self.low) & (weights <= self.high)).all():
+            raise OutsideDomain(f"A weight lies outside the range from {self.low:g} to {self.high:g}. Widen it, or clip.")
+        return linked, weights.astype(np.float64)
+
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any]) -> "Link":
+        """The domain that `spec` described."""
+        return cls(spec["low"], spec["high"])
+
+    def spec(self) -> Mapping[str, object]:
+        return {"kind": "link", "low": self.low, "high": self.high}
