@@ -90,7 +90,7 @@ ROWS: dict[str, tuple[str, Estimator]] = {
     "`FeatureVector.typical`": ("certified", through(lambda d, epsilon: dn.FeatureVector.typical(box(d), epsilon, TYPICAL))),
     "`Rotation`, `FeatureVector.typical`": ("certified", rotated(384)),
     "`Rotation` to 32, `FeatureVector.typical`": ("certified", rotated(32)),
-    "`DuchiVector`": ("theorem", through(lambda d, epsilon: dn.DuchiVector(box(d), epsilon))),
+    "`DuchiVector`": ("certified", through(lambda d, epsilon: dn.DuchiVector(box(d), epsilon))),
     "`PrivUnit`": ("theorem", through(lambda d, epsilon: dn.PrivUnit(dn.UnitVectors(d), epsilon))),
     "`BitRand.offset`": ("certified", through(lambda d, epsilon: dn.BitRand.offset(d, -REACH, REACH, epsilon, clip=True))),
     "`BitRand.water_filled`": ("certified", through(lambda d, epsilon: dn.BitRand.water_filled(d, 10, epsilon, whole=-1))),

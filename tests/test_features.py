@@ -252,9 +252,33 @@ class TestDuchiVector:
         assert published.scale == ours.scale
         assert dn.certify(published, "enumerated").holds
 
-    def test_large_ones_rest_on_a_theorem(self) -> None:
-        with pytest.raises(dn.NotCertifiable, match="theorem"):
-            dn.certify(dn.DuchiVector(dn.Features(64, -1, 1), 1.0))
+    @pytest.mark.parametrize("name", SIGNS)
+    @pytest.mark.parametrize("make", [dn.DuchiVector, dn.DuchiVector.as_published])
+    def test_the_certificate_by_agreement_equals_the_enumeration(self, name: str, make: type[dn.DuchiVector]) -> None:
+        mechanism = make(SIGNS[name].domain, 1.0)
+        whole, alike = dn.certify(mechanism, "enumerated"), dn.certify(mechanism, "symmetric")
+        assert whole.loss.odds == alike.loss.odds == mechanism.loss().odds
+        first, second = (domain_index(mechanism.domain, value) for value in alike.worst_pair)
+        report = bytes.fromhex(alike.worst_report)
+        ratio = dict(dn.law(mechanism, first).items())[report] / dict(dn.law(mechanism, second).items())[report]
+        assert ratio == alike.loss.odds
+
+    @pytest.mark.parametrize("d", [63, 384])
+    def test_large_ones_are_certified(self, d: int) -> None:
+        certificate = dn.certify(dn.DuchiVector(dn.Features(d, -1, 1), 1.0))
+        assert certificate.holds and certificate.loss.proof == "symmetric"
+        published = dn.certify(dn.DuchiVector.as_published(dn.Features(d, -1, 1), 1.0))
+        assert published.holds is (d % 2 == 1)
+
+    def test_signs_that_are_told_as_they_are_are_noticed(self) -> None:
+        class Leaky(dn.DuchiVector):
+            def randomize(self, truth, coins):  # type: ignore[no-untyped-def]
+                signs = dict(super().randomize(truth, coins))["signs"]
+                signs[:, 0] |= self.rounded(truth, dn.SeededCoins(1)).bytes[:, 0] & 1
+                return {"signs": signs}
+
+        with pytest.raises(dn.NotCertifiable, match="drawn before"):
+            dn.certify(Leaky(dn.Features(9, -1, 1), 1.0), "symmetric")
 
     @pytest.mark.parametrize("n", [1, 4, 7, 8, 9])
     def test_rows_with_a_majority_are_uniform(self, n: int) -> None:

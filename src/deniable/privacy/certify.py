@@ -28,9 +28,10 @@ from deniable.core.loss import PrivacyLoss, Proof, told_odds, written_odds
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import NotCertifiable
 from deniable.mechanisms.bitrand import BitRand
+from deniable.mechanisms.duchi_vector import DuchiVector
 from deniable.mechanisms.feature_vector import FeatureVector
 from deniable.privacy.law import LIMIT, Chances, Law, combinations, gathered, law, runs
-from deniable.privacy.products import by_parts, separate
+from deniable.privacy.products import by_agreement, by_parts, separate
 from deniable.privacy.wiring import Worst, check_members, factored
 
 Ints = NDArray[np.int64]
@@ -124,6 +125,8 @@ def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT
                 return _certificate(mechanism, *by_parts(mechanism, _enumerated(mechanism.part, limit)))
             return _certificate(mechanism, *(separate if isinstance(mechanism, BitRand) else factored)(mechanism))
         case "symmetric":
+            if isinstance(mechanism, DuchiVector):
+                return _certificate(mechanism, *by_agreement(mechanism))
             return _symmetric(mechanism, limit)
     raise NotCertifiable("This mechanism rests on a theorem; it is too large for its law to be followed.")
 
