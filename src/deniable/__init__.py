@@ -42,6 +42,7 @@ from deniable.mechanisms import (
     SubsetSelection,
     ThreeOutputs,
     Unary,
+    UnitCodes,
     Wheel,
     mechanism_from_json,
 )
@@ -95,6 +96,7 @@ __all__ = [
     "Tally",
     "ThreeOutputs",
     "Unary",
+    "UnitCodes",
     "UnitVectors",
     "Wheel",
     "base_cut",

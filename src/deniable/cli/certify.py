@@ -12,7 +12,7 @@ from deniable.core.loss import Proof, written_odds
 from deniable.core.mechanism import Mechanism
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
-from deniable.mechanisms import BitRand, DuchiVector, FeatureVector, SubsetSelection
+from deniable.mechanisms import BitRand, DuchiVector, FeatureVector, SubsetSelection, UnitCodes
 from deniable.privacy.certify import Certificate
 from deniable.privacy.certify import certify as certificate_of
 
@@ -100,7 +100,9 @@ def certify(
         )
     else:
         chosen = read_mechanism(Path(mechanism))
-        if not isinstance(chosen, FeatureVector | DuchiVector | BitRand):  # vectors need not be gone through one by one
+        if not isinstance(
+            chosen, FeatureVector | DuchiVector | BitRand | UnitCodes
+        ):  # vectors need not be gone through one by one
             _check_size(chosen.domain.size)
 
     from deniable.cli import panel  # loads rich, which --help does not need

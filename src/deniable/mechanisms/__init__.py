@@ -21,6 +21,7 @@ from deniable.mechanisms.privunit import PrivUnit
 from deniable.mechanisms.rotation import Rotation
 from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.unary import Unary
+from deniable.mechanisms.unit_codes import UnitCodes
 from deniable.mechanisms.wheel import Wheel
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "SubsetSelection",
     "ThreeOutputs",
     "Unary",
+    "UnitCodes",
     "Wheel",
     "mechanism_from_json",
 ]
@@ -68,6 +70,7 @@ FAMILIES: dict[str, type[Mechanism]] = {
         FeatureVector,
         DuchiVector,
         PrivUnit,
+        UnitCodes,
         BitRand,
     )
 }

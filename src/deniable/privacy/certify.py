@@ -30,8 +30,9 @@ from deniable.errors import NotCertifiable
 from deniable.mechanisms.bitrand import BitRand
 from deniable.mechanisms.duchi_vector import DuchiVector
 from deniable.mechanisms.feature_vector import FeatureVector
+from deniable.mechanisms.unit_codes import UnitCodes
 from deniable.privacy.law import LIMIT, Chances, Law, combinations, gathered, law, runs
-from deniable.privacy.products import by_agreement, by_parts, separate
+from deniable.privacy.products import by_agreement, by_parts, by_rounds, separate
 from deniable.privacy.wiring import Worst, check_members, factored
 
 Ints = NDArray[np.int64]
@@ -121,10 +122,14 @@ def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT
         case "enumerated":
             return _enumerated(mechanism, limit)
         case "factored":
+            if isinstance(mechanism, UnitCodes):
+                return _certificate(mechanism, *by_rounds(mechanism, certify(mechanism.part, "symmetric")))
             if isinstance(mechanism, FeatureVector):
                 return _certificate(mechanism, *by_parts(mechanism, _enumerated(mechanism.part, limit)))
             return _certificate(mechanism, *(separate if isinstance(mechanism, BitRand) else factored)(mechanism))
         case "symmetric":
+            if isinstance(mechanism, UnitCodes):  # a few seeds: with any, the nearest directions are a permutation of all
+                return _symmetric(mechanism, 2 * mechanism.codes)
             if isinstance(mechanism, DuchiVector):
                 return _certificate(mechanism, *by_agreement(mechanism))
             return _symmetric(mechanism, limit)

@@ -21,6 +21,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.errors import NotCertifiable
 from deniable.mechanisms.duchi_vector import DuchiVector
 from deniable.mechanisms.feature_vector import FeatureVector
+from deniable.mechanisms.unit_codes import UnitCodes
 from deniable.privacy.law import combinations, runs
 from deniable.privacy.wiring import Worst, _bit_ratio
 
@@ -66,6 +67,26 @@ def by_parts(mechanism: FeatureVector, part: "Certificate") -> tuple[Worst, Proo
     row = mechanism.layout.rows(columns if mechanism.sampled else {"values": packed})[0]
     odds = None if part.loss.odds is None else part.loss.odds**k
     return Worst(odds, (pair[0], pair[1]), row.tobytes().hex()), "factored", part.followed, part.values
+
+
+def by_rounds(mechanism: UnitCodes, part: "Certificate") -> tuple[Worst, Proof, int, int]:
+    """The loss of several rounds from the certificate of one: that they are such rounds is compared on a seeded stream."""
+    vectors = np.array([mechanism.domain.answer(index) for index in range(16)])[: mechanism.batch]
+    told, coins = mechanism.perturb(vectors, SeededCoins(b"rounds")).columns, SeededCoins(b"rounds")
+    truth = mechanism.domain.place(vectors, coins)
+    for k in range(mechanism.rounds):
+        wanted = mechanism.part.randomize(truth, coins)
+        if not all(np.array_equal(told[f"{name}{k}"], wanted[f"{name}0"]) for name in ("seed", "code")):
+            raise NotCertifiable("The report is not several rounds of what was certified.")
+    pair = tuple(
+        next(i for i in range(2 * mechanism.domain.dimensions) if mechanism.domain.answer(i) == a) for a in part.worst_pair
+    )
+    row = np.unpackbits(
+        np.frombuffer(bytes.fromhex(part.worst_report), np.uint8), bitorder="little", count=part.mechanism.layout.bits
+    )
+    report = np.packbits(np.tile(row, mechanism.rounds), bitorder="little").tobytes().hex()
+    odds = None if part.loss.odds is None else part.loss.odds**mechanism.rounds
+    return Worst(odds, (pair[0], pair[1]), report), "factored", part.followed, part.values
 
 
 class HeardCoins(SeededCoins):
