@@ -48,6 +48,23 @@ EXAMPLES: dict[str, PureProtocol] = {
     "design-field": dn.BlockDesign(dn.Categories(range(16)), 1.0),
 }
 
+# Mechanisms for means, whose reports stand for numbers; test_means.py, test_features.py and test_bitrand.py have their laws.
+NUMBERS: dict[str, dn.Mechanism] = {
+    "duchi": dn.Duchi(dn.Interval(0, 10, steps=4), EPSILON),
+    "three-outputs": dn.ThreeOutputs(dn.Interval(-3, 5, steps=5), 2.0),
+    "piecewise": dn.Piecewise(dn.Interval(0, 10, steps=4), EPSILON, 2, 1),
+    "hybrid": dn.Hybrid(dn.Interval(0, 1, steps=2), 1.0),
+    "bit-sampling": dn.BitSampling(dn.Interval(-1, 1, steps=7), EPSILON),
+    "mean-channel": dn.MeanChannel(dn.Interval(0, 1, steps=1), EPSILON, [[3, 1], [1, 3]], [-2.0, 2.0]),
+    "feature-vector": dn.FeatureVector(dn.Features(3, -1, 1, steps=2), 1.0, 2, "duchi-1"),
+    "feature-vector-all": dn.FeatureVector.composed(dn.Features(2, 0, 1, steps=1), 0.5),
+    "duchi-vector": dn.DuchiVector(dn.Features(4, -1, 1, steps=2), 1.0),
+    "duchi-vector-odd": dn.DuchiVector(dn.Features(3, 0, 4, steps=1), 1.0),
+    "bitrand": dn.BitRand.as_published(3, 4, 1.0, whole=1),
+    "bitrand-latent": dn.BitRand.latent(2, 3, 1.0),
+    "bitrand-offset": dn.BitRand.offset(2, -1, 1, 8.0),
+}
+
 
 def shares(size: int) -> list[Fraction]:
     """True shares that are all different, and one of them zero where there is room."""

@@ -76,6 +76,16 @@ class TestLoss:
         mechanism = dn.BitRand.as_published(r, bits, 2.0)
         assert dn.certify(mechanism, "enumerated").loss.odds == dn.certify(mechanism, "factored").loss.odds
 
+    @pytest.mark.parametrize(("r", "bits"), [(1, 10), (2, 5), (5, 2)])
+    def test_the_worst_case_of_ten_bits_occurs(self, r: int, bits: int) -> None:
+        """The exact laws of the two answers that the factors name have just that ratio at the report that they name."""
+        mechanism = dn.BitRand.as_published(r, bits, 2.0)
+        found = dn.certify(mechanism, "factored")
+        first, second = (code_index(mechanism.domain, value) for value in found.worst_pair)
+        laws = [dict(dn.law(mechanism, index).items()) for index in (first, second)]
+        ratios = {report: laws[0][report] / laws[1][report] for report in laws[0]}
+        assert max(ratios.values()) == ratios[bytes.fromhex(found.worst_report)] == mechanism.loss().odds
+
     @pytest.mark.parametrize(("r", "bits", "epsilon"), [(1, 5, 1.0), (768, 10, 1.0), (1000, 20, 5.0)])
     def test_the_published_form_costs_what_the_formula_says(self, r: int, bits: int, epsilon: float) -> None:
         alpha = budgets.published_alpha(r, bits, epsilon)

@@ -10,6 +10,7 @@ from deniable.core.bits import PackedBits
 from deniable.domains import domain_from_spec
 from deniable.mechanisms import mean_formulas as formulas
 from deniable.mechanisms.feature_vector import best_sampling
+from deniable.mechanisms.unit_codes import directions, order_means
 from deniable.mechanisms.vector_plan import people_needed, plan_vectors, vector_options
 
 SMALL = dn.Features(2, -1, 1, steps=2)
@@ -252,9 +253,33 @@ class TestDuchiVector:
         assert published.scale == ours.scale
         assert dn.certify(published, "enumerated").holds
 
-    def test_large_ones_rest_on_a_theorem(self) -> None:
-        with pytest.raises(dn.NotCertifiable, match="theorem"):
-            dn.certify(dn.DuchiVector(dn.Features(64, -1, 1), 1.0))
+    @pytest.mark.parametrize("name", SIGNS)
+    @pytest.mark.parametrize("make", [dn.DuchiVector, dn.DuchiVector.as_published])
+    def test_the_certificate_by_agreement_equals_the_enumeration(self, name: str, make: type[dn.DuchiVector]) -> None:
+        mechanism = make(SIGNS[name].domain, 1.0)
+        whole, alike = dn.certify(mechanism, "enumerated"), dn.certify(mechanism, "symmetric")
+        assert whole.loss.odds == alike.loss.odds == mechanism.loss().odds
+        first, second = (domain_index(mechanism.domain, value) for value in alike.worst_pair)
+        report = bytes.fromhex(alike.worst_report)
+        ratio = dict(dn.law(mechanism, first).items())[report] / dict(dn.law(mechanism, second).items())[report]
+        assert ratio == alike.loss.odds
+
+    @pytest.mark.parametrize("d", [63, 384])
+    def test_large_ones_are_certified(self, d: int) -> None:
+        certificate = dn.certify(dn.DuchiVector(dn.Features(d, -1, 1), 1.0))
+        assert certificate.holds and certificate.loss.proof == "symmetric"
+        published = dn.certify(dn.DuchiVector.as_published(dn.Features(d, -1, 1), 1.0))
+        assert published.holds is (d % 2 == 1)
+
+    def test_signs_that_are_told_as_they_are_are_noticed(self) -> None:
+        class Leaky(dn.DuchiVector):
+            def randomize(self, truth, coins):  # type: ignore[no-untyped-def]
+                signs = dict(super().randomize(truth, coins))["signs"]
+                signs[:, 0] |= self.rounded(truth, dn.SeededCoins(1)).bytes[:, 0] & 1
+                return {"signs": signs}
+
+        with pytest.raises(dn.NotCertifiable, match="drawn before"):
+            dn.certify(Leaky(dn.Features(9, -1, 1), 1.0), "symmetric")
 
     @pytest.mark.parametrize("n", [1, 4, 7, 8, 9])
     def test_rows_with_a_majority_are_uniform(self, n: int) -> None:
@@ -313,6 +338,90 @@ class TestPrivUnit:
             (dn.Tally("x", 1, np.zeros(6, np.int64)), dn.SurveyMismatch),
             (dn.Tally(mechanism.fingerprint, 0, np.zeros(6, np.int64)), dn.EmptyBatch),
             (dn.Tally(mechanism.fingerprint, 1, np.full(6, 1 << 40)), dn.InvalidReport),
+        ):
+            with pytest.raises(error):
+                mechanism.estimate(tally)
+
+
+class TestUnitCodes:
+    def test_means_of_the_nearest(self) -> None:
+        """Against 4,000 simulated sets of 16 directions; six standard errors: a false alarm once in 5e8."""
+        for d in (2, 3, 40):
+            normal = np.random.default_rng(d).normal(size=(4000, 16, d))
+            first = np.sort(normal[..., 0] / np.linalg.norm(normal, axis=-1), axis=1)[:, ::-1]
+            error = first.std(axis=0) / 4000**0.5
+            assert (np.abs(first.mean(axis=0) - order_means(d, 16)) < 6 * error).all()
+        # Two on a circle: the larger of two cosines of uniform angles has the mean 4 / pi^2.
+        assert order_means(2, 2)[0] == pytest.approx(4 / np.pi**2, rel=1e-6)
+
+    def test_directions_look_uniform(self) -> None:
+        """Means and squares of 20,000 directions of 5 numbers, within six standard errors of 0 and 1/5."""
+        drawn = directions(np.arange(20_000), np.arange(20_000) % 7, 5)
+        np.testing.assert_allclose((drawn**2).sum(axis=1), 1)
+        assert (np.abs(drawn.mean(axis=0)) < 6 * (0.2 / 20_000) ** 0.5).all()
+        assert (np.abs((drawn**2).mean(axis=0) - 0.2) < 6 * 0.24 / 20_000**0.5).all()
+        assert len(np.unique(drawn[:, 0])) == 20_000
+
+    @pytest.mark.parametrize(("d", "epsilon", "rounds"), [(2, 1.0, 1), (5, 3.0, 1), (6, 12.0, 0)])
+    def test_unbiased_and_as_far_off_as_predicted(self, d: int, epsilon: float, rounds: int) -> None:
+        """Fixed coins; no coordinate is more than six standard errors off, which chance does once in 5e8."""
+        mechanism = dn.UnitCodes(dn.UnitVectors(d), epsilon, rounds, codes=32)
+        vectors = np.zeros((3000, d))
+        vectors[:, 0], vectors[:, 1] = 0.6, 0.8
+        reports = mechanism.perturb(vectors, dn.SeededCoins(1))
+        tally = mechanism.tally(mechanism.unpack(mechanism.pack(reports)))
+        assert tally == mechanism.tally(reports[:9]) + mechanism.tally(reports[9:])
+        estimate = mechanism.estimate(tally)
+        assert (np.abs(estimate.values - vectors[0]) < 6 * (d * estimate.standard_error)).all()
+        told = [mechanism.estimate(mechanism.tally(reports[i : i + 1])).values for i in range(3000)]
+        measured = ((np.array(told) - vectors) ** 2).sum(axis=1)
+        assert abs(measured.mean() - mechanism.error) < 6 * measured.std() / 3000**0.5
+        assert mechanism.predict(vectors, 3000).standard_error[0] == pytest.approx(estimate.standard_error[0])
+
+    def test_the_law_is_two_levels_whatever_the_seed(self) -> None:
+        mechanism = dn.UnitCodes(dn.UnitVectors(3), 1.0, 1, 2, 8)
+        law = dn.law(mechanism, 1, coins=dn.EveryCoin(4))
+        odds = mechanism.odds
+        assert sorted({chance * 4 * (2 * odds + 6) for _, chance in law.items()}) == [1, odds]
+        certificate = dn.certify(mechanism)
+        assert certificate.holds and certificate.loss.odds == mechanism.loss().odds == odds
+
+    def test_rounds_are_certified_together(self) -> None:
+        mechanism = dn.UnitCodes(dn.UnitVectors(40), 9.0, 3)
+        certificate = dn.certify(mechanism)
+        assert certificate.holds and certificate.loss.proof == "factored"
+        assert certificate.loss.odds == mechanism.loss().odds == mechanism.part.odds**3
+
+        class Again(dn.UnitCodes):
+            def randomize(self, truth, coins):  # type: ignore[no-untyped-def]
+                columns = dict(super().randomize(truth, coins))
+                return columns | {"code1": columns["code0"]}
+
+        with pytest.raises(dn.NotCertifiable, match="several rounds"):
+            dn.certify(Again(dn.UnitVectors(40), 9.0, 3), "factored")
+
+    @pytest.mark.needs("scipy")
+    def test_nearly_as_good_as_all_directions(self) -> None:
+        domain = dn.UnitVectors(384)
+        for epsilon, more in ((1.0, 1.02), (4.0, 1.04)):
+            assert 1 < dn.UnitCodes(domain, epsilon).error / (dn.PrivUnit(domain, epsilon).length ** -2 - 1) < more
+
+    def test_it_comes_back_and_refuses_what_makes_no_sense(self) -> None:
+        mechanism = dn.UnitCodes(dn.UnitVectors(3), 2.0)
+        assert dn.mechanism_from_json(mechanism.to_json()) == mechanism
+        for make in (
+            lambda: dn.UnitCodes(SMALL, 1.0),  # type: ignore[arg-type]
+            lambda: dn.UnitCodes(dn.UnitVectors(3), 1.0, codes=1),
+            lambda: dn.UnitCodes(dn.UnitVectors(3), 1.0, 1, 128),
+            lambda: dn.UnitCodes(dn.UnitVectors(3), 1.0, 99),
+            lambda: mechanism.predict([[1.0, 0.0, 0.0]], 0),
+        ):
+            with pytest.raises(dn.InvalidParameter):
+                make()
+        for tally, error in (
+            (dn.Tally("x", 1, np.zeros(3, np.int64)), dn.SurveyMismatch),
+            (dn.Tally(mechanism.fingerprint, 0, np.zeros(3, np.int64)), dn.EmptyBatch),
+            (dn.Tally(mechanism.fingerprint, 1, np.full(3, 1 << 40)), dn.InvalidReport),
         ):
             with pytest.raises(error):
                 mechanism.estimate(tally)

@@ -8,16 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import deniable as dn
-from tests.examples import EXAMPLES
+from tests.examples import EXAMPLES, NUMBERS
 from tests.open_examples import LEAN, PUBLISHED
 from tests.streams import CountingCoins
 
 FOLDER = Path(__file__).parent.parent / "vectors"
 PEOPLE = 12
-
-
-ALL: dict[str, dn.Mechanism] = {
+EVERYTHING: dict[str, dn.Mechanism] = {
     **EXAMPLES,
+    **NUMBERS,
     **{f"utility-{name}": mechanism for name, mechanism in LEAN.items()},
     **{f"published-{name}": mechanism for name, mechanism in PUBLISHED.items()},
 }
@@ -25,8 +24,8 @@ ALL: dict[str, dn.Mechanism] = {
 
 def good(name: str, mechanism: dn.Mechanism) -> dict[str, object]:
     """One batch, and each of its answers on its own as a device sends it."""
-    labels = mechanism.domain.labels
-    answers = [labels[(5 * person + person * person) % len(labels)] for person in range(PEOPLE)]
+    domain = mechanism.domain
+    answers = [domain.answer((5 * person + person * person) % domain.size) for person in range(PEOPLE)]
     coins = CountingCoins(name.encode())
     singles, drawn = [], []
     for answer in answers:
@@ -54,7 +53,7 @@ def good(name: str, mechanism: dn.Mechanism) -> dict[str, object]:
 
 def bad(name: str, mechanism: dn.Mechanism) -> Iterator[dict[str, object]]:
     """Messages that must be refused, and by which error."""
-    message = mechanism.pack(mechanism.perturb([mechanism.domain.labels[0]] * 3, dn.SeededCoins(name.encode())))
+    message = mechanism.pack(mechanism.perturb([mechanism.domain.answer(0)] * 3, dn.SeededCoins(name.encode())))
     other = EXAMPLES["direct" if name != "direct" else "warner"].fingerprint
     for why, data, error in [
         ("empty", b"", "InvalidReport"),
@@ -79,8 +78,8 @@ def with_checksum(body: bytes) -> bytes:
 
 def all_vectors() -> dict[str, list[dict[str, object]]]:
     return {
-        "good": [good(name, mechanism) for name, mechanism in ALL.items()],
-        "bad": [vector for name, mechanism in ALL.items() for vector in bad(name, mechanism)],
+        "good": [good(name, mechanism) for name, mechanism in EVERYTHING.items()],
+        "bad": [vector for name, mechanism in EVERYTHING.items() for vector in bad(name, mechanism)],
     }
 
 

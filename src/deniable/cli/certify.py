@@ -13,7 +13,7 @@ from deniable.core.loss import Proof, written_odds
 from deniable.core.mechanism import Mechanism
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
-from deniable.mechanisms import BitRand, FeatureVector, SubsetSelection
+from deniable.mechanisms import BitRand, DuchiVector, FeatureVector, SubsetSelection, UnitCodes
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify as certificate_of
 from deniable.wrappers.utility import UtilityOptimized
@@ -105,7 +105,7 @@ def certify(
         )
     else:
         chosen = read_mechanism(Path(mechanism))
-        if not isinstance(chosen, FeatureVector | BitRand):  # vectors need not be gone through one by one
+        if not isinstance(chosen, FeatureVector | DuchiVector | BitRand | UnitCodes):  # vectors are not gone through
             _check_size(len(chosen.domain.labels))
 
     from deniable.cli import panel  # loads rich, which --help does not need

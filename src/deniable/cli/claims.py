@@ -1,6 +1,7 @@
 """`deniable certify --claims`: what papers claim of their mechanisms, beside what holds."""
 
 import json
+import math
 
 import click
 
@@ -45,21 +46,26 @@ def show(as_json: bool) -> None:
 
 
 def _record(each: Checked) -> dict[str, object]:
+    """The claim as plain data; an unbounded epsilon is null."""
     claim, shown = each.claim, each.counterexample
     return {
         "name": claim.name,
         "paper": claim.paper,
         "size": claim.size,
         "claimed": claim.claimed,
-        "true": each.true,
+        "true": _finite(each.true),
         "verdict": each.verdict,
-        "mechanism": each.certificate.mechanism.fingerprint,
+        "proof": each.found.proof,
         "counterexample": {
-            "size": claim.smallest_size or claim.size,
-            "claimed": claim.smallest_claimed if claim.smallest else claim.claimed,
-            "true": shown.loss.epsilon(),
+            "size": each.smallest_size,
+            "claimed": each.smallest_claimed,
+            "true": _finite(shown.epsilon),
             "worst_pair": list(shown.worst_pair),
             "worst_report": shown.worst_report,
-            "mechanism": shown.mechanism.spec(),
+            "mechanism": None if shown.mechanism is None else shown.mechanism.spec(),
         },
     }
+
+
+def _finite(epsilon: float) -> float | None:
+    return epsilon if math.isfinite(epsilon) else None

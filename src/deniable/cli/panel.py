@@ -26,7 +26,7 @@ SHOWN_BYTES = 8  # of a report in hexadecimal
 
 PROOFS = {
     "enumerated": "every outcome of every coin was followed",
-    "factored": "each coin was flipped alone; bits are independent",
+    "factored": "its parts are independent, and each was followed alone",
     "symmetric": "everything at the cells of some answers was followed",
     "theorem": "a published proof, not followed here",
 }

@@ -145,6 +145,11 @@ def checked_rows(values: Answers, width: int) -> NDArray[Any]:
     return rows
 
 
+def rows_at_once(dimensions: int) -> int:
+    """How many vectors are randomized at a time, so that their numbers stay in the processor's cache."""
+    return max(1 << 6, min(1 << 15, (1 << 18) // dimensions))
+
+
 def check_dimensions(dimensions: int) -> None:
     """Refuse vectors without coordinates, or with too many."""
     if isinstance(dimensions, bool) or not isinstance(dimensions, int) or not 1 <= dimensions <= MOST_DIMENSIONS:

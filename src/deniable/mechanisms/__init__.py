@@ -37,6 +37,7 @@ from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.three import ThreeState
 from deniable.mechanisms.three_design import feasible_regions
 from deniable.mechanisms.unary import Unary
+from deniable.mechanisms.unit_codes import UnitCodes
 from deniable.mechanisms.vector import VectorRelease
 from deniable.mechanisms.wheel import Wheel
 
@@ -73,6 +74,7 @@ __all__ = [
     "ThreeOutputs",
     "ThreeState",
     "Unary",
+    "UnitCodes",
     "VectorRelease",
     "Wheel",
     "compare_releases",
@@ -107,6 +109,7 @@ FAMILIES: dict[str, type[Mechanism]] = {
         FeatureVector,
         DuchiVector,
         PrivUnit,
+        UnitCodes,
         BitRand,
         EqualWeight,
         ThreeState,

@@ -83,16 +83,24 @@ class DuchiVector(Mechanism):
         return self.domain.dimensions
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
-        n, d = truth.shape
-        ends = np.stack([coins.toss_each(np.ascontiguousarray(column), self.domain.steps) for column in truth.T], axis=1)
-        ahead, tied = self._sides
+        ends = self.rounded(truth, coins)
+        differ = PackedBits(ends.bytes ^ self.agreement(len(truth), coins).bytes, ends.width)
+        return {"signs": differ.turned(np.ones(len(truth), np.bool_)).bytes}
+
+    def rounded(self, truth: Ints, coins: Coins) -> PackedBits:
+        """The end that each coordinate is rounded to: v, with a one for the upper end."""
+        ends = [coins.toss_each(np.ascontiguousarray(column), self.domain.steps) for column in truth.T]
+        return PackedBits.pack(np.stack(ends, axis=1))
+
+    def agreement(self, n: int, coins: Coins) -> PackedBits:
+        """In which places each report agrees with v; it is drawn without looking at v."""
+        d, (ahead, tied) = self.domain.dimensions, self._sides
         agree = coins.majority(d, n)
         agree = agree.turned(~coins.toss(ahead / (1 - tied), n))
         if d % 2 == 0:
             balanced, draw = coins.subset(d, d // 2, np.zeros(n, np.bool_)), coins.toss(tied, n)
             agree = PackedBits(np.where(draw[:, None], balanced.bytes, agree.bytes), d)
-        signs = PackedBits(PackedBits.pack(ends).bytes ^ agree.bytes, d).turned(np.ones(n, np.bool_))
-        return {"signs": signs.bytes}
+        return agree
 
     def votes(self, columns: Columns) -> Ints:
         return PackedBits(columns["signs"].astype(np.uint8, copy=False), self.domain.dimensions).column_sums()
@@ -123,7 +131,7 @@ class DuchiVector(Mechanism):
     def loss(self) -> PrivacyLoss:
         # One dimension has no row of signs that is tied; two rows of signs always include one ahead and one behind.
         weights = [self.odds, Fraction(1), *([self.tie] if self._ways[1] else [])]
-        return PrivacyLoss(max(weights) / min(weights), proof="theorem")
+        return PrivacyLoss(max(weights) / min(weights), proof="symmetric")
 
     @classmethod
     def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "DuchiVector":

@@ -17,7 +17,7 @@ from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
 from deniable.core.odds import SMALLEST_EPSILON, checked_epsilon
 from deniable.core.tally import Tally
-from deniable.domains.features import Features, checked_rows
+from deniable.domains.features import Features, checked_rows, rows_at_once
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms import mean_formulas as formulas
 from deniable.mechanisms.mean import Duchi, MeanMechanism, ThreeOutputs
@@ -102,6 +102,10 @@ class FeatureVector(Mechanism):
     @property
     def _bits(self) -> int:
         return self.part.layout.bits
+
+    @cached_property
+    def batch(self) -> int:
+        return rows_at_once(self.domain.dimensions)
 
     @property
     def layout(self) -> Layout:

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 TOTAL = 1 << 60  # what the weights of a row sum to
-BIAS = 1e-7  # the largest distance of the mean report from the truth, where the interval is [-1, 1]
+BIAS = 1e-9  # the largest distance of the mean report from the truth, where the interval is [-1, 1]
 MOST_STEPS = 512  # of a channel that is written out
 NEVER = 1e-10  # reports that are less likely than this in a computed channel are left out
 

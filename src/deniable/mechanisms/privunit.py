@@ -17,7 +17,7 @@ from deniable.core.layout import Columns, Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
 from deniable.core.tally import Tally
-from deniable.domains.features import UnitVectors
+from deniable.domains.features import UnitVectors, rows_at_once
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, MissingExtra, SurveyMismatch
 from deniable.mechanisms.rotation import normals
 
@@ -95,6 +95,10 @@ class PrivUnit(Mechanism):
         """The probability that a report lies in the cap."""
         share = Fraction(self._cap(self.gamma)[0])
         return share * self.odds / (share * self.odds + 1 - share)
+
+    @cached_property
+    def batch(self) -> int:
+        return rows_at_once(self.domain.dimensions)
 
     @property
     def layout(self) -> Layout:

@@ -24,12 +24,14 @@ from deniable.core.loss import Proof
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import NotCertifiable
 from deniable.mechanisms.bitrand import BitRand
+from deniable.mechanisms.duchi_vector import DuchiVector
 from deniable.mechanisms.feature_vector import FeatureVector
 from deniable.mechanisms.key_value_unary import PCKVUnary
+from deniable.mechanisms.unit_codes import UnitCodes
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.law import LIMIT, Chances, combinations, gathered, law, runs
 from deniable.privacy.open import certify_open
-from deniable.privacy.products import by_parts, separate
+from deniable.privacy.products import by_agreement, by_parts, by_rounds, separate
 from deniable.privacy.ratio import Worst, worst_ratio
 from deniable.privacy.told import in_words, told_laws
 from deniable.privacy.wiring import check_members, factored
@@ -53,10 +55,16 @@ def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT
         case "enumerated":
             return _enumerated(mechanism, limit)
         case "factored":
+            if isinstance(mechanism, UnitCodes):
+                return certificate(mechanism, *by_rounds(mechanism, certify(mechanism.part, "symmetric")))
             if isinstance(mechanism, FeatureVector):
                 return certificate(mechanism, *by_parts(mechanism, _enumerated(mechanism.part, limit)))
             return certificate(mechanism, *(separate if isinstance(mechanism, BitRand) else factored)(mechanism))
         case "symmetric":
+            if isinstance(mechanism, UnitCodes):  # a few seeds: with any, the nearest directions are a permutation of all
+                return _symmetric(mechanism, 2 * mechanism.codes)
+            if isinstance(mechanism, DuchiVector):
+                return certificate(mechanism, *by_agreement(mechanism))
             return _symmetric(mechanism, limit)
     raise NotCertifiable("This mechanism rests on a theorem; it is too large for its law to be followed.")
 

@@ -23,13 +23,36 @@ from deniable.mechanisms.labels import LabelResponse
 from deniable.mechanisms.rivals import ReleaseChannel
 from deniable.mechanisms.three import ThreeState
 from deniable.mechanisms.wheel import Wheel
-from deniable.privacy.certificate import Certificate, told_answer
+from deniable.privacy.certificate import told_answer
 from deniable.privacy.certify import certify
 from deniable.wrappers import PublishedUtility, UtilityOptimized
 
 Verdict = Literal["false", "loose", "holds"]
 
 LOOSE = 0.99  # a true epsilon below this share of the claimed one makes a claim loose
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """What holds: a true epsilon, and the two answers and the report at which it occurs.
+
+    For a mechanism it comes from its certificate. A law that is not a mechanism here may be worked out exactly in another
+    way; then a claim's `make` returns this itself.
+    """
+
+    epsilon: float
+    worst_pair: tuple[object, object]
+    worst_report: str
+    proof: str
+    mechanism: Mechanism | None = None
+
+    @classmethod
+    def of(cls, made: "Mechanism | Evaluated") -> "Evaluated":
+        """The certificate of a mechanism in these words."""
+        if isinstance(made, Evaluated):
+            return made
+        found = certify(made)
+        return cls(found.loss.epsilon(), found.worst_pair, found.short_report, found.loss.proof, made)
 
 
 @dataclass(frozen=True)
@@ -44,29 +67,33 @@ class Claim:
     paper: str
     size: str
     claimed: float
-    make: Callable[[], Mechanism]
-    smallest: Callable[[], Mechanism] | None = None
+    make: Callable[[], Mechanism | Evaluated]
+    smallest: Callable[[], Mechanism | Evaluated] | None = None
     smallest_size: str = ""
     smallest_claimed: float = math.nan
 
     def check(self) -> "Checked":
-        """The claim beside the certificates of the mechanism."""
-        found = certify(self.make())
-        return Checked(self, found, certify(self.smallest()) if self.smallest else found)
+        """The claim beside what holds."""
+        found = Evaluated.of(self.make())
+        if self.smallest is None:
+            return Checked(self, found, found, self.size, self.claimed)
+        return Checked(self, found, Evaluated.of(self.smallest()), self.smallest_size, self.smallest_claimed)
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A claim and what the mechanism truly does."""
+    """A claim and what the mechanism truly does; the smallest counterexample, its size and what is claimed of that."""
 
     claim: Claim
-    certificate: Certificate
-    counterexample: Certificate
+    found: Evaluated
+    counterexample: Evaluated
+    smallest_size: str
+    smallest_claimed: float
 
     @property
     def true(self) -> float:
-        """The epsilon that holds."""
-        return self.certificate.loss.epsilon()
+        """The epsilon that holds; infinite if a report can rule an answer out."""
+        return self.found.epsilon
 
     @property
     def verdict(self) -> Verdict:
@@ -78,12 +105,11 @@ class Checked:
     @property
     def example(self) -> str:
         """The smallest counterexample in words: which two answers a report tells apart, and by how much."""
-        claim, shown = self.claim, self.counterexample
-        size, claimed = (claim.smallest_size, claim.smallest_claimed) if claim.smallest else (claim.size, claim.claimed)
+        shown = self.counterexample
         first, second = map(told_answer, shown.worst_pair)
         return (
-            f"{size}: claimed {claimed:.4g}, true {shown.loss.epsilon():.4g}; "
-            f"report {shown.short_report}, {first} against {second}"
+            f"{self.smallest_size}: claimed {self.smallest_claimed:.4g}, true {shown.epsilon:.4g}; "
+            f"report {shown.worst_report}, {first} against {second}"
         )
 
 

@@ -1,9 +1,11 @@
 """Certificates of reports on vectors: their parts are independent, each is followed on its own, and losses multiply.
 
-Vectors are too many to go through. Two kinds of mechanism need not: those that report coordinates one by one with a
-mechanism for numbers, and those that randomize every bit of the vector by itself.
+Vectors are too many to go through. Three kinds of mechanism need not: those that report coordinates one by one with a
+mechanism for numbers, those that randomize every bit of the vector by itself, and those that draw how far the report agrees
+with the vector before they look at it.
 """
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -11,12 +13,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.core.bits import PackedBits
 from deniable.core.coins import SeededCoins, check_probability
 from deniable.core.every import SingleCoins
 from deniable.core.loss import Proof
 from deniable.core.mechanism import Mechanism
 from deniable.errors import NotCertifiable
+from deniable.mechanisms.duchi_vector import DuchiVector
 from deniable.mechanisms.feature_vector import FeatureVector
+from deniable.mechanisms.unit_codes import UnitCodes
 from deniable.privacy.law import combinations, runs
 from deniable.privacy.ratio import Worst
 from deniable.privacy.wiring import _bit_ratio
@@ -63,6 +68,86 @@ def by_parts(mechanism: FeatureVector, part: "Certificate") -> tuple[Worst, Proo
     row = mechanism.layout.rows(columns if mechanism.sampled else {"values": packed})[0]
     odds = None if part.loss.odds is None else part.loss.odds**k
     return Worst(odds, (pair[0], pair[1]), row.tobytes().hex()), "factored", part.followed, part.values
+
+
+def by_rounds(mechanism: UnitCodes, part: "Certificate") -> tuple[Worst, Proof, int, int]:
+    """The loss of several rounds from the certificate of one: that they are such rounds is compared on a seeded stream."""
+    vectors = np.array([mechanism.domain.answer(index) for index in range(16)])[: mechanism.batch]
+    told, coins = mechanism.perturb(vectors, SeededCoins(b"rounds")).columns, SeededCoins(b"rounds")
+    truth = mechanism.domain.place(vectors, coins)
+    for k in range(mechanism.rounds):
+        wanted = mechanism.part.randomize(truth, coins)
+        if not all(np.array_equal(told[f"{name}{k}"], wanted[f"{name}0"]) for name in ("seed", "code")):
+            raise NotCertifiable("The report is not several rounds of what was certified.")
+    pair = tuple(
+        next(i for i in range(2 * mechanism.domain.dimensions) if mechanism.domain.answer(i) == a) for a in part.worst_pair
+    )
+    row = np.unpackbits(
+        np.frombuffer(bytes.fromhex(part.worst_report), np.uint8), bitorder="little", count=part.mechanism.layout.bits
+    )
+    report = np.packbits(np.tile(row, mechanism.rounds), bitorder="little").tobytes().hex()
+    odds = None if part.loss.odds is None else part.loss.odds**mechanism.rounds
+    return Worst(odds, (pair[0], pair[1]), report), "factored", part.followed, part.values
+
+
+class HeardCoins(SeededCoins):
+    """Seeded coins that write down which rows of bits and which tosses they are asked for, one by one."""
+
+    def __init__(self, seed: bytes) -> None:
+        super().__init__(seed)
+        self.asked: list[tuple[str, int, int] | Fraction] = []
+
+    def toss(self, heads: Fraction, size: int) -> Bools:
+        self.asked.append(heads)
+        return super().toss(heads, size)
+
+    def majority(self, n: int, size: int) -> PackedBits:
+        self.asked.append(("majority", n, 0))
+        return super().majority(n, size)
+
+    def subset(self, n: int, k: int, one_less: Bools) -> PackedBits:
+        self.asked.append(("subset", n, k))
+        return super().subset(n, k, one_less)
+
+
+def by_agreement(mechanism: DuchiVector) -> tuple[Worst, Proof, int, int]:
+    """The loss of reports whose agreement with the rounded vector is drawn without looking at it.
+
+    Then all vectors are alike: the law of one is that of another with some signs turned. That the report is the rounded
+    vector with the drawn agreement, and nothing else, is compared coin by coin on seeded streams and random vectors; the
+    tosses that decide between more, equal and less agreement are heard, and rows of each kind are equally likely.
+    """
+    domain, d = mechanism.domain, mechanism.domain.dimensions
+    numbers = SeededCoins(b"vectors").below(domain.coordinate.size, VECTORS * d)
+    vectors = domain.coordinate.points[numbers].reshape(VECTORS, d)
+    chances: set[tuple[Fraction, ...]] = set()
+    for start in range(0, VECTORS, mechanism.batch):
+        rows, seed = vectors[start : start + mechanism.batch], b"signs %d" % start
+        told, coins = mechanism.perturb(rows, SeededCoins(seed)).columns["signs"], HeardCoins(seed)
+        ends = mechanism.rounded(domain.place(rows, coins), coins)
+        coins.asked.clear()
+        agree = mechanism.agreement(len(rows), coins)
+        wanted = PackedBits(ends.bytes ^ agree.bytes, d).turned(np.ones(len(rows), np.bool_))
+        rest = [("subset", d, d // 2)] if d % 2 == 0 else []
+        if not np.array_equal(told, wanted.bytes) or [each for each in coins.asked if isinstance(each, tuple)] != [
+            ("majority", d, 0),
+            *rest,
+        ]:
+            raise NotCertifiable("The report is not the rounded vector with an agreement that was drawn before.")
+        chances.add(tuple(each for each in coins.asked if isinstance(each, Fraction)))
+    (heads,) = chances
+    tied = heads[1] if d % 2 == 0 else Fraction(0)
+    ties = math.comb(d, d // 2) if d % 2 == 0 else 0
+    more = (2**d - ties) // 2
+    kinds = {d: (1 - tied) * heads[0] / more, 0: (1 - tied) * (1 - heads[0]) / more} | (
+        {d // 2: tied / ties} if ties else {}
+    )
+    high, low = max(kinds, key=kinds.__getitem__), min(kinds, key=kinds.__getitem__)
+    # Against the report of only ones a vector of so many upper ends agrees in so many places.
+    top, base = domain.steps, domain.steps + 1
+    pair = tuple(sum(top * base**place for place in range(agreeing)) for agreeing in (high, low))
+    full = PackedBits.pack(np.ones((1, d), np.bool_)).bytes.tobytes().hex()
+    return Worst(kinds[high] / kinds[low] if kinds[low] else None, (pair[0], pair[1]), full), "symmetric", VECTORS, VECTORS
 
 
 class TableCoins(SingleCoins):
