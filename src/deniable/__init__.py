@@ -9,7 +9,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.odds import odds_below
 from deniable.core.reports import Reports, concatenate
 from deniable.core.tally import Tally
-from deniable.domains import Categories, Interval
+from deniable.domains import Categories, Interval, SparseVector
 from deniable.errors import (
     DeniableError,
     EmptyBatch,
@@ -24,6 +24,7 @@ from deniable.errors import (
 from deniable.files import from_arrow, read_batches, read_reports, to_arrow, write_batches, write_reports
 from deniable.mechanisms import (
     BlockDesign,
+    Compressed,
     DirectResponse,
     HadamardResponse,
     LocalHashing,
@@ -42,6 +43,7 @@ __all__ = [
     "Categories",
     "Certificate",
     "Coins",
+    "Compressed",
     "DeniableError",
     "DirectResponse",
     "Domain",
@@ -63,6 +65,7 @@ __all__ = [
     "Reports",
     "SecureCoins",
     "SeededCoins",
+    "SparseVector",
     "SubsetSelection",
     "SurveyMismatch",
     "Tally",

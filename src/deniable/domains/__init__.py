@@ -6,13 +6,15 @@ from typing import Any
 from deniable.core.domain import Domain
 from deniable.domains.categories import Categories
 from deniable.domains.interval import Interval
+from deniable.domains.sparse_vector import SparseVector
 from deniable.errors import InvalidParameter
 
-__all__ = ["Categories", "Interval", "domain_from_spec"]
+__all__ = ["Categories", "Interval", "SparseVector", "domain_from_spec"]
 
 KINDS: dict[str, Callable[[Mapping[str, Any]], Domain]] = {
     "categories": Categories.from_spec,
     "interval": Interval.from_spec,
+    "sparse-vector": SparseVector.from_spec,
 }
 
 

@@ -5,6 +5,7 @@ import json
 from deniable.core.mechanism import Mechanism
 from deniable.domains import domain_from_spec
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.compressed import Compressed
 from deniable.mechanisms.design import BlockDesign
 from deniable.mechanisms.direct import DirectResponse
 from deniable.mechanisms.hadamard import HadamardResponse
@@ -15,6 +16,7 @@ from deniable.mechanisms.wheel import Wheel
 
 __all__ = [
     "BlockDesign",
+    "Compressed",
     "DirectResponse",
     "HadamardResponse",
     "LocalHashing",
@@ -34,6 +36,7 @@ FAMILIES: dict[str, type[Mechanism]] = {
         Wheel,
         HadamardResponse,
         BlockDesign,
+        Compressed,
     )
 }
 
