@@ -97,7 +97,7 @@ def _net(channel: Channel, differing: int, key: int, label: int) -> int:
         np.arange(differing, dtype=np.uint64) * 5,
         np.arange(differing, dtype=np.uint64) % (channel.values - 1) + 1,
     )
-    return encoder_plain._net(
+    return encoder_plain.net_of(
         label,
         0,
         differing,

@@ -73,6 +73,10 @@ class SparseVector(Domain):
         """What is estimated: the coordinates, or for more values than two "coordinate = value" of each."""
         return range(self.size) if self.values == 2 else _Cells(self.size, self.values)
 
+    def answer(self, index: int) -> object:
+        """The reference itself, then the vectors that differ from it in one coordinate."""
+        return {index - 1: 1} if index else {}
+
     def index(self, values: Answers) -> Sparse:
         """The batch as flat arrays; refuses coordinates and values outside, and coordinates that come twice."""
         if isinstance(values, np.ndarray) and values.dtype != object:

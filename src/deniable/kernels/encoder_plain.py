@@ -103,7 +103,7 @@ def encode(
                 time = counted = later
                 used = taken
             told = rank if time < FAR else float(int(np.float64(time).view(np.int64)) >> 20)
-            net = _net(int(told), first, last, place, value, chunk[at], key[at], threshold, values)
+            net = net_of(int(told), first, last, place, value, chunk[at], key[at], threshold, values)
             weight = time * math.pow(mark, 1.0 / alpha) * math.exp(-epsilon * net)
             if weight < best:
                 best, label = weight, told
@@ -113,7 +113,7 @@ def encode(
     return at, used
 
 
-def _net(
+def net_of(
     label: int,
     first: int,
     last: int,

@@ -6,6 +6,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.domains import domain_from_spec
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.compressed import Compressed
+from deniable.mechanisms.compressed_published import PublishedCompressed
 from deniable.mechanisms.design import BlockDesign
 from deniable.mechanisms.direct import DirectResponse
 from deniable.mechanisms.hadamard import HadamardResponse
@@ -37,6 +38,7 @@ FAMILIES: dict[str, type[Mechanism]] = {
         HadamardResponse,
         BlockDesign,
         Compressed,
+        PublishedCompressed,
     )
 }
 

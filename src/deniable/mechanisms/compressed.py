@@ -71,13 +71,7 @@ class Compressed(Mechanism):
         if not isinstance(self.domain, SparseVector):
             raise InvalidParameter("Compressed response needs a SparseVector, for example SparseVector(1000).")
         object.__setattr__(self, "alpha", checked_alpha(self.alpha))
-        if self.domain.most is not None:
-            object.__setattr__(self, "sparsity", 0.0)  # nothing is left to hide
-        elif isinstance(self.sparsity, bool) or not isinstance(self.sparsity, int | float) or not 0 < self.sparsity < 1:
-            raise InvalidParameter(
-                "The noisy sparsity needs a share of the budget between 0 and 1: a number of chunks that followed from the "
-                "exact one would give it away. Where a bound is public, say SparseVector(most=...) instead."
-            )
+        self._check_sparsity()
         _ = self.channel, self.noisy_count  # refuses budgets that do not suffice
         if self.load is None:
             object.__setattr__(self, "load", best_load(self.channel))
@@ -90,6 +84,22 @@ class Compressed(Mechanism):
             object.__setattr__(self, "weights", self._weights())
         elif (self.weights and not codes.are_weights(self.weights)) or bool(self.weights) != (self.code != "gamma"):
             raise InvalidParameter("The weights of the code do not fit. Leave them out to have them worked out.")
+
+    @classmethod
+    def as_published(cls, domain: SparseVector, epsilon: float, alpha: float = 2.0, beta: float = 2.0) -> "Compressed":
+        """The published protocol, whose number of chunks gives the sparsity away; for comparison on small inputs."""
+        from deniable.mechanisms.compressed_published import PublishedCompressed
+
+        return PublishedCompressed(domain, epsilon, alpha, beta=beta)
+
+    def _check_sparsity(self) -> None:
+        if self.domain.most is not None:
+            object.__setattr__(self, "sparsity", 0.0)  # nothing is left to hide
+        elif isinstance(self.sparsity, bool) or not isinstance(self.sparsity, int | float) or not 0 < self.sparsity < 1:
+            raise InvalidParameter(
+                "The noisy sparsity needs a share of the budget between 0 and 1: a number of chunks that followed from the "
+                "exact one would give it away. Where a bound is public, say SparseVector(most=...) instead."
+            )
 
     def _weights(self) -> tuple[int, ...]:
         if self.code == "gamma":
@@ -183,16 +193,19 @@ class Compressed(Mechanism):
         kept = np.repeat(~plain, truth.counts)
         offsets = np.concatenate([[0], np.cumsum(truth.counts[~plain])])
         if not plain.all():
-            labels = labels_for(
-                self.channel, self.alpha, places[kept], truth.values[kept], offsets, self.domain.size, chunks[~plain],
-                keys[~plain], coins
-            )  # fmt: skip
+            kept_truth = Sparse(offsets, places[kept], truth.values[kept])
+            labels = self._labels(kept_truth, places[kept], chunks[~plain], keys[~plain], coins)
             written, sizes = self._messages.write(labels, chunks[~plain])
             messages[~plain], bits[~plain] = _objects(written), sizes
         for each in np.flatnonzero(plain):
             part = slice(truth.offsets[each], truth.offsets[each + 1])
             messages[each], bits[each] = self._messages.write_vector(self._plain(places[part], truth.values[part], coins))
         return messages, bits
+
+    def _labels(self, truth: Sparse, places: Ints, chunks: Ints, keys: NDArray[np.uint64], coins: Coins) -> Ints:
+        """The labels of all chunks, for vectors whose coordinates lie at these permuted places."""
+        size = self.domain.size
+        return labels_for(self.channel, self.alpha, places, truth.values, truth.offsets, size, chunks, keys, coins)
 
     def _plain(self, places: Ints, values: Ints, coins: Coins) -> Ints:
         """The responses of all coordinates, tossed one by one."""

@@ -1,6 +1,6 @@
 """The certificate: the exact privacy loss of the code that runs, with the worst pair of values and the worst report.
 
-Three ways, tried in this order:
+Four ways, tried in this order:
 
 - *enumerated*: every value, every combination of coins. Nothing is assumed but the coins themselves.
 - *factored*: for reports of independent bits. One coin at a time is flipped (see wiring.py). Then losses multiply.
@@ -8,8 +8,10 @@ Three ways, tried in this order:
   where public seeds are too many, some of them; where subsets of cells are, what happens at the cells of the four, and that
   the code for every value takes its subset the same way.
 
-The last two assume that the mechanism is of the kind it says (`loss().proof`); the project's tests check that on small
-instances, where both must equal the enumeration.
+- *theorem*: for compressed response, which tosses as many coins as it takes. See theorem.py.
+
+Factored and symmetric ones assume that the mechanism is of the kind it says (`loss().proof`); the project's tests check that
+on small instances, where both must equal the enumeration.
 """
 
 from collections.abc import Sequence
@@ -25,7 +27,9 @@ from deniable.core.layout import Flags, Number
 from deniable.core.loss import PrivacyLoss, Proof
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import NotCertifiable
+from deniable.mechanisms.compressed import Compressed
 from deniable.privacy.law import LIMIT, Chances, Law, combinations, gathered, law, runs
+from deniable.privacy.theorem import compressed_worst
 from deniable.privacy.wiring import Worst, check_members, factored
 
 Ints = NDArray[np.int64]
@@ -74,10 +78,14 @@ class Certificate:
                 f"exact loss    epsilon {self.loss.epsilon():.12g} (odds {self._odds()})",
                 f"slack         {self.slack:.3g}",
                 f"worst case    report {self.worst_report}: {first!r} against {second!r}",
-                f"proof         {self.loss.proof}: {self.followed:,} outcomes followed, "
-                f"{self.values:,} of {self.mechanism.domain.size:,} values",
+                f"proof         {self.loss.proof}: {self._proof()}",
             ]
         )
+
+    def _proof(self) -> str:
+        if self.loss.proof == "theorem":
+            return f"a published one, from {self.followed:,} outcomes that were followed exactly"
+        return f"{self.followed:,} outcomes followed, {self.values:,} of {self.mechanism.domain.size:,} values"
 
     def _odds(self) -> str:
         odds = self.loss.odds
@@ -99,6 +107,10 @@ def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT
             return _certificate(mechanism, *factored(mechanism))
         case "symmetric":
             return _symmetric(mechanism, limit)
+        case "theorem" if isinstance(mechanism, Compressed):
+            worst, followed = compressed_worst(mechanism)
+            loss = PrivacyLoss(worst.odds, "theorem", mechanism.loss().protects)
+            return Certificate(mechanism, loss, ({}, {0: 1}), worst.report, followed, 2)
     raise NotCertifiable("This mechanism rests on a theorem; it is too large for its law to be followed.")
 
 
