@@ -9,7 +9,22 @@ import deniable as dn
 
 SOURCE = Path(dn.__file__).parent
 # A module imports only from its own folder and from those before it.
-ORDER = ["errors", "kernels", "core", "domains", "sparse", "mechanisms", "privacy", "postprocess", "planner", "files", "cli"]
+ORDER = [
+    "errors", "kernels", "core", "domains", "sparse", "mechanisms", "privacy", "postprocess", "planner", "graphs", "files", "cli"
+]  # fmt: skip
+    "errors",
+    "kernels",
+    "core",
+    "domains",
+    "sparse",
+    "mechanisms",
+    "privacy",
+    "postprocess",
+    "planner",
+    "graphs",
+    "files",
+    "cli",
+]
 
 
 def part(module: str) -> str:

@@ -22,6 +22,7 @@ from deniable.errors import (
     SurveyMismatch,
 )
 from deniable.files import from_arrow, read_batches, read_reports, to_arrow, write_batches, write_reports
+from deniable.graphs import Graph, common_neighbours, count_triangles
 from deniable.mechanisms import (
     BlockDesign,
     Compressed,
@@ -50,6 +51,7 @@ __all__ = [
     "EmptyBatch",
     "Estimate",
     "EveryCoin",
+    "Graph",
     "HadamardResponse",
     "Interval",
     "InvalidCoins",
@@ -73,7 +75,9 @@ __all__ = [
     "Wheel",
     "base_cut",
     "certify",
+    "common_neighbours",
     "concatenate",
+    "count_triangles",
     "em",
     "em_channel",
     "from_arrow",

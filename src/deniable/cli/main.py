@@ -9,6 +9,7 @@ from deniable.cli.certify import certify
 from deniable.cli.compare import compare
 from deniable.cli.demo import demo
 from deniable.cli.estimate import estimate
+from deniable.cli.graph import graph
 from deniable.cli.perturb import perturb
 from deniable.cli.plan import plan
 from deniable.errors import DeniableError
@@ -65,5 +66,5 @@ def main() -> None:
     """
 
 
-for verb in (demo, plan, certify, perturb, estimate, compare):
+for verb in (demo, plan, certify, perturb, estimate, compare, graph):
     main.add_command(verb)

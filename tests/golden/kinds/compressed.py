@@ -9,6 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deniable as dn
+from deniable.graphs import noise
+from deniable.graphs.asymmetric import Asymmetric, chernoff_cut, triangles_of
+from deniable.graphs.graph import Graph
+from deniable.graphs.grouped import Grouped
+from deniable.graphs.response import NoisyGraph
+from deniable.graphs.triangles import laplace_scale, second_round
 from deniable.kernels import draws_plain
 from deniable.sparse.budget import response_epsilon
 from deniable.sparse.channel import Channel
@@ -168,3 +174,69 @@ def ratings(inputs: Mapping[str, Any]) -> object:
     """Raters and stars of one item."""
     raters, stars = ratings_of(inputs["reports"], Channel.of(inputs["eps_rr"], 11))
     return {"raters": raters, "sum_stars": stars}
+
+
+def _graphs(inputs: Mapping[str, Any], channel: Channel) -> tuple[Graph, NoisyGraph]:
+    return Graph.of(inputs["edges"], inputs["n"]), NoisyGraph.of(Graph.of(inputs["noisy_edges"], inputs["n"]), channel)
+
+
+@kind("triangle_two_round")
+def triangle_two_round(inputs: Mapping[str, Any]) -> object:
+    """What each vertex finds on a noisy graph, before the noise of the second round."""
+    channel = _channel(inputs)
+    graph, noisy = _graphs(inputs, channel)
+    seen = second_round(graph, noisy)
+    less = seen.noisy - float(channel.q) * seen.pairs
+    rows = zip(seen.pairs.tolist(), seen.noisy.tolist(), less.tolist(), strict=True)
+    return {
+        "per_user": [list(row) for row in rows],
+        "estimate": float(seen.counts(channel).sum()),
+        "true": graph.triangles(),
+    }
+
+
+@kind("triangle_variance")
+def triangle_variance(inputs: Mapping[str, Any]) -> object:
+    """The variance that the noisy graph gives it."""
+    shared = Graph.of(inputs["edges"], inputs["n"]).shared_pairs()
+    return {"sum_c_squared": shared, "variance": _channel(inputs).noise * shared}
+
+
+@kind("triangle_arr_one")
+def triangle_arr_one(inputs: Mapping[str, Any]) -> object:
+    """The same for asymmetric response with one noisy edge to download."""
+    graph, noisy = _graphs(inputs, Channel.of(inputs["eps"]))
+    told, estimate = triangles_of(graph, noisy, Asymmetric(inputs["eps"], inputs["mu"]), inputs["kappa"])
+    return {"per_user": told.tolist(), "estimate": estimate}
+
+
+@kind("laplace_scale")
+def laplace(inputs: Mapping[str, Any]) -> object:
+    """The noise of the second round for lists that are cut."""
+    return float(laplace_scale(np.array([inputs["D"]]), _channel(inputs), inputs["eps2"])[0])
+
+
+@kind("chernoff_kappa")
+def chernoff_kappa(inputs: Mapping[str, Any]) -> object:
+    """Where counts of triangles are cut."""
+    return chernoff_cut(inputs["noisy_degree"], inputs["mu_star"], inputs["beta"])
+
+
+@kind("smooth")
+def smooth(inputs: Mapping[str, Any]) -> object:
+    """Smooth sensitivity."""
+    return float(noise.smooth_sensitivity(np.array([inputs["LS0"]]), inputs["M"], inputs["beta"])[0])
+
+
+@kind("group_rr")
+def group_rr(inputs: Mapping[str, Any]) -> object:
+    """Grouped response."""
+    response = Grouped(inputs["eps"], inputs["bin_size"], inputs["bins"])
+    (edge, none), (a, b) = response.answers(inputs["ones"]), response.unbiased(inputs["ones"])
+    return {"eps_boosted": response.boosted, "P1": float(edge), "P0": float(none), "a": float(a), "b": float(b)}
+
+
+@kind("arr_one_download")
+def arr_one_download(inputs: Mapping[str, Any]) -> object:
+    """What asymmetric response has to download."""
+    return Asymmetric(inputs["eps"], inputs["mu"]).download_edges(inputs["n"])

@@ -1,0 +1,8 @@
+"""Graphs whose edges are private: each person randomizes the list of their own neighbours."""
+
+from deniable.graphs.budget import Split
+from deniable.graphs.graph import Graph
+from deniable.graphs.neighbours import common_neighbours
+from deniable.graphs.triangles import TriangleCount, count_triangles
+
+__all__ = ["Graph", "Split", "TriangleCount", "common_neighbours", "count_triangles"]
