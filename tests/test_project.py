@@ -10,8 +10,6 @@ import deniable as dn
 SOURCE = Path(dn.__file__).parent
 # A module imports only from its own folder and from those before it.
 ORDER = [
-    "errors", "kernels", "core", "domains", "sparse", "mechanisms", "privacy", "postprocess", "planner", "graphs", "files", "cli"
-]  # fmt: skip
     "errors",
     "kernels",
     "core",

@@ -11,8 +11,8 @@ class Split:
     """Shares of epsilon: for noisy degrees, for the response, and for the second round.
 
     An edge is in the list of one person only, that of its upper end, so that all three add up to what one edge costs. The
-    defaults suit graphs of some thousand vertices and are fitted to none: less for the degrees gives a slightly smaller error
-    for more bits, and chunks that now and then are crowded.
+    defaults suit graphs of some thousand vertices and are fitted to none. Less for the degrees gives a slightly smaller
+    error for more bits, and now and then a crowded chunk.
     """
 
     epsilon: float
