@@ -170,4 +170,4 @@ class TestChannel:
         for epsilon in (0.1, 0.25, 1.0):
             channel = Channel.quantised(epsilon)
             load, growth = best_load(channel), float(channel.odds) - 1
-            assert np.exp(load * growth) / load <= max(5.01, np.e * growth * 1.001)
+            assert np.exp(load * growth) / load <= max(7.01, np.e * growth * 1.001)

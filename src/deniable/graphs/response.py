@@ -24,6 +24,7 @@ Bytes = NDArray[np.uint8]
 
 MOST_VERTICES = 1 << 17  # the matrix of all pairs must fit into memory
 BLOCK = 1 << 10
+WORK = 5.0  # of the encoder: among thousands of lists some are crowded
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +103,7 @@ class CompressedLists:
     @cached_property
     def load(self) -> float:
         """Neighbours in a chunk, on average."""
-        return best_load(self.channel)
+        return best_load(self.channel, WORK)
 
     @cached_property
     def weights(self) -> tuple[int, ...]:

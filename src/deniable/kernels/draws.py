@@ -4,7 +4,7 @@ from types import ModuleType
 
 from deniable import kernels
 from deniable.kernels import draws_plain
-from deniable.kernels.draws_plain import Ints, Small, Values, Words
+from deniable.kernels.draws_plain import Ints, Names, Small, Values, Words
 
 
 def _twin(work: int) -> ModuleType:
@@ -32,6 +32,12 @@ def draw_rows(
 ) -> None:
     """Write coordinates first..last - 1 of a draw into a row of packed bits, for each chunk; rows begin as zeros."""
     _twin(int((last - first).sum()) // 4).draw_rows(rows, row, first, last, chunk, label, key, threshold)
+
+
+def take_ones(words: Small, table: Names) -> Names:
+    """The entries of the table, which has 32 for each word, whose bits are one."""
+    result: Names = _twin(words.size * 4).take_ones(words, table)
+    return result
 
 
 def permute(values: Ints, round_keys: Words, left: int, right: int, size: int, inverse: bool) -> Ints:

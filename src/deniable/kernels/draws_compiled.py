@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from deniable.kernels.draws_plain import Ints, Small, Values, Words
+from deniable.kernels.draws_plain import Ints, Names, Small, Values, Words
 
 MASK, HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 MULTIPLY_0, MULTIPLY_1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
@@ -161,6 +161,23 @@ def _settle_word(i, block, c1, c2, c3, k0, k1, digits, less, equal):  # type: ig
         if same == 0:
             break
     less[i] = np.uint32(lt)
+
+
+def take_ones(words: Small, table: Names) -> Names:
+    out = np.empty(int(np.bitwise_count(words).sum()) + 1, np.int32)
+    return out[: _take_ones(words, table, out)]
+
+
+@njit(cache=True, nogil=True)
+def _take_ones(words, table, out):  # type: ignore[no-untyped-def]
+    # Every entry is written and the place moves on only for ones: no branch that could be guessed wrong.
+    found = np.uint64(0)
+    for i in range(words.shape[0]):
+        word, start = np.uint64(words[i]), np.uint64(32 * i)
+        for lane in range(np.uint64(32)):
+            out[found] = table[start + lane]
+            found += (word >> lane) & ONE
+    return found
 
 
 def permute(values: Ints, round_keys: Words, left: int, right: int, size: int, inverse: bool) -> Ints:

@@ -17,6 +17,7 @@ Words = NDArray[np.uint64]
 Small = NDArray[np.uint32]
 Ints = NDArray[np.int64]
 Values = NDArray[np.uint8]
+Names = NDArray[np.int32]
 
 MASK, HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 MULTIPLY_0, MULTIPLY_1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
@@ -91,6 +92,11 @@ def draw_rows(
         beyond = np.clip(32 * (block + 1) - last[own], 0, 31).astype(np.uint32)
         full = np.uint32(0xFFFFFFFF)
         np.bitwise_or.at(rows, (row[own], block), words & full << skipped & full >> beyond)
+
+
+def take_ones(words: Small, table: Names) -> Names:
+    """The entries of the table, which has 32 for each word, whose bits are one."""
+    return table[np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))]
 
 
 def permute(values: Ints, round_keys: Words, left: int, right: int, size: int, inverse: bool) -> Ints:

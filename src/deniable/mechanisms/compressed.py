@@ -254,10 +254,15 @@ class Compressed(Mechanism):
             raise InvalidParameter("Only vectors of two values are packed into bits.")
         return self.decoder(reports).packed()
 
-    def ones(self, reports: Reports) -> list[Ints]:
+    def ones(self, reports: Reports) -> list[NDArray[np.int32]]:
         """The coordinates of each report that are not the reference, in no order."""
         decoder = self.decoder(reports)
-        return [self.permutation.backward(decoder.ones(report)) for report in range(len(reports))]
+        return decoder.ones(self._names)
+
+    @cached_property
+    def _names(self) -> NDArray[np.int32]:
+        """The coordinate at every permuted place, filled up to whole words."""
+        return np.pad(self.permutation.table.astype(np.int32), (0, -self.domain.size % 64))
 
     def bits(self, reports: Reports) -> Ints:
         """The bits of each message, without the key and what fills the last byte."""

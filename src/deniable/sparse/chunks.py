@@ -9,7 +9,7 @@ from deniable.sparse.channel import Channel
 
 Ints = NDArray[np.int64]
 
-WORK = 5.0  # draws looked at for each coordinate that differs: a few milliseconds for a thousand
+WORK = 7.0  # draws looked at for each coordinate that differs: a few milliseconds for a thousand
 
 
 def chunk_of(places: Ints, size: Ints | int, chunks: Ints | int) -> Ints:
