@@ -43,12 +43,13 @@ class Outcome:
 
 
 def read(folder: Path, name: str, most: int | None) -> Graph:
-    """A graph, or the part of it between its first vertices."""
-    graph = read_edges(folder / f"{name}.csv.gz")[0]
+    """A graph, or the part of it between the vertices whose names are the numbers below `most`."""
+    graph, names = read_edges(folder / f"{name}.csv.gz")
     if most is None:
         return graph
-    inside = graph.owners < most
-    return Graph.of(np.stack([graph.owners[inside], graph.lower[inside]], axis=1), most)
+    numbers = np.array([int(each) for each in names])
+    pairs = np.stack([numbers[graph.owners], numbers[graph.lower]], axis=1)
+    return Graph.of(pairs[(pairs < most).all(axis=1)], most)
 
 
 def ours(graph: Graph, truth: int, alpha: float, runs: int) -> Outcome:

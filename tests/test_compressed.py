@@ -3,6 +3,8 @@
 Statistical tests have fixed seeds and state how rarely they alarm falsely.
 """
 
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -389,6 +391,30 @@ class TestWire:
     def test_seeds_repeat(self, mechanism: dn.Compressed) -> None:
         first, second = (mechanism.pack(mechanism.perturb(SETS, dn.SeededCoins(16))) for _ in range(2))
         assert first == second != mechanism.pack(mechanism.perturb(SETS))
+
+
+def test_it_is_the_same_without_numba() -> None:
+    """Reports, messages and counts in a process that cannot load it."""
+    code = """
+import sys, importlib.util
+if {without}:
+    sys.modules["numba"] = None
+    found = importlib.util.find_spec
+    importlib.util.find_spec = lambda name, *rest: None if name == "numba" else found(name, *rest)
+import hashlib, numpy as np, deniable as dn
+for values, options in ((2, {}), (11, {"alpha": 2.0}), (2, {"code": "gamma"})):
+    mechanism = dn.Compressed(dn.SparseVector(3000, values), 2.0, **options)
+    answers = [{int(x): 1 + int(x) % (values - 1) for x in np.arange(seed, 3000, 150)} for seed in range(12)]
+    reports = mechanism.perturb(answers, dn.SeededCoins(3))
+    print(hashlib.sha256(mechanism.pack(reports)).hexdigest(), mechanism.count(reports).tolist()[:50])
+print("numba" in sys.modules and sys.modules["numba"] is not None)
+"""
+    outputs = []
+    for without in (True, False):
+        command = [sys.executable, "-c", code.replace("{without}", str(without))]
+        outputs.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n"))
+    assert outputs[0][:3] == outputs[1][:3]
+    assert outputs[0][3] == "False"
 
 
 class TestRefusals:

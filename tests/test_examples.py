@@ -12,6 +12,7 @@ SAYS = {
     "files.py": "refused: The message is damaged",
     "first_steps.py": "50,000 reports of 4 bits, 25,036 bytes with their header",
     "merge_tallies.py": "5,000 + 5,000 = 10,000 reports",
+    "sparse_vectors.py": "bits for a list of about 20 things out of 1,000,000",
     "own_coins.py": "yes: yes 3/5, no 1/5, no answer 1/5",
 }
 

@@ -124,11 +124,15 @@ class Compressed(Mechanism):
         return Permutation(self.domain.size, self.fingerprint)
 
     @cached_property
+    def _plain_from(self) -> int:
+        """The number of chunks from which a response of every coordinate is shorter."""
+        return int(self.domain.size * self.channel.entropy() / codes.mean_bits(self.weights or ())) + 1
+
+    @cached_property
     def _messages(self) -> MessageCode:
         size, weights = self.domain.size, self.weights or ()
-        plain_from = int(size * self.channel.entropy() / codes.mean_bits(weights)) + 1
         chunks = None if self.domain.most is None else int(self._chunks(np.array([self.domain.most]), 0)[0])
-        return MessageCode(size, weights, codes.value_weights(self.channel), plain_from, chunks)
+        return MessageCode(size, weights, codes.value_weights(self.channel), self._plain_from, chunks)
 
     @cached_property
     def layout(self) -> MessageLayout:
@@ -320,6 +324,7 @@ class Compressed(Mechanism):
             "code": self.code,
             "weights": list(self.weights or ()),
             "threshold": self.channel.threshold,
+            "plain_from": self._plain_from,
         }
 
     @classmethod
