@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.graphs import Graph, Split, common_neighbours, count_triangles, noise
+from deniable.graphs import Graph, Split, best_split, common_neighbours, count_triangles, noise
 from deniable.graphs.asymmetric import Asymmetric, asymmetric_response, count_triangles_asymmetric, triangles_of
 from deniable.graphs.grouped import Grouped, count_triangles_grouped
 from deniable.graphs.response import CompressedLists, NoisyGraph, compressed_response, plain_response
@@ -143,6 +143,17 @@ class TestTwoRounds:
                 Split(1.0, *shares)
         with pytest.raises(dn.InvalidParameter):
             count_triangles(FIVE, 0.0)
+
+    @pytest.mark.needs("numba")
+    def test_the_best_split_is_no_worse_than_the_default(self) -> None:
+        graph = random_graph(80, 0.3, 18)
+        split = best_split(graph, 4.0, coins=dn.SeededCoins(1))
+        assert split.epsilon == 4.0
+        variances = []
+        for each in (split, Split(4.0)):
+            runs = [count_triangles(graph, each, coins=dn.SeededCoins(seed)) for seed in range(5)]
+            variances.append(np.mean([run.second_variance + run.response_variance(graph.shared_pairs()) for run in runs]))
+        assert variances[0] < 1.1 * variances[1]
 
     def test_the_split_adds_up(self) -> None:
         split = Split(1.5)

@@ -4,5 +4,6 @@ from deniable.graphs.budget import Split
 from deniable.graphs.graph import Graph
 from deniable.graphs.neighbours import common_neighbours
 from deniable.graphs.triangles import TriangleCount, count_triangles
+from deniable.graphs.tuning import best_split
 
-__all__ = ["Graph", "Split", "TriangleCount", "common_neighbours", "count_triangles"]
+__all__ = ["Graph", "Split", "TriangleCount", "best_split", "common_neighbours", "count_triangles"]
