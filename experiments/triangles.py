@@ -27,7 +27,7 @@ from deniable.graphs.grouped import Grouped, count_triangles_grouped
 
 RESULT = Path(__file__).with_suffix(".md")
 GRAPHS: dict[str, int | None] = {"wiki_vote": None, "facebook_combined": None, "soc_slashdot0902": 10_000}
-EPSILON, RUNS, RIVAL_RUNS = 1.0, 40, 4
+EPSILON, RUNS, RIVAL_RUNS = 1.0, 40, 2
 ASYMMETRIC = [Split(EPSILON, 0.1, 0.6), Split(EPSILON, 0.1, 0.45), Split(EPSILON, 0.05, 0.5), Split(EPSILON, 0.2, 0.5)]
 GROUPED = [Split(EPSILON, 0.05, 0.3), Split(EPSILON, 0.1, 0.45), Split(EPSILON, 0.05, 0.5)]
 

@@ -112,10 +112,9 @@ class CompressedLists:
 
     def chunks(self, noisy: Ints, sizes: Ints) -> Ints:
         """How many chunks each list is told in, from its noisy length; none where plain response is shorter."""
-        margin = round(2 / self.noisy_count.epsilon)
-        wanted = np.ceil((np.maximum(noisy, 0) + margin) / self.load).astype(np.int64)
+        wanted = self.noisy_count.chunks(noisy, self.channel.epsilon, self.load, sizes)
         plain = wanted * codes.mean_bits(self.weights) >= sizes * self.channel.entropy()
-        return np.where(plain, 0, np.clip(wanted, 1, np.maximum(sizes, 1)))
+        return np.where(plain, 0, wanted)
 
 
 def compressed_response(graph: Graph, lists: CompressedLists, noisy: Ints, coins: Coins) -> NoisyGraph:

@@ -24,7 +24,7 @@ from deniable.errors import InvalidParameter, OutsideDomain
 from deniable.sparse import codes
 from deniable.sparse.budget import represented_odds, response_epsilon
 from deniable.sparse.channel import Channel
-from deniable.sparse.chunks import best_load
+from deniable.sparse.chunks import best_load, chunk_numbers
 from deniable.sparse.decoder import Decoder
 from deniable.sparse.encoder import labels_for
 from deniable.sparse.index_law import checked_alpha, mixed_index_law
@@ -131,7 +131,8 @@ class Compressed(Mechanism):
     @cached_property
     def _messages(self) -> MessageCode:
         size, weights = self.domain.size, self.weights or ()
-        chunks = None if self.domain.most is None else int(self._chunks(np.array([self.domain.most]), 0)[0])
+        most = np.array([self.domain.most or 0])
+        chunks = None if self.domain.most is None else int(chunk_numbers(most, 0, self.load or 1, 1, size)[0])
         return MessageCode(size, weights, codes.value_weights(self.channel), self._plain_from, chunks)
 
     @cached_property
@@ -180,14 +181,9 @@ class Compressed(Mechanism):
     def chunks(self, truth: Sparse, coins: Coins) -> Ints:
         """In how many chunks each vector is told: from the public bound, or from its noisy sparsity alone."""
         if self.noisy_count is None:
-            return self._chunks(np.full(len(truth), self.domain.most), 0)
+            return chunk_numbers(np.full(len(truth), self.domain.most), 0, self.load or 1, 1, self.domain.size)
         noisy = truth.counts + self.noisy_count.noise(len(truth), coins)
-        return self._chunks(noisy, round(2 / self.noisy_count.epsilon))
-
-    def _chunks(self, noisy: Ints, margin: int) -> Ints:
-        """ceil((noisy + margin) / load), at least one; the margin keeps chunks from being crowded when noise is low."""
-        wanted = np.ceil((np.maximum(noisy, 0) + margin) / (self.load or 1)).astype(np.int64)
-        return np.clip(wanted, 1, self.domain.size)
+        return self.noisy_count.chunks(noisy, self.channel.epsilon, self.load or 1, self.domain.size)
 
     def _written(self, truth: Sparse, chunks: Ints, keys: NDArray[np.uint64], coins: Coins) -> tuple[NDArray[Any], Ints]:
         """The message of each vector, and its bits."""

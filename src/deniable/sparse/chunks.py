@@ -26,6 +26,12 @@ def first_place(chunk: Ints, size: Ints | int, chunks: Ints | int) -> Ints:
     return -(-chunk * size // chunks)
 
 
+def chunk_numbers(counts: Ints, margin: int, load: float, least: int, size: Ints | int) -> Ints:
+    """ceil((count + margin) / load) chunks for so many differing coordinates, within `least` and one for each place."""
+    wanted = np.ceil((np.maximum(counts, 0) + margin) / load).astype(np.int64)
+    return np.minimum(np.maximum(wanted, least), np.maximum(size, 1))
+
+
 def published_chunks(size: int, chunks: int) -> tuple[int, int]:
     """The published rule: chunks of ceil(n / m) places, which leaves some of the m without any. (places, chunks in use).
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from deniable.core.coins import Coins
 from deniable.core.odds import odds_below, simplest_between
 from deniable.errors import InvalidParameter
+from deniable.sparse.chunks import chunk_numbers
 
 Ints = NDArray[np.int64]
 
@@ -58,6 +59,15 @@ class NoisyCount:
         """Independent noise for so many counts."""
         both = self._geometric(2 * size, coins)
         return both[:size] - both[size:]
+
+    def chunks(self, noisy: Ints, response: float, load: float, size: Ints | int) -> Ints:
+        """How many chunks to tell vectors in, from their noisy counts.
+
+        Noise that is low by x has probability e^(-epsilon x) and makes a chunk's draws e^(response x / chunks) times as
+        many. With at least response / epsilon chunks the mean time stays finite; a margin of 2 / epsilon keeps most of them
+        from crowding.
+        """
+        return chunk_numbers(noisy, round(2 / self.epsilon), load, math.ceil(response / self.epsilon), size)
 
     def _geometric(self, size: int, coins: Coins) -> Ints:
         *chances, more = self.digits
