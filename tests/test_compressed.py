@@ -116,6 +116,11 @@ class TestDecoders:
         reports = mechanism.perturb([[5, 999_999_999]], dn.SeededCoins(5))
         assert mechanism.value(reports, [5, 6, 999_999_999]).shape == (1, 3)
         assert mechanism.bits(reports)[0] < 100
+        estimate = mechanism.estimate_at(reports, [5, 999_999_999])
+        assert (list(estimate.labels), estimate.n, len(estimate.values)) == ([5, 999_999_999], 1, 2)
+        for whole in (mechanism.vector, mechanism.count, mechanism.ones):
+            with pytest.raises(dn.InvalidParameter, match="are not decoded whole"):
+                whole(reports)
 
 
 class TestEstimate:
@@ -140,6 +145,19 @@ class TestEstimate:
         for wrong in (shares[:-1], shares - 1):
             with pytest.raises(dn.InvalidParameter, match="true shares"):
                 ratings.predict(wrong, 4)
+
+    def test_some_coordinates_are_estimated_as_all_are(self, mechanism: dn.Compressed, ratings: dn.Compressed) -> None:
+        for each, answers in ((mechanism, SETS), (ratings, [{17: 8}, {3: 1}])):
+            reports = each.perturb(answers, dn.SeededCoins(6))
+            whole, part = each.estimate(each.tally(reports)), each.estimate_at(reports, [17, 3])
+            others = each.domain.values - 1
+            cells = [17 * others + value for value in range(others)] + [3 * others + value for value in range(others)]
+            assert np.array_equal(part.values, whole.values[cells])
+            assert part.variance is not None and whole.variance is not None
+            assert np.array_equal(part.variance, whole.variance[cells])
+            assert list(part.labels) == [whole.labels[cell] for cell in cells]
+            with pytest.raises(dn.EmptyBatch):
+                each.estimate_at(reports[:0], [1])
 
     @pytest.mark.needs("numba")
     def test_a_collection(self) -> None:
@@ -205,6 +223,8 @@ class TestPromise:
         for each in (published, whole):
             reports = each.perturb([[1, 2, 3], []], dn.SeededCoins(2))
             assert np.array_equal(each.value(reports, np.arange(50)), each.vector(reports))
+        with pytest.raises(dn.InvalidParameter, match="public bound"):
+            dn.Compressed.as_published(dn.SparseVector(50, most=9), 1.0)
         with pytest.raises(dn.InvalidParameter, match="Beta"):
             dn.Compressed.as_published(dn.SparseVector(50), 1.0, beta=-1)
 
@@ -296,7 +316,7 @@ class TestCode:
                 continue
             read += 1
             if decoder.counts[0]:
-                assert mechanism._messages.write(decoder.labels, decoder.counts)[0] == [each]
+                assert mechanism._messages.write(decoder.labels, decoder.counts) == [each]
         assert 0 < read < len(hostile)
 
     @pytest.mark.parametrize("claimed", [10**3, 10**6, 10**9, 1 << 39])

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,7 @@ from deniable.core.messages import MessageLayout
 from deniable.core.reports import Reports
 from deniable.core.tally import Tally
 from deniable.domains.sparse_vector import Sparse, SparseVector
-from deniable.errors import InvalidParameter, OutsideDomain
+from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
 from deniable.sparse import codes
 from deniable.sparse.budget import represented_odds, response_epsilon
 from deniable.sparse.channel import Channel
@@ -176,7 +176,7 @@ class Compressed(Mechanism):
         if keys is None:
             keys = coins.public(1 << 62, len(truth)).astype(np.uint64)
         chunks = self.chunks(truth, coins)
-        return {"key": keys, "message": self._written(truth, chunks, keys, coins)[0]}
+        return {"key": keys, "message": self._written(truth, chunks, keys, coins)}
 
     def chunks(self, truth: Sparse, coins: Coins) -> Ints:
         """In how many chunks each vector is told: from the public bound, or from its noisy sparsity alone."""
@@ -185,22 +185,20 @@ class Compressed(Mechanism):
         noisy = truth.counts + self.noisy_count.noise(len(truth), coins)
         return self.noisy_count.chunks(noisy, self.channel.epsilon, self.load or 1, self.domain.size)
 
-    def _written(self, truth: Sparse, chunks: Ints, keys: NDArray[np.uint64], coins: Coins) -> tuple[NDArray[Any], Ints]:
-        """The message of each vector, and its bits."""
-        plain = chunks >= self._messages.plain_from
-        messages, bits = np.full(len(truth), b"", object), np.zeros(len(truth), np.int64)
+    def _written(self, truth: Sparse, chunks: Ints, keys: NDArray[np.uint64], coins: Coins) -> NDArray[Any]:
+        """The message of each vector."""
+        plain, messages = chunks >= self._plain_from, np.full(len(truth), b"", object)
         places = self.permutation.forward(truth.places)
-        kept = np.repeat(~plain, truth.counts)
-        offsets = np.concatenate([[0], np.cumsum(truth.counts[~plain])])
         if not plain.all():
-            kept_truth = Sparse(offsets, places[kept], truth.values[kept])
-            labels = self._labels(kept_truth, places[kept], chunks[~plain], keys[~plain], coins)
-            written, sizes = self._messages.write(labels, chunks[~plain])
-            messages[~plain], bits[~plain] = _objects(written), sizes
+            kept = np.repeat(~plain, truth.counts)
+            offsets = np.concatenate([[0], np.cumsum(truth.counts[~plain])])
+            rest = Sparse(offsets, places[kept], truth.values[kept])
+            labels = self._labels(rest, places[kept], chunks[~plain], keys[~plain], coins)
+            messages[~plain] = self._messages.write(labels, chunks[~plain])
         for each in np.flatnonzero(plain):
             part = slice(truth.offsets[each], truth.offsets[each + 1])
-            messages[each], bits[each] = self._messages.write_vector(self._plain(places[part], truth.values[part], coins))
-        return messages, bits
+            messages[each] = self._messages.write_vector(self._plain(places[part], truth.values[part], coins))
+        return messages
 
     def _labels(self, truth: Sparse, places: Ints, chunks: Ints, keys: NDArray[np.uint64], coins: Coins) -> Ints:
         """The labels of all chunks, for vectors whose coordinates lie at these permuted places."""
@@ -243,9 +241,10 @@ class Compressed(Mechanism):
 
     def vector(self, reports: Reports) -> NDArray[np.uint8]:
         """All coordinates of each report: of shape (reports, size)."""
-        decoder, out = self.decoder(reports), np.empty((len(reports), self.domain.size), np.uint8)
+        decoder, table = self.decoder(reports), self.permutation.table
+        out = np.empty((len(reports), self.domain.size), np.uint8)
         for report in range(len(reports)):
-            out[report, self.permutation.table] = decoder.values(report)
+            out[report, table] = decoder.values(report)
         return out
 
     def packed(self, reports: Reports) -> PackedBits:
@@ -274,7 +273,7 @@ class Compressed(Mechanism):
 
     def votes(self, columns: Columns) -> Ints:
         decoder = self.decoder(Reports(self.fingerprint, self.layout, columns))
-        size, values = self.domain.size, self.domain.values
+        size, values, table = self.domain.size, self.domain.values, self.permutation.table
         counts = np.zeros((size, values - 1), np.int64)
         if values == 2:
             step = max(1, ROOM // size)
@@ -286,13 +285,25 @@ class Compressed(Mechanism):
                 places = np.flatnonzero(drawn)
                 counts[places, drawn[places] - 1] += 1
         out = np.empty_like(counts)
-        out[self.permutation.table] = counts
+        out[table] = counts
         return out.ravel()
 
     def estimate(self, tally: Tally) -> Estimate:
         self.check_tally(tally)
         p, q = float(self.channel.p), float(self.channel.q)
         return self._with_error((tally.counts / tally.n - q) / (p - q), tally.n)
+
+    def estimate_at(self, reports: Reports, coordinates: Sequence[int]) -> Estimate:
+        """The estimate for some coordinates only, without decoding the others: however many there are."""
+        values, wanted = self.domain.values, np.asarray(coordinates, np.int64)
+        if len(reports) == 0 or wanted.ndim != 1:
+            raise EmptyBatch("An estimate needs reports, and a list of coordinates.")
+        said = self.value(reports, wanted)
+        counts = np.stack([(said == value).sum(axis=0) for value in range(1, values)], axis=1).ravel()
+        p, q = float(self.channel.p), float(self.channel.q)
+        whole = self._with_error((counts / len(reports) - q) / (p - q), len(reports))
+        cells = (wanted[:, None] * (values - 1) + np.arange(values - 1)).ravel().tolist()
+        return replace(whole, labels=[self.domain.labels[cell] for cell in cells])
 
     def predict(self, truth: ArrayLike, n: int) -> Estimate:
         shares = np.asarray(truth, np.float64)
@@ -329,9 +340,3 @@ class Compressed(Mechanism):
         return cls(
             domain, epsilon, parameters["alpha"], parameters["sparsity"], parameters["load"], parameters["code"], weights
         )
-
-
-def _objects(messages: list[bytes]) -> NDArray[Any]:
-    out = np.full(len(messages), b"", object)
-    out[:] = messages
-    return out

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deniable.core.coins import Coins
 from deniable.core.loss import PrivacyLoss
-from deniable.domains.sparse_vector import Sparse
+from deniable.domains.sparse_vector import Sparse, SparseVector
 from deniable.errors import InvalidParameter
 from deniable.kernels.encoder_plain import net_of
 from deniable.mechanisms.compressed import Compressed
@@ -38,6 +38,8 @@ class PublishedCompressed(Compressed):
             raise InvalidParameter(
                 "Beta is a number from 0: how many chunks there are for each differing coordinate and epsilon."
             )
+        if isinstance(self.domain, SparseVector) and self.domain.most is not None:
+            raise InvalidParameter("The published protocol knows no public bound. Leave `most` out.")
         super().__post_init__()
 
     def _check_sparsity(self) -> None:

@@ -33,16 +33,16 @@ class MessageCode:
         """Whether every message holds a whole vector, as everybody knows beforehand."""
         return self.chunks is not None and self.chunks >= self.plain_from
 
-    def write(self, labels: Ints, counts: Ints) -> tuple[list[bytes], Ints]:
-        """A message for each vector's labels, counts[i] of them, and its bits."""
+    def write(self, labels: Ints, counts: Ints) -> list[bytes]:
+        """A message for each vector's labels, counts[i] of them."""
         offsets = np.concatenate([[0], np.cumsum(counts)])
         out, begins, bits = coder.code_labels(labels, offsets, self.chunks is None, sums(self.weights))
-        return [_trimmed(out[b : b + (s + 7) // 8]) for b, s in zip(begins.tolist(), bits.tolist(), strict=True)], bits
+        return [_trimmed(out[b : b + (s + 7) // 8]) for b, s in zip(begins.tolist(), bits.tolist(), strict=True)]
 
-    def write_vector(self, values: Ints) -> tuple[bytes, int]:
-        """The message of a whole vector, and its bits."""
+    def write_vector(self, values: Ints) -> bytes:
+        """The message of a whole vector."""
         out, bits = coder.code_symbols(values, self.chunks is None, sums(self.value_weights))
-        return _trimmed(out[: (bits + 7) // 8]), bits
+        return _trimmed(out[: (bits + 7) // 8])
 
     def read(self, messages: Sequence[bytes]) -> tuple[Ints, Ints]:
         """The number of labels of each message, zero for a whole vector, and all labels.
@@ -66,7 +66,7 @@ class MessageCode:
         if some.size:
             offsets = np.concatenate([[0], np.cumsum(counts[some])])
             labels = coder.read_labels(data, begins[some], ends[some], offsets, self.chunks is None, sums(self.weights))
-            if labels.min() < 1 or self.write(labels, counts[some])[0] != [messages[place] for place in some.tolist()]:
+            if labels.min() < 1 or self.write(labels, counts[some]) != [messages[place] for place in some.tolist()]:
                 raise _damaged()
         return counts, labels
 
@@ -74,7 +74,7 @@ class MessageCode:
         """The values in the message of a whole vector."""
         data = np.frombuffer(message, np.uint8)
         values = coder.read_symbols(data, self.size, self.chunks is None, sums(self.value_weights))
-        if self.write_vector(values)[0] != message:
+        if self.write_vector(values) != message:
             raise _damaged()
         return values
 

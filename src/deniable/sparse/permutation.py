@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.errors import InvalidParameter
 from deniable.kernels import draws
 
 Ints = NDArray[np.int64]
@@ -43,11 +44,14 @@ class Permutation:
 
     def backward(self, places: Ints) -> Ints:
         """Which coordinate is at each place."""
-        if self.size <= LARGEST_TABLE and len(places) > self.size // 8:
-            return self.table[places]
         return draws.permute(places, self._rounds, *self._cells, self.size, inverse=True)
 
     @cached_property
     def table(self) -> Ints:
         """The coordinate at every place."""
+        if self.size > LARGEST_TABLE:
+            raise InvalidParameter(
+                f"Vectors of more than {LARGEST_TABLE:,} coordinates are not decoded whole. Ask for some of them: "
+                "mechanism.value(reports, coordinates), mechanism.estimate_at(reports, coordinates)."
+            )
         return draws.permute(np.arange(self.size), self._rounds, *self._cells, self.size, inverse=True)
