@@ -120,9 +120,14 @@ def _net(label, mine, value, chunk, key, threshold, values, digits):  # type: ig
             digits[i] = digit | (((w2 >> lane) & ONE) << ONE) | ((w3 >> lane) & ONE)
         for i in range(size):
             net += np.int64(digits[i] < top)
+        # Ties are first moved to the front, which takes no branch that could be guessed wrong.
+        tied = np.uint64(0)
         for i in range(size):
-            if digits[i] == top:
-                net += np.int64(settle_bit(1, mine[i], chunk, label, key, threshold))
+            tie = np.uint64(digits[i] == top)
+            digits[tied] = mine[i]
+            tied += tie
+        for i in range(tied):
+            net += np.int64(settle_bit(1, digits[i], chunk, label, key, threshold))
         return 2 * net - size
     reference = (values - ONE) * threshold
     for i in range(size):
