@@ -509,6 +509,10 @@ class TestRefusals:
         with pytest.raises(dn.InvalidParameter):
             dn.SparseVector(*given)
 
+    def test_the_planner_is_for_single_answers(self) -> None:
+        with pytest.raises(dn.InvalidParameter, match="take Compressed"):
+            dn.plan(ITEMS, 1.0, 100)
+
     def test_domain_from_spec(self) -> None:
         for domain in (ITEMS, dn.SparseVector(5, 3, 2)):
             assert domain_from_spec(domain.spec()) == domain

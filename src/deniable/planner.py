@@ -9,6 +9,7 @@ from deniable.core.domain import Domain
 from deniable.core.estimate import confidence_each
 from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import checked_epsilon
+from deniable.domains.sparse_vector import SparseVector
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.design import BlockDesign
 from deniable.mechanisms.difference_sets import LARGEST as LARGEST_DESIGN
@@ -52,6 +53,8 @@ def options(domain: Domain, epsilon: float, n: int) -> list[Option]:
     """Every mechanism for this question, the smallest error first."""
     if n < 1:
         raise InvalidParameter("A plan needs the number of people who will answer, at least 1.")
+    if isinstance(domain, SparseVector):
+        raise InvalidParameter("The planner compares mechanisms for single answers. For sparse vectors take Compressed.")
     checked_epsilon(epsilon)
     names = list(FAMILIES)
     if domain.size > LARGEST_DENSE:

@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 STEEPEST = 3**0.75  # how fast the logarithm of 1 / (1 + x^4) can fall
 WIDENING = 3.0  # how much it can change for each unit of the logarithm of its scale
-BETA = 1 / 6  # the share of the budget's third that pays for the scale itself
+BETA = 1 / 6  # beta as a share of the budget: half of it then pays for the widening
 
 
 def uniforms(size: int, coins: Coins) -> Floats:

@@ -107,7 +107,7 @@ class CompressedLists:
 
     @cached_property
     def weights(self) -> tuple[int, ...]:
-        """Of the code."""
+        """Of the code; most lists are short, so that chunks hold about half of what they could."""
         return codes.model_weights(mixed_index_law(self.channel, self.alpha, self.load / 2))
 
     def chunks(self, noisy: Ints, sizes: Ints) -> Ints:

@@ -2,7 +2,7 @@
 
 Points of a unit-rate Poisson process at T_1 < T_2 < ... carry independent exponential marks V_i and the shared draws Z_i.
 The point with the smallest w_i = T_i V_i^(1/alpha) / r(Z_i) is told, r being how much more likely the draw is as a response
-to the truth than as one to the reference; then its draw is a response to the truth, exactly (Liu, Chen, Ozgur 2024).
+to the truth than as one to the reference; then its draw is a response to the truth, exactly (Liu, Chen, Ozgur, Li 2024).
 
 With r at most R and a best point of weight w, a later point at T can win only if V <= (A / T)^alpha, A = R w. Those that can
 and those that cannot are independent Poisson processes, so the next one that can is drawn at once and the number of the

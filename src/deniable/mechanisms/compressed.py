@@ -43,10 +43,9 @@ ROOM = 1 << 28  # bits of whole vectors that are counted at a time
 class Compressed(Mechanism):
     """k-ary randomized response of every coordinate, told in a few bits for each one that differs from the reference.
 
-    Coordinates are permuted and cut into chunks. For each chunk there is an endless list of shared draws, responses to "all
-    coordinates have their reference value"; the device tells the number of one of them, chosen so that it is exactly a
-    response to the truth (Poisson private representation: Liu, Chen, Ozgur 2024; for sparse vectors: Shi, Wang, Wang, Chen
-    2025).
+    Coordinates are permuted and cut into chunks. For each chunk there is an endless list of shared draws, responses to
+    "all coordinates have their reference value"; the device tells the number of one of them, chosen so that it is
+    exactly a response to the truth (Poisson private representation: Liu, Chen, Ozgur, Li 2024).
 
         epsilon = sparsity + 2 alpha eps        eps: what one coordinate's response costs, p / q = e^eps
         p = 1 - (values - 1) q                  q in whole 2^-32

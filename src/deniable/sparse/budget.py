@@ -28,7 +28,7 @@ def represented_odds(odds: Fraction, alpha: float) -> Fraction:
     """odds^(2 alpha): what Poisson private representation makes of a channel with these odds; rounded up.
 
     For any shared draws and times, changing one coordinate moves each weight (r / T)^alpha, and so both a numerator and the
-    sum that it is divided by, by at most odds^alpha (Liu, Chen, Ozgur 2024). The bound is approached: it is tight.
+    sum that it is divided by, by at most odds^alpha (Liu, Chen, Ozgur, Li 2024). The bound is approached: it is tight.
     """
     exponent = 2 * Fraction(alpha)
     if exponent.denominator == 1:

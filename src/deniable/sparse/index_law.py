@@ -189,5 +189,5 @@ def expected_candidates(channel: Channel, load: float) -> float:
 
 
 def published_bound(channel: Channel, alpha: float, differing: int) -> float:
-    """The published upper bound of E[log2 K]: divergence + log2(3.56) / min((alpha - 1) / 2, 1) (Liu, Chen, Ozgur 2024)."""
+    """The bound of E[log2 K] by Liu, Chen, Ozgur, Li (2024): divergence + log2(3.56) / min((alpha - 1) / 2, 1)."""
     return differing * channel.divergence() + math.log2(3.56) / min((alpha - 1) / 2, 1)
