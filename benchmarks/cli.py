@@ -6,7 +6,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks import frequency, key_value, memory, numbers, releases, run, utility
+from benchmarks import frequency, key_value, memory, numbers, releases, run, sparse, utility
 from benchmarks.effort import Effort
 from benchmarks.figure import Figure
 from benchmarks.table import tables
@@ -17,6 +17,7 @@ FIGURES = [
     *releases.FIGURES,
     *numbers.FIGURES,
     *key_value.FIGURES,
+    *sparse.FIGURES,
     *memory.FIGURES,
 ]
 

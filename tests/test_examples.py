@@ -16,6 +16,7 @@ SAYS = {
     "merge_tallies.py": "5,000 + 5,000 = 10,000 reports",
     "sensitive_answers.py": "open answers  told with probability",
     "ratings.py": "exact loss over all sets of two films: epsilon 2",
+    "sparse_vectors.py": "bits for a list of about 20 things out of 1,000,000",
     "own_coins.py": "yes: yes 3/5, no 1/5, no answer 1/5",
 }
 

@@ -18,7 +18,7 @@ def test_every_known_entry_agrees(path: Path) -> None:
     assert not compare(path).differences
 
 
-@pytest.mark.parametrize("name", ["uldp", "brr", "numeric", "bitrand", "rr3"])
+@pytest.mark.parametrize("name", ["uldp", "brr", "numeric", "bitrand", "rr3", "compressed"])
 def test_whole_files_are_evaluated(name: str) -> None:
     assert compare(FOLDER / f"{name}.json").good
 

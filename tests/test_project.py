@@ -14,6 +14,7 @@ ORDER = [
     "kernels",
     "core",
     "domains",
+    "sparse",
     "mechanisms",
     "wrappers",
     "privacy",

@@ -20,6 +20,7 @@ from deniable.domains import (
     Pairs,
     Points,
     SignMagnitude,
+    SparseVector,
     UnitVectors,
     Vectors,
     quadkey,
@@ -36,7 +37,7 @@ from deniable.errors import (
     SurveyMismatch,
 )
 from deniable.files import from_arrow, read_batches, read_losses, read_reports, to_arrow, write_batches, write_reports
-from deniable.graphs import BipartiteGraph
+from deniable.graphs import BipartiteGraph, Graph, common_neighbours, count_triangles
 from deniable.mechanisms import (
     Bipartite,
     BitRand,
@@ -44,6 +45,7 @@ from deniable.mechanisms import (
     BlockDesign,
     Coarsened,
     Comparison,
+    Compressed,
     DirectResponse,
     Duchi,
     DuchiVector,
@@ -95,6 +97,7 @@ __all__ = [
     "Coarsened",
     "Coins",
     "Comparison",
+    "Compressed",
     "DeniableError",
     "DirectResponse",
     "Domain",
@@ -107,6 +110,7 @@ __all__ = [
     "FeatureVector",
     "Features",
     "FiniteChannel",
+    "Graph",
     "HadamardResponse",
     "Hybrid",
     "Interval",
@@ -144,6 +148,7 @@ __all__ = [
     "SecureCoins",
     "SeededCoins",
     "SignMagnitude",
+    "SparseVector",
     "Staircase",
     "SubsetSelection",
     "SurveyMismatch",
@@ -159,8 +164,10 @@ __all__ = [
     "Wheel",
     "base_cut",
     "certify",
+    "common_neighbours",
     "compare_releases",
     "concatenate",
+    "count_triangles",
     "em",
     "em_channel",
     "feasible_regions",

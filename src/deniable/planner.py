@@ -12,7 +12,7 @@ from deniable.core.domain import Domain
 from deniable.core.estimate import confidence_each
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.core.odds import checked_epsilon
-from deniable.domains import KeyValue
+from deniable.domains import KeyValue, SparseVector
 from deniable.errors import InvalidParameter
 from deniable.mechanisms import key_value_choice
 from deniable.mechanisms.choice import plan_release
@@ -65,6 +65,8 @@ def options(
     """Every mechanism for this question, the smallest error first; with `sensitive`, each made to protect those only."""
     if n < 1:
         raise InvalidParameter("A plan needs the number of people who will answer, at least 1.")
+    if isinstance(domain, SparseVector):
+        raise InvalidParameter("The planner compares mechanisms for single answers. For sparse vectors take Compressed.")
     checked_epsilon(epsilon)
     names, size = list(FAMILIES), domain.size
     if sensitive is not None:

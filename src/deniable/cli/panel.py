@@ -28,7 +28,7 @@ PROOFS = {
     "enumerated": "every outcome of every coin was followed",
     "factored": "its parts are independent, and each was followed alone",
     "symmetric": "everything at the cells of some answers was followed",
-    "theorem": "a published proof, not followed here",
+    "theorem": "a published proof, from parts that were followed",
 }
 
 
@@ -96,16 +96,17 @@ def certificate(shown: Certificate) -> Panel:
     lines.add_row("worst report", Text(_report(shown)))
     lines.add_row("proof", Text(f"{loss.proof}: {PROOFS[loss.proof]}"))
     alike = "" if shown.values == mechanism.domain.size else ", which stand for all"
-    lines.add_row(
-        "followed",
-        Text(f"{shown.followed:,} outcomes, {shown.values:,} of {told_size(mechanism.domain.size)} values{alike}"),
-    )
+    if loss.proof == "theorem":
+        lines.add_row("followed", Text(f"{shown.followed:,} outcomes, from which the rest follows"))
+    else:
+        values = f"{shown.values:,} of {told_size(mechanism.domain.size)} values{alike}"
+        lines.add_row("followed", Text(f"{shown.followed:,} outcomes, {values}"))
     return Panel(lines, title="certificate", title_align="left", border_style="green" if shown.holds else "red")
 
 
 def _report(shown: Certificate) -> str:
     """The worst report: its bytes and the answers it names, or what the proof says about it in words."""
-    if shown.loss.proof == "symmetric":
+    if shown.loss.proof in ("symmetric", "theorem"):
         return shown.worst_report
     row = np.frombuffer(bytes.fromhex(shown.worst_report), np.uint8)
     digits = row[:SHOWN_BYTES].tobytes().hex() + (f"... ({len(row):,} bytes)" if len(row) > SHOWN_BYTES else "")

@@ -7,6 +7,7 @@ filled with zeros. So n reports of b bits take (n b + 7) // 8 bytes.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,6 +95,7 @@ class Layout:
     """
 
     fields: tuple[Number | Flags, ...]
+    prefix: ClassVar[int] = 0  # bytes at the beginning of a batch that tell how long it is
 
     @cached_property
     def bits(self) -> int:
@@ -116,6 +118,10 @@ class Layout:
         for field in self.fields:
             field.check(columns[field.name])
         return sizes.pop()
+
+    def length(self, size: int, prefix: bytes) -> int:
+        """How many bytes `size` reports take, whose first `self.prefix` bytes are these."""
+        return (size * self.bits + 7) // 8
 
     def rows(self, columns: Columns) -> Bytes:
         """Each report on its own, as a row of bytes."""

@@ -33,14 +33,14 @@ def encode(reports: Reports) -> bytes:
 
 def length(header: bytes, fingerprint: str, layout: Layout) -> int:
     """How long the message that begins so is; the shortest there can be for a beginning that `decode` will refuse."""
-    if len(header) < HEADER:
-        return HEADER + _CHECKSUM
+    if len(header) < HEADER + layout.prefix:
+        return HEADER + layout.prefix + _CHECKSUM
     magic, version, zero, made_by, size = _HEADER.unpack_from(header)
     if (magic, version, zero) != (_MAGIC, _VERSION, 0):
         return HEADER + _CHECKSUM
     if made_by.hex() != fingerprint:  # and then the length of its reports is not known
         raise _mismatch(made_by.hex(), fingerprint)
-    return int(HEADER + (size * layout.bits + 7) // 8 + _CHECKSUM)
+    return int(HEADER + layout.length(size, header[HEADER:]) + _CHECKSUM)
 
 
 def _mismatch(made_by: str, fingerprint: str) -> SurveyMismatch:

@@ -14,6 +14,7 @@ from deniable.domains.loss_matrix import LossMatrix
 from deniable.domains.ordered import Ordered
 from deniable.domains.points import Points
 from deniable.domains.quadkey import quadkey
+from deniable.domains.sparse_vector import SparseVector
 from deniable.domains.vectors import Vectors
 from deniable.errors import InvalidParameter
 
@@ -28,6 +29,7 @@ __all__ = [
     "Pairs",
     "Points",
     "SignMagnitude",
+    "SparseVector",
     "UnitVectors",
     "Vectors",
     "domain_from_spec",
@@ -46,6 +48,7 @@ KINDS: dict[str, Callable[[Mapping[str, Any]], Domain]] = {
     "unit-vectors": UnitVectors.from_spec,
     "key-value": KeyValue.from_spec,
     "link": Link.from_spec,
+    "sparse-vector": SparseVector.from_spec,
 }
 
 

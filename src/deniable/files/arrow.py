@@ -9,6 +9,7 @@ import numpy as np
 
 from deniable.core.layout import Column, Flags, Number
 from deniable.core.mechanism import Mechanism
+from deniable.core.messages import Key, Message
 from deniable.core.reports import Reports
 from deniable.errors import InvalidReport, MissingExtra, SurveyMismatch
 
@@ -42,8 +43,10 @@ def to_arrow(mechanism: Mechanism, reports: Reports) -> "pyarrow.Table":
     arrays, fields = [], []
     for field in mechanism.layout.fields:
         column = np.ascontiguousarray(reports.columns[field.name])
-        if isinstance(field, Number):
+        if isinstance(field, Number | Key):
             arrays.append(pa.array(column))
+        elif isinstance(field, Message):
+            arrays.append(pa.array(column.tolist(), pa.binary()))
         else:
             kind = pa.binary(column.shape[1])
             arrays.append(pa.FixedSizeBinaryArray.from_buffers(kind, len(column), [None, pa.py_buffer(column)]))
@@ -67,12 +70,19 @@ def from_arrow(mechanism: Mechanism, table: "pyarrow.Table") -> Reports:
     return Reports.of(mechanism.fingerprint, mechanism.layout, columns)
 
 
-def _column(field: Number | Flags, chunked: "pyarrow.ChunkedArray") -> Column:
+def _column(field: Number | Flags | Key | Message, chunked: "pyarrow.ChunkedArray") -> Column:
     pa = pyarrow_package()
-    wanted = pa.from_numpy_dtype(field.dtype) if isinstance(field, Number) else pa.binary((field.bits + 7) // 8)
+    if isinstance(field, Message):
+        wanted = pa.binary()
+    elif isinstance(field, Number | Key):
+        wanted = pa.from_numpy_dtype(field.empty(0).dtype)
+    else:
+        wanted = pa.binary((field.bits + 7) // 8)
     if chunked.type != wanted or chunked.null_count:
         raise InvalidReport(f"Column {field.name!r} must be of type {wanted} and have no gaps.")
-    if isinstance(field, Number):
+    if isinstance(field, Message):
+        return np.array([*chunked.to_pylist(), None], object)[:-1]  # also an empty one is of objects
+    if isinstance(field, Number | Key):
         return np.ascontiguousarray(chunked.to_numpy())
     width = wanted.byte_width
     column = np.empty((len(chunked), width), np.uint8)

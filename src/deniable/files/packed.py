@@ -24,7 +24,7 @@ def read_packed(path: Path, mechanism: Mechanism) -> Iterator[Reports]:
         if left == 0:
             raise InvalidReport(f"The file {path} is empty; it was cut off. Copy or send it again.")
         while left:
-            header = file.read(message.HEADER)
+            header = file.read(message.HEADER + mechanism.layout.prefix)
             length = message.length(header, mechanism.fingerprint, mechanism.layout)
             if length > left:
                 raise InvalidReport(f"The file {path} ends within a message: it was cut off. Copy or send it again.")

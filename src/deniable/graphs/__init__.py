@@ -1,5 +1,10 @@
-"""What can be learned about a graph whose links are the private part."""
+"""Graphs whose links are private: each person randomizes the list of their own."""
 
 from deniable.graphs.bipartite import BipartiteGraph
+from deniable.graphs.budget import Split
+from deniable.graphs.graph import Graph
+from deniable.graphs.neighbours import common_neighbours
+from deniable.graphs.triangles import TriangleCount, count_triangles
+from deniable.graphs.tuning import best_split
 
-__all__ = ["BipartiteGraph"]
+__all__ = ["BipartiteGraph", "Graph", "Split", "TriangleCount", "best_split", "common_neighbours", "count_triangles"]

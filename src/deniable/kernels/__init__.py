@@ -16,10 +16,16 @@ _done = 0
 _available = importlib.util.find_spec("numba") is not None
 
 
-def _twin(work: int) -> ModuleType:
-    global _compiled, _done
+def pays(work: int) -> bool:
+    """Whether, with this much more work, the process has done enough for compiled loops to pay."""
+    global _done
     _done += work
-    if _compiled is None and _available and _done >= COMPILE_AFTER:
+    return _available and _done >= COMPILE_AFTER
+
+
+def _twin(work: int) -> ModuleType:
+    global _compiled
+    if pays(work) and _compiled is None:
         from deniable.kernels import compiled
 
         _compiled = compiled

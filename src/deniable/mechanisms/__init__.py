@@ -12,6 +12,8 @@ from deniable.mechanisms.channel import EqualWeight
 from deniable.mechanisms.choice import plan_release
 from deniable.mechanisms.coarsened import Coarsened
 from deniable.mechanisms.comparison import Comparison, compare_releases
+from deniable.mechanisms.compressed import Compressed
+from deniable.mechanisms.compressed_published import PublishedCompressed
 from deniable.mechanisms.design import BlockDesign
 from deniable.mechanisms.direct import DirectResponse
 from deniable.mechanisms.duchi_vector import DuchiVector
@@ -48,6 +50,7 @@ __all__ = [
     "BlockDesign",
     "Coarsened",
     "Comparison",
+    "Compressed",
     "DirectResponse",
     "Duchi",
     "DuchiVector",
@@ -116,6 +119,8 @@ FAMILIES: dict[str, type[Mechanism]] = {
         PCKVUnary,
         PCKVDirect,
         KeySampling,
+        Compressed,
+        PublishedCompressed,
     )
 }
 

@@ -53,10 +53,14 @@ class Certificate:
                 f"slack         {self.slack:.3g}",
                 *open_answers,
                 f"worst case    report {self.short_report}: {told_answer(first)} against {told_answer(second)}",
-                f"proof         {self.loss.proof}: {self.followed:,} outcomes followed, "
-                f"{self.values:,} of {told_size(self.mechanism.domain.size)} values",
+                f"proof         {self.loss.proof}: {self._proof()}",
             ]
         )
+
+    def _proof(self) -> str:
+        if self.loss.proof == "theorem":
+            return f"a published one, from {self.followed:,} outcomes that were followed exactly"
+        return f"{self.followed:,} outcomes followed, {self.values:,} of {told_size(self.mechanism.domain.size)} values"
 
     @property
     def short_report(self) -> str:

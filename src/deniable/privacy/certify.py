@@ -1,6 +1,6 @@
 """The certificate: the exact privacy loss of the code that runs, with the worst pair of values and the worst report.
 
-Three ways, tried in this order:
+Four ways, tried in this order:
 
 - *enumerated*: every value, every combination of coins. Nothing is assumed but the coins themselves.
 - *factored*: for reports of independent parts. One coin at a time is flipped (see wiring.py; for vectors products.py), and
@@ -9,8 +9,10 @@ Three ways, tried in this order:
   where public seeds are too many, some of them; where subsets of cells are, what happens at the cells of the four, and that
   the code for every value takes its subset the same way.
 
-The last two assume that the mechanism is of the kind it says (`loss().proof`); the project's tests check that on small
-instances, where both must equal the enumeration.
+- *theorem*: for compressed response, which tosses as many coins as it takes. See theorem.py.
+
+Factored and symmetric ones assume that the mechanism is of the kind it says (`loss().proof`); the project's tests check that
+on small instances, where both must equal the enumeration.
 """
 
 from fractions import Fraction
@@ -20,10 +22,11 @@ from numpy.typing import NDArray
 
 from deniable.core.every import EveryCoin, WatchedCoins
 from deniable.core.layout import Flags, Number
-from deniable.core.loss import Proof
+from deniable.core.loss import PrivacyLoss, Proof
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import NotCertifiable
 from deniable.mechanisms.bitrand import BitRand
+from deniable.mechanisms.compressed import Compressed
 from deniable.mechanisms.duchi_vector import DuchiVector
 from deniable.mechanisms.feature_vector import FeatureVector
 from deniable.mechanisms.key_value_unary import PCKVUnary
@@ -33,6 +36,7 @@ from deniable.privacy.law import LIMIT, Chances, combinations, gathered, law, ru
 from deniable.privacy.open import certify_open
 from deniable.privacy.products import by_agreement, by_parts, by_rounds, separate
 from deniable.privacy.ratio import Worst, worst_ratio
+from deniable.privacy.theorem import compressed_worst
 from deniable.privacy.told import in_words, told_laws
 from deniable.privacy.wiring import check_members, factored
 from deniable.wrappers.utility import OpenAnswers
@@ -66,6 +70,10 @@ def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT
             if isinstance(mechanism, DuchiVector):
                 return certificate(mechanism, *by_agreement(mechanism))
             return _symmetric(mechanism, limit)
+        case "theorem" if isinstance(mechanism, Compressed):
+            worst, followed = compressed_worst(mechanism)
+            loss = PrivacyLoss(worst.odds, "theorem", mechanism.loss().protects)
+            return Certificate(mechanism, loss, ({}, {0: 1}), worst.report, followed, 2)
     raise NotCertifiable("This mechanism rests on a theorem; it is too large for its law to be followed.")
 
 

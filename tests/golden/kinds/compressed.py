@@ -9,6 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deniable as dn
+from deniable.graphs import noise
+from deniable.graphs.asymmetric import Asymmetric, chernoff_cut, triangles_of
+from deniable.graphs.graph import Graph
+from deniable.graphs.grouped import Grouped
+from deniable.graphs.response import NoisyGraph
+from deniable.graphs.triangles import laplace_scale, second_round
+from deniable.kernels import draws_plain
+from deniable.sparse.budget import response_epsilon
+from deniable.sparse.channel import Channel
+from deniable.sparse.chunks import published_chunks
+from deniable.sparse.common import common_between, common_with
+from deniable.sparse.costs import Costs
+from deniable.sparse.index_law import IndexLaw, expected_candidates, index_law, mixed_index_law, published_bound
+from deniable.sparse.ratings import ratings_of
 from tests.golden.kinds.registry import kind
 
 
@@ -48,3 +62,181 @@ class Honest(dn.SeededCoins):
 
     def split(self, heads: Fraction, first: int, second: int, size: int) -> NDArray[np.int64]:
         return np.zeros(size, np.int64)
+
+
+def _channel(inputs: Mapping[str, Any]) -> Channel:
+    return Channel.of(inputs.get("eps_rr", 1.0), inputs.get("values", 2))
+
+
+@kind("rr_quantised")
+def rr_quantised(inputs: Mapping[str, Any]) -> object:
+    """Thresholds in whole 2^-32, rounded toward privacy."""
+    channel = Channel.quantised(inputs["eps_rr"], inputs["values"])
+    return {"s": channel.threshold, "eps_hat": channel.epsilon}
+
+
+@kind("ratio")
+def ratio(inputs: Mapping[str, Any]) -> object:
+    """How much more likely a draw is under the truth than under the reference."""
+    return Channel.of(inputs["eps_rr"], 256).ratio(inputs["v"], inputs["c"], inputs["z"])
+
+
+@kind("budget")
+def budget(inputs: Mapping[str, Any]) -> object:
+    """What is left for one coordinate."""
+    return response_epsilon(inputs["total"], inputs["alpha"], inputs["eps0"])
+
+
+@kind("index_pmf")
+def index_pmf(inputs: Mapping[str, Any]) -> object:
+    """The exact law of the index that is told."""
+    return float(index_law(_channel(inputs), inputs["alpha"], inputs["d"]).pmf(inputs["k"]))
+
+
+@kind("index_tail")
+def index_tail(inputs: Mapping[str, Any]) -> object:
+    """Its tail."""
+    return float(index_law(_channel(inputs), inputs["alpha"], inputs["d"]).tail(inputs["m"]))
+
+
+@kind("bits_per_chunk")
+def bits_per_chunk(inputs: Mapping[str, Any]) -> object:
+    """Entropy and lengths of codes."""
+    law = mixed_index_law(_channel(inputs), inputs["alpha"], inputs["lam"])
+    return {**_bits(law), "elias_gamma": law.elias_gamma(), "elias_delta": law.elias_delta()}
+
+
+@kind("bits_empty_chunk")
+def bits_empty_chunk(inputs: Mapping[str, Any]) -> object:
+    """The same for a chunk in which nothing differs."""
+    return _bits(index_law(_channel(inputs), inputs["alpha"], 0))
+
+
+def _bits(law: IndexLaw) -> dict[str, float]:
+    return {"entropy": law.entropy(), "mean_log2_K": law.mean_log()}
+
+
+@kind("log2K_bound")
+def log_bound(inputs: Mapping[str, Any]) -> object:
+    """The published bound."""
+    return published_bound(_channel(inputs), inputs["alpha"], inputs["d"])
+
+
+@kind("baselines")
+def baselines(inputs: Mapping[str, Any]) -> object:
+    """Bits by other means."""
+    costs = Costs(_channel(inputs), inputs["n"], inputs["d"])
+    return {
+        "rr_entropy": costs.plain_response,
+        "log2_binom": costs.subset,
+        "d_log2_n": costs.listed,
+        "kl": costs.divergence,
+    }
+
+
+@kind("expected_rstar")
+def expected_rstar(inputs: Mapping[str, Any]) -> object:
+    """Draws that the encoder looks at."""
+    return expected_candidates(_channel(inputs), inputs["lam"])
+
+
+@kind("philox4x32_10")
+def philox(inputs: Mapping[str, Any]) -> object:
+    """Known answers of the shared draws' generator."""
+    a, b, c, d = (np.array([int(word, 16)], np.uint64) for word in inputs["counter"])
+    low, high = (int(word, 16) for word in inputs["key"])
+    return [f"{int(word[0]):08x}" for word in draws_plain.philox(a, b, c, d, np.array([high << 32 | low], np.uint64))]
+
+
+@kind("chunk_count")
+def chunk_count(inputs: Mapping[str, Any]) -> object:
+    """The published rule for chunks."""
+    places, used = published_chunks(inputs["n"], inputs["m"])
+    return {"s": places, "nonempty": used}
+
+
+@kind("common_one_sided")
+def common_one_sided(inputs: Mapping[str, Any]) -> object:
+    """Common items of a list and a response."""
+    estimate, variance = common_with(inputs["u"], inputs["z"], _channel(inputs))
+    return {"estimate": estimate, "variance": variance}
+
+
+@kind("common_two_sided")
+def common_two_sided(inputs: Mapping[str, Any]) -> object:
+    """Common items of two responses."""
+    estimate, variance = common_between(inputs["x"], inputs["z"], _channel(inputs), inputs["d1"], inputs["d2"])
+    return {"estimate": estimate, "variance": variance}
+
+
+@kind("ratings")
+def ratings(inputs: Mapping[str, Any]) -> object:
+    """Raters and stars of one item."""
+    raters, stars = ratings_of(inputs["reports"], Channel.of(inputs["eps_rr"], 11))
+    return {"raters": raters, "sum_stars": stars}
+
+
+def _graphs(inputs: Mapping[str, Any], channel: Channel) -> tuple[Graph, NoisyGraph]:
+    return Graph.of(inputs["edges"], inputs["n"]), NoisyGraph.of(Graph.of(inputs["noisy_edges"], inputs["n"]), channel)
+
+
+@kind("triangle_two_round")
+def triangle_two_round(inputs: Mapping[str, Any]) -> object:
+    """What each vertex finds on a noisy graph, before the noise of the second round."""
+    channel = _channel(inputs)
+    graph, noisy = _graphs(inputs, channel)
+    seen = second_round(graph, noisy)
+    less = seen.noisy - float(channel.q) * seen.pairs
+    rows = zip(seen.pairs.tolist(), seen.noisy.tolist(), less.tolist(), strict=True)
+    return {
+        "per_user": [list(row) for row in rows],
+        "estimate": float(seen.counts(channel).sum()),
+        "true": graph.triangles(),
+    }
+
+
+@kind("triangle_variance")
+def triangle_variance(inputs: Mapping[str, Any]) -> object:
+    """The variance that the noisy graph gives it."""
+    shared = Graph.of(inputs["edges"], inputs["n"]).shared_pairs()
+    return {"sum_c_squared": shared, "variance": _channel(inputs).noise * shared}
+
+
+@kind("triangle_arr_one")
+def triangle_arr_one(inputs: Mapping[str, Any]) -> object:
+    """The same for asymmetric response with one noisy edge to download."""
+    graph, noisy = _graphs(inputs, Channel.of(inputs["eps"]))
+    told, estimate = triangles_of(graph, noisy, Asymmetric(inputs["eps"], inputs["mu"]), inputs["kappa"])
+    return {"per_user": told.tolist(), "estimate": estimate}
+
+
+@kind("laplace_scale")
+def laplace(inputs: Mapping[str, Any]) -> object:
+    """The noise of the second round for lists that are cut."""
+    return float(laplace_scale(np.array([inputs["D"]]), _channel(inputs), inputs["eps2"])[0])
+
+
+@kind("chernoff_kappa")
+def chernoff_kappa(inputs: Mapping[str, Any]) -> object:
+    """Where counts of triangles are cut."""
+    return chernoff_cut(inputs["noisy_degree"], inputs["mu_star"], inputs["beta"])
+
+
+@kind("smooth")
+def smooth(inputs: Mapping[str, Any]) -> object:
+    """Smooth sensitivity."""
+    return float(noise.smooth_sensitivity(np.array([inputs["LS0"]]), inputs["M"], inputs["beta"])[0])
+
+
+@kind("group_rr")
+def group_rr(inputs: Mapping[str, Any]) -> object:
+    """Grouped response."""
+    response = Grouped(inputs["eps"], inputs["bin_size"], inputs["bins"])
+    (edge, none), (a, b) = response.answers(inputs["ones"]), response.unbiased(inputs["ones"])
+    return {"eps_boosted": response.boosted, "P1": float(edge), "P0": float(none), "a": float(a), "b": float(b)}
+
+
+@kind("arr_one_download")
+def arr_one_download(inputs: Mapping[str, Any]) -> object:
+    """What asymmetric response has to download."""
+    return Asymmetric(inputs["eps"], inputs["mu"]).download_edges(inputs["n"])

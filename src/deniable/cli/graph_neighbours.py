@@ -1,0 +1,45 @@
+"""`deniable graph common-neighbours`: how many neighbours two people share."""
+
+import json
+from pathlib import Path
+
+import click
+import numpy as np
+
+from deniable.cli import options
+from deniable.errors import InvalidParameter
+from deniable.files.edges import read_edges
+from deniable.graphs.neighbours import common_neighbours
+
+
+@click.command("common-neighbours", short_help="Count the common neighbours of two people.")
+@click.argument("edges", type=click.Path(path_type=Path), metavar="EDGES")
+@click.argument("first")
+@click.argument("second")
+@click.option("--epsilon", type=float, required=True, metavar="E", help="The privacy budget of one entry of a list.")
+@click.option("--alpha", type=float, default=1.5, show_default=True, help="Larger: fewer bits and a larger error.")
+@options.seed
+@options.json_flag
+def neighbours(edges: Path, first: str, second: str, epsilon: float, alpha: float, seed: int | None, as_json: bool) -> None:
+    """Estimate how many neighbours FIRST and SECOND have in common in the graph in EDGES.
+
+    SECOND sends a compressed randomized response of their list. FIRST adds up its unbiased answers over their own list and
+    tells the sum with noise, so that neither learns the other's list.
+
+    \b
+    deniable graph common-neighbours edges.csv ann bob --epsilon 2
+    """
+    graph, names = read_edges(edges)
+    for name in (first, second):
+        if name not in names:
+            raise InvalidParameter("FIRST and SECOND must be names in the file.")
+    ends = names.index(first), names.index(second)
+    found = common_neighbours(graph, *ends, epsilon, alpha, coins=options.coins_of(seed))
+    exact = len(np.intersect1d(graph.neighbours(ends[0]), graph.neighbours(ends[1])))
+    error = found.variance**0.5
+    if as_json:
+        record = {"epsilon": epsilon, "estimate": found.estimate, "standard_error": error, "exact": exact}
+        click.echo(json.dumps({**record, "bits": found.bits}))
+        return
+    click.echo(f"common neighbours  {found.estimate:,.1f}, standard error {error:,.1f}; the file has {exact:,}")
+    click.echo(f"message            {found.bits:,} bits, from {graph.vertices:,} possible neighbours")

@@ -1,0 +1,105 @@
+"""Reports of variable length: a public key that says which shared draws a report uses, and a message of bytes.
+
+A batch on the wire: its length in bytes after this number (8 bytes), the keys (8 bytes each), the lengths of the messages (4
+bytes each), then the messages one after the other. Numbers are little-endian.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deniable.core.layout import Bytes, Column, Columns, Layout
+from deniable.errors import InvalidReport, NotCertifiable
+
+
+@dataclass(frozen=True)
+class Message:
+    """A string of at most `most` bytes; a column of them is an array of bytes objects."""
+
+    name: str
+    most: int
+
+    @property
+    def bits(self) -> int:
+        return 8 * self.most
+
+    def empty(self, size: int) -> Column:
+        return np.full(size, b"", object)
+
+    def check(self, column: Column) -> None:
+        if column.dtype != object or column.ndim != 1 or not all(type(each) is bytes for each in column):
+            raise InvalidReport(f"Field {self.name!r} must be a column of messages of bytes.")
+        if any(len(each) > self.most for each in column):
+            raise InvalidReport(f"Field {self.name!r} of a report is longer than {self.most} bytes. The report is refused.")
+
+
+@dataclass(frozen=True)
+class Key:
+    """64 public bits that name the shared draws of a report."""
+
+    name: str
+    bits: ClassVar[int] = 64
+
+    def empty(self, size: int) -> Column:
+        return np.zeros(size, np.uint64)
+
+    def check(self, column: Column) -> None:
+        if column.dtype != np.uint64 or column.ndim != 1:
+            raise InvalidReport(f"Field {self.name!r} must be a column of uint64.")
+
+
+@dataclass(frozen=True)
+class MessageLayout(Layout):
+    """A key and a message for each report.
+
+    >>> layout = MessageLayout.of(most=9)
+    >>> columns = {"key": np.array([1, 2], np.uint64), "message": np.array([b"ab", b""], object)}
+    >>> data = layout.pack(columns)
+    >>> len(data), layout.unpack(data, 2)["message"]
+    (34, array([b'ab', b''], dtype=object))
+    """
+
+    fields: tuple[Any, ...]
+    prefix: ClassVar[int] = 8
+
+    @classmethod
+    def of(cls, most: int) -> "MessageLayout":
+        """The layout for messages of at most so many bytes."""
+        return cls((Key("key"), Message("message", most)))
+
+    def rows(self, columns: Columns) -> Bytes:
+        raise NotCertifiable("Reports of variable length cannot be listed, so their law cannot be enumerated.")
+
+    def columns(self, rows: Bytes) -> Columns:
+        raise NotCertifiable("Reports of variable length cannot be listed, so their law cannot be enumerated.")
+
+    def length(self, size: int, prefix: bytes) -> int:
+        """As told at the beginning; never less than what so many reports need."""
+        return self.prefix + max(int.from_bytes(prefix[: self.prefix], "little"), 12 * size)
+
+    def pack(self, columns: Columns) -> bytes:
+        messages = columns["message"].tolist()
+        lengths = np.array([len(each) for each in messages], "<u4")
+        body = columns["key"].astype("<u8").tobytes() + lengths.tobytes() + b"".join(messages)
+        return len(body).to_bytes(self.prefix, "little") + body
+
+    def unpack(self, data: bytes | memoryview, size: int) -> Columns:
+        """The `size` reports in these bytes; refuses missing or left-over bytes before anything is made of them."""
+        body = memoryview(data)[self.prefix :]
+        if len(data) < self.prefix + 12 * size or int.from_bytes(data[: self.prefix], "little") != len(body):
+            raise InvalidReport("The batch has not the length that it says. It is refused whole; send or copy it again.")
+        keys = np.frombuffer(body[: 8 * size], "<u8").astype(np.uint64)
+        ends = np.cumsum(np.frombuffer(body[8 * size : 12 * size], "<u4"), dtype=np.int64)
+        texts = body[12 * size :]
+        if (int(ends[-1]) if size else 0) != len(texts):
+            raise InvalidReport(
+                "The messages of a batch have not the lengths that it says. It is refused whole; send it again."
+            )
+        messages = np.full(size, b"", object)
+        begin = 0
+        for place, end in enumerate(ends.tolist()):
+            messages[place], begin = bytes(texts[begin:end]), end
+        columns = {"key": keys, "message": messages}
+        self.check(columns)
+        return columns

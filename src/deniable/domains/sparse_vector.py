@@ -1,0 +1,162 @@
+"""Sparse vectors: very many coordinates, of which few differ from their public reference."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.core.domain import LARGEST_DOMAIN, Answers, Domain
+from deniable.errors import InvalidParameter, OutsideDomain
+
+Ints = NDArray[np.int64]
+
+MOST_VALUES = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Sparse:
+    """A batch of sparse vectors: vector i has values[offsets[i]:offsets[i + 1]] at places[offsets[i]:offsets[i + 1]]."""
+
+    offsets: Ints
+    places: Ints
+    values: Ints
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def counts(self) -> Ints:
+        """How many coordinates of each vector differ from the reference."""
+        return np.diff(self.offsets)
+
+
+@dataclass(frozen=True)
+class SparseVector(Domain):
+    """Vectors of `size` coordinates with `values` values each, 0 being the public reference, such as "not rated".
+
+    An answer lists what differs: {coordinate: value}, or for two values simply the coordinates that are one. `most` is a
+    bound on how many differ that everybody knows, such as the number of variants in a genome; a longer list is refused.
+
+    >>> SparseVector(1000).index([[3, 14], []]).places
+    array([ 3, 14])
+    >>> SparseVector(1000, values=11).index([{17: 8, 402: 3}]).values
+    array([8, 3])
+    """
+
+    coordinates: int
+    values: int = 2
+    most: int | None = None
+
+    def __init__(self, size: int, values: int = 2, most: int | None = None) -> None:
+        for number, low, high, what in (
+            (size, 1, LARGEST_DOMAIN, "The size of a sparse vector"),
+            (values, 2, MOST_VALUES, "The number of values of a coordinate, its reference included,"),
+            (1 if most is None else most, 1, LARGEST_DOMAIN, "The public bound on the coordinates that differ"),
+        ):
+            if isinstance(number, bool) or not isinstance(number, int | np.integer) or not low <= number <= high:
+                raise InvalidParameter(f"{what} must be a whole number from {low} to {high:,}.")
+        if most is not None and most > size:
+            raise InvalidParameter("The public bound cannot exceed the number of coordinates. Leave it out.")
+        object.__setattr__(self, "coordinates", int(size))
+        object.__setattr__(self, "values", int(values))
+        object.__setattr__(self, "most", None if most is None else int(most))
+
+    @property
+    def size(self) -> int:
+        """How many coordinates there are; the answers themselves are far too many to be numbered."""
+        return self.coordinates
+
+    @property
+    def labels(self) -> Sequence[str | int]:  # type: ignore[override]
+        """What is estimated: the coordinates, or for more values than two "coordinate = value" of each."""
+        return range(self.size) if self.values == 2 else _Cells(self.size, self.values)
+
+    def answer(self, index: int) -> object:
+        """The reference itself, then the vectors that differ from it in one coordinate."""
+        return {index - 1: 1} if index else {}
+
+    def index(self, values: Answers) -> Sparse:
+        """The batch as flat arrays; refuses coordinates and values outside, and coordinates that come twice."""
+        if isinstance(values, np.ndarray) and values.dtype != object:
+            values = list(values)
+        pairs = [self._pair(answer) for answer in values]
+        counts = np.array([len(places) for places, _ in pairs], np.int64)
+        places = np.concatenate([places for places, _ in pairs]) if pairs else np.empty(0, np.int64)
+        given = np.concatenate([given for _, given in pairs]) if pairs else np.empty(0, np.int64)
+        if len(places) and (places.min() < 0 or places.max() >= self.size):
+            raise OutsideDomain(f"A coordinate is not one of 0 to {self.size - 1}. Number the items from 0.")
+        if len(given) and (given.min() < 0 or given.max() >= self.values):
+            raise OutsideDomain(f"A value is not one of 0 to {self.values - 1}. Map it to one of them, or leave it out.")
+        if (given == 0).any():  # the reference, said aloud
+            counts -= np.bincount(np.repeat(np.arange(len(counts)), counts)[given == 0], minlength=len(counts))
+            places, given = places[given != 0], given[given != 0]
+        if self.most is not None and len(counts) and counts.max() > self.most:
+            raise OutsideDomain(
+                f"A vector differs from the reference in more than {self.most} coordinates, the bound that this question "
+                "makes public. Raise the bound for everybody, or leave it out."
+            )
+        owner = np.repeat(np.arange(len(counts)), counts)
+        order = np.lexsort((places, owner))
+        if ((np.diff(places[order]) == 0) & (np.diff(owner[order]) == 0)).any():
+            raise OutsideDomain("A coordinate comes twice in one vector. Give each at most once.")
+        return Sparse(np.concatenate([[0], np.cumsum(counts)]), places, given)
+
+    def _pair(self, answer: object) -> tuple[Ints, Ints]:
+        """The coordinates and their values in one answer."""
+        try:
+            if isinstance(answer, Mapping):
+                places, given = _whole(answer.keys()), _whole(answer.values())
+            elif self.values == 2 and isinstance(answer, Iterable) and not isinstance(answer, str | bytes):
+                places = _whole(answer)
+                given = np.ones(len(places), np.int64)
+            else:
+                raise TypeError
+        except (TypeError, ValueError, OverflowError):
+            shape = "a list of coordinates or " if self.values == 2 else ""
+            raise OutsideDomain(
+                f"An answer must be {shape}a mapping of coordinates to values, all whole numbers: perturb([{{17: 1}}])."
+            ) from None
+        return places, given
+
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any]) -> "SparseVector":
+        """The domain that `spec` described."""
+        return cls(spec["size"], spec["values"], spec.get("most"))
+
+    def spec(self) -> Mapping[str, object]:
+        shape = {"kind": "sparse-vector", "size": self.size, "values": self.values}
+        return shape | ({} if self.most is None else {"most": self.most})
+
+
+def _whole(numbers: Iterable[Any]) -> Ints:
+    """Whole numbers as an array; anything else is an error."""
+    array = numbers if isinstance(numbers, np.ndarray) else np.array(list(numbers))
+    if array.size == 0:
+        return np.empty(0, np.int64)
+    if array.ndim != 1 or array.dtype.kind not in "iu" or (array.dtype == np.uint64 and array.max() >= 1 << 63):
+        raise TypeError
+    return array.astype(np.int64)
+
+
+class _Cells(Sequence[str]):
+    """The names of all pairs of a coordinate and a value other than the reference, made as they are asked for."""
+
+    def __init__(self, size: int, values: int) -> None:
+        self._size, self._others = size, values - 1
+
+    def __len__(self) -> int:
+        return self._size * self._others
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[str]: ...
+    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+        if isinstance(place, slice):
+            return [self[each] for each in range(*place.indices(len(self)))]
+        if not -len(self) <= place < len(self):
+            raise IndexError(place)
+        coordinate, value = divmod(place % len(self), self._others)
+        return f"{coordinate} = {value + 1}"

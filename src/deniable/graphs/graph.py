@@ -1,0 +1,121 @@
+"""Undirected graphs by their lower neighbours: vertex i holds its edges to j < i, so that every edge has one owner."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deniable.errors import EmptyBatch, InvalidParameter
+
+Ints = NDArray[np.int64]
+
+WEDGES = 1 << 22  # pairs of edges listed at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Vertices 0 to `vertices` - 1; those below i that i is joined to are lower[offsets[i]:offsets[i + 1]], in order."""
+
+    vertices: int
+    offsets: Ints
+    lower: Ints
+
+    @classmethod
+    def of(cls, edges: ArrayLike, vertices: int | None = None) -> "Graph":
+        """The simple graph of these pairs: loops are left out, and each edge counts once whatever its direction.
+
+        >>> Graph.of([(0, 1), (1, 0), (2, 0), (1, 2), (2, 2)]).triangles()
+        1
+        """
+        pairs = np.asarray(edges)
+        if pairs.size == 0:
+            pairs = np.empty((0, 2), np.int64)
+        if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+            raise InvalidParameter("A graph is made of pairs of whole numbers, one for each edge.")
+        size = vertices if vertices is not None else int(pairs.max(initial=-1)) + 1
+        if size < 1:
+            raise EmptyBatch("This graph has no vertices.")
+        if len(pairs) and (pairs.min() < 0 or pairs.max() >= size):
+            raise InvalidParameter(f"Vertices are numbered from 0 to {size - 1}.")
+        high, low = pairs.max(axis=1).astype(np.int64), pairs.min(axis=1).astype(np.int64)
+        codes = np.unique((high * size + low)[high != low])
+        high, low = np.divmod(codes, size)
+        return cls(size, np.concatenate([[0], np.cumsum(np.bincount(high, minlength=size))]), low)
+
+    @classmethod
+    def named(cls, edges: ArrayLike) -> tuple["Graph", NDArray[np.generic]]:
+        """The graph of pairs of any names, numbered in sorted order, and the names."""
+        pairs = np.asarray(edges)
+        if pairs.size == 0:
+            raise EmptyBatch("There are no edges to make a graph of.")
+        names, numbers = np.unique(pairs, return_inverse=True)
+        return cls.of(numbers.reshape(pairs.shape), len(names)), names
+
+    @property
+    def edges(self) -> int:
+        """How many edges there are."""
+        return len(self.lower)
+
+    @cached_property
+    def degrees(self) -> Ints:
+        """How many lower neighbours each vertex has."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def owners(self) -> Ints:
+        """The upper end of each edge."""
+        return np.repeat(np.arange(self.vertices), self.degrees)
+
+    def below(self, vertex: int) -> Ints:
+        """The lower neighbours of a vertex."""
+        return self.lower[self.offsets[vertex] : self.offsets[vertex + 1]]
+
+    def neighbours(self, vertex: int) -> Ints:
+        """All neighbours of a vertex, in order."""
+        return np.concatenate([self.below(vertex), self.owners[self.lower == vertex]])
+
+    def renumbered(self, order: Ints) -> "Graph":
+        """The same graph with vertex i called order[i]."""
+        return Graph.of(np.stack([order[self.owners], order[self.lower]], axis=1), self.vertices)
+
+    def wedges(self) -> Iterator[tuple[Ints, Ints, Ints]]:
+        """All (i, j, k) with j < k < i and edges from i to both, some millions at a time."""
+        place = np.arange(self.edges) - self.offsets[self.owners]  # of an edge among its owner's: so many come before
+        edges = np.cumsum(place)
+        start = 0
+        while start < self.edges:
+            before = edges[start] - place[start]
+            stop = max(start + 1, int(np.searchsorted(edges, before + WEDGES, side="right")))
+            some = np.arange(start, stop)
+            upper = np.repeat(some, place[some])
+            first = np.arange(len(upper)) - np.repeat(np.cumsum(place[some]) - place[some], place[some])
+            owner = self.owners[upper]
+            yield owner, self.lower[self.offsets[owner] + first], self.lower[upper]
+            start = stop
+
+    @cached_property
+    def wedge_counts(self) -> Ints:
+        """How many pairs of lower neighbours each vertex has."""
+        return self.degrees * (self.degrees - 1) // 2
+
+    def are_edges(self, first: Ints, second: Ints) -> NDArray[np.bool_]:
+        """Whether each of these pairs is an edge."""
+        codes = self.owners * self.vertices + self.lower
+        asked = np.maximum(first, second) * self.vertices + np.minimum(first, second)
+        if not len(codes):
+            return np.zeros(len(asked), np.bool_)
+        return codes[np.minimum(np.searchsorted(codes, asked), len(codes) - 1)] == asked
+
+    def triangles(self) -> int:
+        """How many triangles there are, exactly."""
+        return sum(int(self.are_edges(j, k).sum()) for _, j, k in self.wedges())
+
+    def shared_pairs(self) -> int:
+        """The sum over pairs j < k of c^2, c being how many vertices above k are joined to both."""
+        codes = [j * self.vertices + k for _, j, k in self.wedges()]
+        if not codes:
+            return 0
+        counts = np.unique(np.concatenate(codes), return_counts=True)[1]
+        return int((counts.astype(np.int64) ** 2).sum())

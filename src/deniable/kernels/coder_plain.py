@@ -1,0 +1,285 @@
+"""Labels to bits and back, in whole numbers below 2^63, so that the same text runs as Python and compiled.
+
+An arithmetic coder of 32 bits (Witten, Neal, Cleary 1987) with weights out of 2^16. A label below 16 is a symbol of its own;
+a larger rank is the symbol of its highest bit and the bits under it; a label past 2^42 is a last symbol, 10 bits of exponent
+and 32 of mantissa. Bits fill bytes from the lowest; past the end of a message all bits are zero, and trailing zeros are not
+sent.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+
+HALF, QUARTER, WHOLE = 1 << 31, 1 << 30, 1 << 32
+SINGLE, LARGEST = 16, 42  # labels below it are symbols; ranks have fewer bits than this
+BUCKETS = LARGEST - 4
+ESCAPE = SINGLE - 1 + BUCKETS  # the last symbol
+SYMBOLS = ESCAPE + 1
+EXPONENT = (1023 + 40) << 32  # of the first label that is not a rank
+TOTAL = 16  # bits of the sum of all weights
+
+
+def put_bit(out, state, bit):  # type: ignore[no-untyped-def]
+    """Append a bit; state[3] is where."""
+    at = state[3]
+    if bit:
+        out[at >> 3] |= np.uint8(1 << (at & 7))
+    state[3] = at + 1
+
+
+def put_delta(out, state, number):  # type: ignore[no-untyped-def]
+    """Append Elias's delta code of a number from 1."""
+    size = 0
+    while number >> (size + 1):
+        size += 1
+    put_gamma(out, state, size + 1)
+    for place in range(size - 1, -1, -1):
+        put_bit(out, state, (number >> place) & 1)
+
+
+def put_gamma(out, state, number):  # type: ignore[no-untyped-def]
+    """Append Elias's gamma code of a number from 1."""
+    size = 0
+    while number >> (size + 1):
+        size += 1
+    for _ in range(size):
+        put_bit(out, state, 0)
+    for place in range(size, -1, -1):
+        put_bit(out, state, (number >> place) & 1)
+
+
+def put_symbol(out, state, below, width, total):  # type: ignore[no-untyped-def]
+    """Narrow the coder's interval to the part from `below` of `width` out of 2^total."""
+    low, high = state[0], state[1]
+    span = high - low + 1
+    high = low + ((span * (below + width)) >> total) - 1
+    low = low + ((span * below) >> total)
+    while True:
+        if high < HALF:
+            put_bit(out, state, 0)
+            for _ in range(state[2]):
+                put_bit(out, state, 1)
+            state[2] = 0
+        elif low >= HALF:
+            put_bit(out, state, 1)
+            for _ in range(state[2]):
+                put_bit(out, state, 0)
+            state[2] = 0
+            low -= HALF
+            high -= HALF
+        elif low >= QUARTER and high < HALF + QUARTER:
+            state[2] += 1
+            low -= QUARTER
+            high -= QUARTER
+        else:
+            break
+        low = 2 * low
+        high = 2 * high + 1
+    state[0], state[1] = low, high
+
+
+def put_raw(out, state, number, bits):  # type: ignore[no-untyped-def]
+    """Append a number as it is, at most 16 bits at a time."""
+    while bits > 0:
+        part = min(bits, 16)
+        bits -= part
+        put_symbol(out, state, (number >> bits) & ((1 << part) - 1), 1, part)
+
+
+def put_label(out, state, label, sums):  # type: ignore[no-untyped-def]
+    """Append a label; sums[i] is the sum of the weights before symbol i."""
+    if label < SINGLE:
+        put_symbol(out, state, sums[label - 1], sums[label] - sums[label - 1], TOTAL)
+    elif label >= EXPONENT:
+        put_symbol(out, state, sums[ESCAPE], sums[ESCAPE + 1] - sums[ESCAPE], TOTAL)
+        put_raw(out, state, (label >> 32) - (EXPONENT >> 32), 10)
+        put_raw(out, state, label & (WHOLE - 1), 32)
+    else:
+        size = 4
+        while label >> (size + 1):
+            size += 1
+        symbol = SINGLE - 5 + size
+        put_symbol(out, state, sums[symbol], sums[symbol + 1] - sums[symbol], TOTAL)
+        put_raw(out, state, label - (1 << size), size)
+
+
+def finish(out, state):  # type: ignore[no-untyped-def]
+    """The fewest bits that, followed by zeros, lie in the interval; state[3] becomes the place after the last one."""
+    if state[0] > 0 or state[2] > 0:
+        put_bit(out, state, 1)
+
+
+def code_labels(labels, offsets, header, sums, out, begins, sizes):  # type: ignore[no-untyped-def]
+    """The messages of labels[offsets[i]:offsets[i + 1]], from byte begins[i] of `out` on; sizes[i] is their bits.
+
+    With `header` the number of labels plus one comes first. Without weights (an empty `sums`) labels are in gamma code.
+    """
+    state = np.zeros(4, np.int64)
+    for i in range(len(begins)):
+        state[0], state[1], state[2], state[3] = 0, WHOLE - 1, 0, 8 * begins[i]
+        if header:
+            put_delta(out, state, offsets[i + 1] - offsets[i] + 1)
+        for place in range(offsets[i], offsets[i + 1]):
+            if len(sums) == 0:
+                put_gamma(out, state, labels[place])
+            else:
+                put_label(out, state, labels[place], sums)
+        finish(out, state)
+        sizes[i] = state[3] - 8 * begins[i]
+
+
+def code_symbols(symbols, header, sums, out):  # type: ignore[no-untyped-def]
+    """The message of a whole vector of values by their own weights; with `header` a number of labels of none comes first."""
+    state = np.zeros(4, np.int64)
+    state[1] = WHOLE - 1
+    if header:
+        put_delta(out, state, 1)
+    for i in range(len(symbols)):
+        put_symbol(out, state, sums[symbols[i]], sums[symbols[i] + 1] - sums[symbols[i]], TOTAL)
+    finish(out, state)
+    return state[3]
+
+
+def get_bit(data, state):  # type: ignore[no-untyped-def]
+    """The next bit; zero past the end at state[4]."""
+    at = state[3]
+    state[3] = at + 1
+    if at >= state[4]:
+        return 0
+    return (np.int64(data[at >> 3]) >> (at & 7)) & 1
+
+
+def get_gamma(data, state):  # type: ignore[no-untyped-def]
+    """A number in gamma code, or 0 if there is none that fits into 62 bits."""
+    size = 0
+    while get_bit(data, state) == 0:
+        size += 1
+        if size > 61:
+            return 0
+    number = 1
+    for _ in range(size):
+        number = 2 * number + get_bit(data, state)
+    return number
+
+
+def get_delta(data, state):  # type: ignore[no-untyped-def]
+    """A number in delta code, or 0 if there is none below 2^40."""
+    size = get_gamma(data, state)
+    if size == 0 or size > 40:
+        return 0
+    number = 1
+    for _ in range(size - 1):
+        number = 2 * number + get_bit(data, state)
+    return number
+
+
+def start(data, state):  # type: ignore[no-untyped-def]
+    """Read the first 32 bits of an arithmetic code; state[2] holds what is being decoded."""
+    state[0], state[1], state[2] = 0, WHOLE - 1, 0
+    for _ in range(32):
+        state[2] = 2 * state[2] + get_bit(data, state)
+
+
+def get_position(state, total):  # type: ignore[no-untyped-def]
+    """Where in 0 to 2^total - 1 the code points."""
+    return (((state[2] - state[0] + 1) << total) - 1) // (state[1] - state[0] + 1)
+
+
+def drop_symbol(data, state, below, width, total):  # type: ignore[no-untyped-def]
+    """Go on past a symbol: the same steps as `put_symbol`."""
+    low, high, code = state[0], state[1], state[2]
+    span = high - low + 1
+    high = low + ((span * (below + width)) >> total) - 1
+    low = low + ((span * below) >> total)
+    while True:
+        if high < HALF:
+            pass
+        elif low >= HALF:
+            low -= HALF
+            high -= HALF
+            code -= HALF
+        elif low >= QUARTER and high < HALF + QUARTER:
+            low -= QUARTER
+            high -= QUARTER
+            code -= QUARTER
+        else:
+            break
+        low = 2 * low
+        high = 2 * high + 1
+        code = 2 * code + get_bit(data, state)
+    state[0], state[1], state[2] = low, high, code
+
+
+def get_symbol(data, state, sums):  # type: ignore[no-untyped-def]
+    """The next symbol, found by bisection among the sums of the weights."""
+    position = get_position(state, TOTAL)
+    low, high = 0, len(sums) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if sums[middle] <= position:
+            low = middle
+        else:
+            high = middle
+    drop_symbol(data, state, sums[low], sums[low + 1] - sums[low], TOTAL)
+    return low
+
+
+def get_raw(data, state, bits):  # type: ignore[no-untyped-def]
+    """A number of so many bits."""
+    number = 0
+    while bits > 0:
+        part = min(bits, 16)
+        bits -= part
+        position = get_position(state, part)
+        drop_symbol(data, state, position, 1, part)
+        number = (number << part) | position
+    return number
+
+
+def get_label(data, state, sums):  # type: ignore[no-untyped-def]
+    """The next label."""
+    symbol = get_symbol(data, state, sums)
+    if symbol < SINGLE - 1:
+        return symbol + 1
+    if symbol == ESCAPE:
+        exponent = get_raw(data, state, 10)
+        return EXPONENT + (exponent << 32) + get_raw(data, state, 32)
+    size = symbol - (SINGLE - 5)
+    return (1 << size) + get_raw(data, state, size)
+
+
+def read_headers(data, begins, ends, counts):  # type: ignore[no-untyped-def]
+    """The number of labels of each message, and -1 where there is none."""
+    state = np.zeros(5, np.int64)
+    for i in range(len(begins)):
+        state[3], state[4] = 8 * begins[i], 8 * ends[i]
+        counts[i] = get_delta(data, state) - 1
+
+
+def read_labels(data, begins, ends, offsets, header, sums, labels):  # type: ignore[no-untyped-def]
+    """The labels of each message, offsets[i + 1] - offsets[i] of them; 0 for one that is not in the code."""
+    state = np.zeros(5, np.int64)
+    for i in range(len(begins)):
+        state[3], state[4] = 8 * begins[i], 8 * ends[i]
+        if header:
+            get_delta(data, state)
+        if len(sums) > 0:
+            start(data, state)
+        for place in range(offsets[i], offsets[i + 1]):
+            if len(sums) == 0:
+                labels[place] = get_gamma(data, state)
+            else:
+                labels[place] = get_label(data, state, sums)
+
+
+def read_symbols(data, header, sums, symbols):  # type: ignore[no-untyped-def]
+    """The values of a whole vector."""
+    state = np.zeros(5, np.int64)
+    state[4] = 8 * len(data)
+    if header:
+        get_delta(data, state)
+    start(data, state)
+    for i in range(len(symbols)):
+        symbols[i] = get_symbol(data, state, sums)

@@ -1,0 +1,47 @@
+"""The encoder of Poisson private representation: in Python at first, compiled once it pays. See encoder_plain.py."""
+
+from collections.abc import Callable
+from types import ModuleType
+
+import numpy as np
+
+from deniable import kernels
+from deniable.kernels import encoder_plain
+from deniable.kernels.encoder_plain import Floats, Ints, Words
+
+MORE = 1 << 14  # words drawn when a step lacks some
+
+
+def _twin(work: int) -> ModuleType:
+    if not kernels.pays(work):
+        return encoder_plain
+    from deniable.kernels import encoder_compiled
+
+    return encoder_compiled
+
+
+def encode(
+    draw: Callable[[int], Words],
+    offsets: Ints,
+    place: Words,
+    value: Words,
+    chunk: Words,
+    key: Words,
+    threshold: int,
+    values: int,
+    epsilon: float,
+    alpha: float,
+    series: Floats,
+) -> Words:
+    """The label of each chunk, with private random words from `draw`; what is left of them is thrown away."""
+    chunks = len(offsets) - 1
+    labels, state = np.zeros(chunks, np.uint64), np.array([0, 0, 0, 0, np.inf, 0, np.inf])
+    words = draw(64 + 8 * chunks)
+    twin = _twin(chunks * 512 + 1024 * len(place))
+    while True:
+        done, used = twin.encode(
+            words, offsets, place, value, chunk, key, threshold, values, epsilon, alpha, series, state, labels
+        )
+        if done == chunks:
+            return labels
+        words = np.concatenate([words[used:], draw(MORE)])
