@@ -2,6 +2,7 @@
 
 import itertools
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -392,6 +393,12 @@ def test_vectors_are_released_coordinate_by_coordinate(sampled: bool) -> None:
     certificate = dn.certify(mechanism, "enumerated")
     assert certificate.loss.odds == mechanism.loss().odds
     assert certificate.holds
+    factored = dn.certify(mechanism, "factored")
+    assert factored.loss.odds == certificate.loss.odds
+    first, second = (next(i for i in range(domain.size) if domain.answer(i) == vector) for vector in factored.worst_pair)
+    report = bytes.fromhex(factored.worst_report)
+    ratio = dict(dn.law(mechanism, first).items())[report] / dict(dn.law(mechanism, second).items())[report]
+    assert ratio == factored.loss.odds
     assert mechanism.loss().epsilon() == pytest.approx(1, abs=1e-9)
     assert dn.mechanism_from_json(mechanism.to_json()) == mechanism
     answers = [(3, 0.4), (0, 1.0)] * 100
@@ -412,6 +419,24 @@ def test_vectors_are_released_coordinate_by_coordinate(sampled: bool) -> None:
         mechanism.predict([1], 1)
     with pytest.raises(dn.SurveyMismatch):
         mechanism.released(RELEASES["bipartite"].perturb([1]))
+
+
+class Careless(VectorRelease):
+    """Somebody lets the second coordinate show through."""
+
+    def randomize(self, truth: Any, coins: Any) -> Any:
+        columns = super().randomize(truth, coins)
+        return {**columns, "value1": np.where(truth[:, 0] == 0, truth[:, 1], columns["value1"])}
+
+
+def test_vectors_are_certified_at_real_size_and_bugs_are_seen() -> None:
+    domain = dn.Vectors([dn.Ordered(range(82)), dn.Ordered(range(70))])
+    for mechanism in (VectorRelease.of(domain, 2.0), VectorRelease.one_coordinate(domain, 2.0, dn.Coarsened)):
+        certificate = dn.certify(mechanism)
+        assert certificate.holds
+        assert (certificate.loss.proof, certificate.loss.odds) == ("factored", mechanism.loss().odds)
+    with pytest.raises(dn.NotCertifiable, match="not what the releases"):
+        dn.certify(Careless(domain, 2.0, VectorRelease.of(domain, 2.0).parts), "factored")
 
 
 def test_budgets_of_coordinates_never_sum_to_more() -> None:

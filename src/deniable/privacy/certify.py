@@ -31,10 +31,11 @@ from deniable.mechanisms.duchi_vector import DuchiVector
 from deniable.mechanisms.feature_vector import FeatureVector
 from deniable.mechanisms.key_value_unary import PCKVUnary
 from deniable.mechanisms.unit_codes import UnitCodes
+from deniable.mechanisms.vector import VectorRelease
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.law import LIMIT, Chances, combinations, gathered, law, runs
 from deniable.privacy.open import certify_open
-from deniable.privacy.products import by_agreement, by_parts, by_rounds, separate
+from deniable.privacy.products import by_agreement, by_coordinates, by_parts, by_rounds, separate
 from deniable.privacy.ratio import Worst, worst_ratio
 from deniable.privacy.theorem import compressed_worst
 from deniable.privacy.told import in_words, told_laws
@@ -61,6 +62,10 @@ def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT
         case "factored":
             if isinstance(mechanism, UnitCodes):
                 return certificate(mechanism, *by_rounds(mechanism, certify(mechanism.part, "symmetric")))
+            if isinstance(mechanism, VectorRelease):
+                return certificate(
+                    mechanism, *by_coordinates(mechanism, [certify(part, None, limit) for part in mechanism.parts])
+                )
             if isinstance(mechanism, FeatureVector):
                 return certificate(mechanism, *by_parts(mechanism, _enumerated(mechanism.part, limit)))
             return certificate(mechanism, *(separate if isinstance(mechanism, BitRand) else factored)(mechanism))

@@ -22,6 +22,7 @@ from deniable.errors import NotCertifiable
 from deniable.mechanisms.duchi_vector import DuchiVector
 from deniable.mechanisms.feature_vector import FeatureVector
 from deniable.mechanisms.unit_codes import UnitCodes
+from deniable.mechanisms.vector import VectorRelease
 from deniable.privacy.law import combinations, runs
 from deniable.privacy.ratio import Worst
 from deniable.privacy.wiring import _bit_ratio
@@ -148,6 +149,51 @@ def by_agreement(mechanism: DuchiVector) -> tuple[Worst, Proof, int, int]:
     pair = tuple(sum(top * base**place for place in range(agreeing)) for agreeing in (high, low))
     full = PackedBits.pack(np.ones((1, d), np.bool_)).bytes.tobytes().hex()
     return Worst(kinds[high] / kinds[low] if kinds[low] else None, (pair[0], pair[1]), full), "symmetric", VECTORS, VECTORS
+
+
+def by_coordinates(mechanism: VectorRelease, parts: "Sequence[Certificate]") -> tuple[Worst, Proof, int, int]:
+    """The loss of a release of vectors from the certificates of its coordinates: all of them together, or the worst.
+
+    That a report is what the releases of the coordinates say, and nothing else, is compared coin by coin on seeded streams
+    and random vectors.
+    """
+    size = min(mechanism.batch, VECTORS)
+    draws = [SeededCoins(b"vectors %d" % place).below(part.size, size) for place, part in enumerate(mechanism.domain.parts)]
+    rows = [
+        tuple(part.answer(int(index)) for part, index in zip(mechanism.domain.parts, row, strict=True))
+        for row in zip(*draws, strict=True)
+    ]
+    columns, coins = mechanism.perturb(rows, SeededCoins(b"parts")).columns, SeededCoins(b"parts")
+    truth = mechanism.domain.place(rows, coins)
+    which = coins.public(len(parts), size) if mechanism.sampled else None
+    values = np.stack([part.randomize(truth[:, place], coins)["value"] for place, part in enumerate(mechanism.parts)])
+    if which is None:
+        same = all(np.array_equal(columns[f"value{place}"], value) for place, value in enumerate(values))
+    else:
+        same = np.array_equal(columns["coordinate"], which) and np.array_equal(
+            columns["value"], values[which, np.arange(size)]
+        )
+    if not same:
+        raise NotCertifiable("The report on a vector is not what the releases of its coordinates say.")
+    odds = [part.loss.odds for part in parts]
+    worst = max(range(len(parts)), key=lambda place: parts[place].loss.epsilon())
+    pair, told = [0, 0], {}
+    for place, part in enumerate(parts):
+        first = [mechanism.domain.parts[place].labels.index(value) for value in part.worst_pair]
+        for side in (0, 1):  # a coordinate that is not told is the same in both
+            own = first[side] if not mechanism.sampled or place == worst else 0
+            pair[side] = pair[side] * mechanism.domain.parts[place].size + own
+        told[f"value{place}"] = int.from_bytes(bytes.fromhex(part.worst_report), "little")
+    if mechanism.sampled:
+        told = {"coordinate": worst, "value": told[f"value{worst}"]}
+    report = {field.name: np.array([told[field.name]], field.empty(1).dtype) for field in mechanism.layout.fields}
+    product = odds[worst] if mechanism.sampled else _product(odds)
+    row = mechanism.layout.rows(report)[0].tobytes().hex()
+    return Worst(product, (pair[0], pair[1]), row), "factored", sum(p.followed for p in parts), sum(p.values for p in parts)
+
+
+def _product(odds: Sequence[Fraction | None]) -> Fraction | None:
+    return None if None in odds else math.prod((each for each in odds if each is not None), start=Fraction(1))
 
 
 class TableCoins(SingleCoins):
