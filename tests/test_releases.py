@@ -430,7 +430,7 @@ class Careless(VectorRelease):
 
 
 def test_vectors_are_certified_at_real_size_and_bugs_are_seen() -> None:
-    domain = dn.Vectors([dn.Ordered(range(82)), dn.Ordered(range(70))])
+    domain = dn.Vectors([dn.Ordered(range(82)), dn.Ordered(range(70)), dn.Ordered(range(900))])
     for mechanism in (VectorRelease.of(domain, 2.0), VectorRelease.one_coordinate(domain, 2.0, dn.Coarsened)):
         certificate = dn.certify(mechanism)
         assert certificate.holds
