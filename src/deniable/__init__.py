@@ -1,5 +1,6 @@
 """Local differential privacy that proves what it promises: randomize, count, estimate, certify."""
 
+from deniable.aggregate import Aggregate, Manifest, aggregate, perturb_files
 from deniable.core.coins import Coins, SecureCoins, SeededCoins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
@@ -13,6 +14,7 @@ from deniable.domains import Categories, Interval, LossMatrix, Ordered, Points, 
 from deniable.errors import (
     DeniableError,
     EmptyBatch,
+    EngineFailure,
     InvalidCoins,
     InvalidParameter,
     InvalidReport,
@@ -49,6 +51,7 @@ from deniable.privacy.law import Law, law
 from deniable.wrappers import Pilot, PilotedEstimate, PublishedUtility, UtilityOptimized, mechanism_from_json
 
 __all__ = [
+    "Aggregate",
     "Bipartite",
     "BlockDesign",
     "Categories",
@@ -60,6 +63,7 @@ __all__ = [
     "DirectResponse",
     "Domain",
     "EmptyBatch",
+    "EngineFailure",
     "Estimate",
     "EveryCoin",
     "FiniteChannel",
@@ -71,6 +75,7 @@ __all__ = [
     "Law",
     "LocalHashing",
     "LossMatrix",
+    "Manifest",
     "Mechanism",
     "MissingExtra",
     "NotCertifiable",
@@ -94,6 +99,7 @@ __all__ = [
     "VectorRelease",
     "Vectors",
     "Wheel",
+    "aggregate",
     "base_cut",
     "certify",
     "compare_releases",
@@ -108,6 +114,7 @@ __all__ = [
     "mse",
     "norm_sub",
     "odds_below",
+    "perturb_files",
     "plan",
     "plan_release",
     "quadkey",

@@ -5,6 +5,7 @@ from typing import IO, Any
 
 import click
 
+from deniable.cli.aggregate import aggregate
 from deniable.cli.certify import certify
 from deniable.cli.compare import compare
 from deniable.cli.demo import demo
@@ -66,5 +67,5 @@ def main() -> None:
     """
 
 
-for verb in (demo, plan, certify, perturb, estimate, compare, release):
+for verb in (demo, plan, certify, perturb, aggregate, estimate, compare, release):
     main.add_command(verb)
