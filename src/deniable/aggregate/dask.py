@@ -65,12 +65,10 @@ class Dask:
         common = self.client.submit(_itself, shared, pure=False)
         results = [self.client.submit(work, common, job, pure=False) for job in jobs]
         width = max(1, min(FAN_IN, len(jobs) // STEPS))
-        sums = [
-            self.client.submit(_merged, merge, results[start : start + width], pure=False)
-            for start in range(0, len(results), width)
-        ]
+        starts = range(0, len(results) if width > 1 else 0, width)
+        sums = [self.client.submit(_merged, merge, results[start : start + width], pure=False) for start in starts]
         try:
-            for future in distributed.as_completed(sums):
+            for future in distributed.as_completed(sums or results):
                 yield future.result()
         except (distributed.KilledWorker, distributed.CancelledError) as error:
             raise EngineFailure(

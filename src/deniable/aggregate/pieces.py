@@ -12,8 +12,8 @@ from deniable.files.arrow import from_arrow, open_parquet, pyarrow_package
 from deniable.files.packed import read_messages
 
 LOOKERS = 8  # files looked up at a time: it is mostly waiting for a disk or a store
-LARGEST_JOB = 1 << 22  # reports that one job counts, if there are row groups to split at
-JOBS_EACH = 16  # jobs for each worker, so that all of them end at about the same time
+LARGEST_JOB = 1 << 23  # reports that one job counts, if there are row groups to split at
+JOBS_EACH = 8  # jobs for each worker, so that all of them end at about the same time
 REFUSALS: dict[str, type[DeniableError]] = {"InvalidReport": InvalidReport, "SurveyMismatch": SurveyMismatch}
 
 
