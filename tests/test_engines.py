@@ -9,22 +9,30 @@ from typing import Any
 import pytest
 
 import deniable as dn
-from deniable.aggregate import pieces, sources, work
+from deniable.aggregate import engine as engine_module
+from deniable.aggregate import pieces, sources
+from deniable.aggregate import processes as processes_module
 from deniable.aggregate.engine import engine_of, reach
-from deniable.aggregate.processes import TRIES, Processes
+from deniable.aggregate.processes import TRIES
 from deniable.mechanisms import FAMILIES as PLAIN
 from deniable.wrappers import WRAPPERS
 from tests.families import FAMILIES, MECHANISMS, written
-from tests.fatal import fatal
+from tests.workers import Pair, Partials, both, count_of, fatal
 
 pytestmark = pytest.mark.needs("pyarrow")
 ROOT = Path(__file__).parents[1]
-Pair = tuple[dn.Mechanism, pieces.Job]
 dask = [pytest.mark.needs("distributed"), pytest.mark.xdist_group("dask")]
 spark = [pytest.mark.needs("pyspark", "java"), pytest.mark.xdist_group("spark")]
 engines = pytest.mark.parametrize(
-    "engine", [pytest.param("dask_client", marks=dask), pytest.param("spark_session", marks=spark)]
+    "engine", ["processes", pytest.param("dask_client", marks=dask), pytest.param("spark_session", marks=spark)]
 )
+
+
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No engine: two processes on this machine, however little there is to do."""
+    monkeypatch.setattr(engine_module, "cores", lambda: 2)
+    monkeypatch.setattr(processes_module, "PAYS", -1e9)
 
 
 @pytest.fixture(scope="module")
@@ -68,41 +76,26 @@ def test_one_process_gives_the_tally(place: int, tmp_path: Path) -> None:
     assert [len(file.groups or (0,)) for file in tally.manifest.files] == [3, 3, 1]
 
 
-def count_of(_: None, pair: Pair) -> dict[str, work.Partial]:
-    return {pair[0].wire: work.count(*pair)}
-
-
-def both(first: dict[str, work.Partial], second: dict[str, work.Partial]) -> dict[str, work.Partial]:
-    return {wire: first.get(wire, work.NOTHING) + second.get(wire, work.NOTHING) for wire in first | second}
-
-
-def test_processes_give_the_tally_of_every_family(tmp_path: Path) -> None:
-    """All families in one crew, since starting one takes seconds."""
+@engines
+def test_engines_give_the_tally_of_every_family(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """All families in one run, since starting one takes a while."""
     expected: dict[str, dn.Tally] = {}
     jobs: list[Pair] = []
     for wire, mechanism in FAMILIES.items():
         (tmp_path / wire).mkdir()
-        expected[wire] = written(mechanism, tmp_path / wire)
+        expected[wire] = written(mechanism, tmp_path / wire, files=2, groups=2)
         files, _ = pieces.look(mechanism, sources.find(tmp_path / wire))
         jobs += [(mechanism, job) for job in pieces.jobs(mechanism, files, set(), 2)]
-    assert len(jobs) > 5 * len(FAMILIES)
-    done: dict[str, work.Partial] = {}
-    for part in Processes(2).run(count_of, None, jobs, both):
-        done = both(done, part)
+    assert len(jobs) == 3 * len(FAMILIES)
+    done: Partials = {}
+    with engine_of(request.getfixturevalue(engine), None) as chosen:
+        for part in chosen.run(count_of, None, jobs, both):
+            done = both(done, part)
     assert {wire: part.tally for wire, part in done.items()} == expected
 
 
 @engines
-def test_clusters_give_the_tally_of_every_family(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    cluster = request.getfixturevalue(engine)
-    for wire, mechanism in FAMILIES.items():
-        (tmp_path / wire).mkdir()
-        expected = written(mechanism, tmp_path / wire)
-        assert dn.aggregate(mechanism, tmp_path / wire, cluster) == expected, wire
-
-
-@engines
-def test_clusters_randomize_files(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+def test_engines_randomize_files(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     mechanism = dn.DirectResponse(dn.Categories(["yes", "no"]), 1.0)
     for name, people in (("north", 30), ("south", 20)):
         (tmp_path / f"{name}.csv").write_text("smokes\n" + "yes\nno\n" * people)
@@ -116,18 +109,12 @@ def test_clusters_randomize_files(engine: str, request: pytest.FixtureRequest, t
 class TestKilledWorkers:
     """Each with a real SIGKILL in the middle of the run, after some row groups were counted."""
 
-    @pytest.mark.parametrize(
-        "engine",
-        [None, pytest.param("dask_client", marks=dask), pytest.param("spark_session", marks=spark)],
-    )
-    def test_the_result_is_exact(self, engine: str | None, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    @engines
+    def test_the_result_is_exact(self, engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
         mechanism = fatal(tmp_path / "fate")
         (tmp_path / "reports").mkdir()
         expected = written(dn.DirectResponse(mechanism.domain, 1.0), tmp_path / "reports", files=6)
-        if engine is None:
-            tally = dn.aggregate(mechanism, tmp_path / "reports", workers=2)
-        else:
-            tally = dn.aggregate(mechanism, tmp_path / "reports", request.getfixturevalue(engine))
+        tally = dn.aggregate(mechanism, tmp_path / "reports", request.getfixturevalue(engine))
         assert mechanism.died == 1
         assert tally == expected
         assert len(tally.manifest.groups) == 16
@@ -168,7 +155,7 @@ class TestAddresses:
 
     @pytest.mark.needs("distributed")
     def test_of_no_dask_scheduler(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("deniable.aggregate.engine.SECONDS", 1)
+        monkeypatch.setattr(engine_module, "SECONDS", 1)
         with pytest.raises(dn.EngineFailure, match="No scheduler answers"), engine_of("dask://127.0.0.1:1", None):
             pass
 

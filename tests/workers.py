@@ -1,4 +1,4 @@
-"""A mechanism whose reports end the process that counts them, some of the time: the kernel's own kill, nothing softer."""
+"""What workers do in the tests of engines: count for many mechanisms at once, or die by the kernel's own kill."""
 
 import os
 import signal
@@ -10,7 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deniable as dn
+from deniable.aggregate import pieces, work
 from deniable.core.layout import Columns
+
+Pair = tuple[dn.Mechanism, pieces.Job]
+Partials = dict[str, work.Partial]
 
 SPARED = 4  # batches counted before the first death
 
@@ -47,3 +51,12 @@ class Fatal(dn.DirectResponse):
 def fatal(folder: Path, deaths: int = 1) -> Fatal:
     folder.mkdir()
     return Fatal(dn.Categories(range(5)), 1.0, folder=str(folder), deaths=deaths, driver=os.getpid())
+
+
+def count_of(_: None, pair: Pair) -> Partials:
+    """A job of any family, so that one run can count them all."""
+    return {pair[0].wire: work.count(*pair)}
+
+
+def both(first: Partials, second: Partials) -> Partials:
+    return {wire: first.get(wire, work.NOTHING) + second.get(wire, work.NOTHING) for wire in first | second}
