@@ -104,6 +104,11 @@ def test_engines_randomize_files(engine: str, request: pytest.FixtureRequest, tm
     made = dn.perturb_files(mechanism, tmp_path / "*.csv", "smokes", out, request.getfixturevalue(engine))
     assert made == {str(out / "north.parquet"): 60, str(out / "south.parquet"): 40}
     assert dn.aggregate(mechanism, out, workers=1).n == 100
+    (tmp_path / "west.csv").write_text("smokes\nyes\nsecret word\n")
+    with pytest.raises(dn.OutsideDomain, match=r"Row 2 of .*west\.csv") as caught:
+        dn.perturb_files(mechanism, tmp_path / "*.csv", "smokes", out, request.getfixturevalue(engine))
+    assert "secret word" not in str(caught.value)
+    assert len(list(out.iterdir())) == 2
 
 
 class TestKilledWorkers:

@@ -4,7 +4,7 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
@@ -15,7 +15,8 @@ from deniable.errors import EngineFailure, InvalidParameter, InvalidReport, Surv
 from deniable.files.atomic import written_whole
 
 FORMAT = "deniable manifest 1"
-SAVE_EACH = 1.0  # seconds
+SAVE_EACH = 1.0  # seconds at least, and so many times as long as saving takes:
+SAVE_SHARE = 20
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Manifest:
 class Aggregate(Tally):
     """A tally that tells what it counted. Added to another it becomes a plain tally."""
 
-    manifest: Manifest
+    manifest: Manifest = field(repr=False)
 
 
 class Book:
@@ -57,7 +58,7 @@ class Book:
         self._files: dict[str, File] = {}
         self._groups: dict[tuple[str, int], Group] = {}
         self._left_out: list[LeftOut] = []
-        self._saved = 0.0
+        self._next_save = 0.0
         if self._path is not None and self._path.exists():
             self._load(self._path)
 
@@ -93,7 +94,7 @@ class Book:
         if part.tally is not None:
             self._tally = part.tally if self._tally is None else self._tally + part.tally
         self.leave_out(part.left_out)
-        if time.monotonic() - self._saved > SAVE_EACH:
+        if time.monotonic() > self._next_save:
             self.save()
         return sum(group.n for group in part.groups)
 
@@ -118,6 +119,7 @@ class Book:
         """Write the manifest, if it has a file: tally and list together, whole or not at all."""
         if self._path is None:
             return
+        start = time.monotonic()
         groups: dict[str, list[list[object]]] = defaultdict(list)
         for (name, index), group in sorted(self._groups.items()):
             groups[name].append([index, group.n, group.checksum])
@@ -134,7 +136,8 @@ class Book:
         }
         with written_whole(self._path, overwrite=True) as temporary:
             temporary.write_text(json.dumps(record, indent=1), encoding="utf-8")
-        self._saved = time.monotonic()
+        stop = time.monotonic()
+        self._next_save = stop + max(SAVE_EACH, SAVE_SHARE * (stop - start))
 
     def _load(self, path: Path) -> None:
         try:

@@ -50,7 +50,7 @@ def opened(name: str) -> AbstractContextManager[Any]:
     """The file, to be read as bytes from any place."""
     if not is_remote(name):
         return Path(name).open("rb")
-    system, path = _system(name)
+    system, path, _ = _system(name)
     return closing(system.open_input_file(path))
 
 
@@ -75,27 +75,28 @@ def _local(pattern: str, suffixes: tuple[str, ...]) -> list[str]:
 
 def _stored(pattern: str, suffixes: tuple[str, ...]) -> list[str]:
     fs = _fs()
-    system, path = _system(pattern)
-    scheme = pattern.partition("://")[0]
+    system, path, root = _system(pattern)
     if any(sign in path for sign in WILD):
-        start = min(path.index(sign) for sign in WILD if sign in path)
-        folder = path[:start].rpartition("/")[0]
-        listed = system.get_file_info(fs.FileSelector(folder, recursive=True, allow_not_found=True))
+        folder = path[: min(path.index(sign) for sign in WILD if sign in path)].rpartition("/")[0]
         # As on a disk, a star stands for part of one name; two stars for any number of folders.
-        wanted = path if "**" in path else None
-        names = [
-            each.path
-            for each in listed
-            if fnmatch.fnmatchcase(each.path, wanted or path) and (wanted or each.path.count("/") == path.count("/"))
+        deep = "**" in path
+        found = [
+            each
+            for each in _listed(system, folder)
+            if fnmatch.fnmatchcase(each, path) and (deep or each.count("/") == path.count("/"))
         ]
-        infos = {each.path: each for each in listed}
-        return [f"{scheme}://{name}" for name in names if infos[name].type == fs.FileType.File]
-    info = system.get_file_info(path)
-    if info.type == fs.FileType.Directory:
-        listed = system.get_file_info(fs.FileSelector(path, recursive=True))
-        ending = [each.path for each in listed if each.type == fs.FileType.File and each.path.endswith(suffixes)]
-        return [f"{scheme}://{name}" for name in ending if _visible(name.rpartition("/")[2])]
-    return [f"{scheme}://{path}"] if info.type == fs.FileType.File else []
+    elif system.get_file_info(path).type == fs.FileType.Directory:
+        found = [each for each in _listed(system, path) if each.endswith(suffixes) and _visible(each.rpartition("/")[2])]
+    else:
+        found = [path] if system.get_file_info(path).type == fs.FileType.File else []
+    return [root + each for each in found]
+
+
+def _listed(system: Any, folder: str) -> list[str]:
+    """All files below a folder of a store."""
+    fs = _fs()
+    below = system.get_file_info(fs.FileSelector(folder, recursive=True, allow_not_found=True))
+    return [each.path for each in below if each.type == fs.FileType.File]
 
 
 def _visible(name: str) -> bool:
@@ -109,8 +110,8 @@ def _fs() -> Any:
     return pyarrow.fs
 
 
-def _system(address: str) -> tuple[Any, str]:
-    """The store, and the path in it."""
+def _system(address: str) -> tuple[Any, str, str]:
+    """The store, the path in it, and what stands before the path in an address."""
     fs, pa = _fs(), pyarrow_package()
     # A pattern is no address: its last parts are put aside while the store is found.
     start = min((address.index(sign) for sign in WILD if sign in address), default=len(address))
@@ -121,4 +122,6 @@ def _system(address: str) -> tuple[Any, str]:
         raise InvalidParameter(
             f"The address {address!r} cannot be read. Use a path, or an address that pyarrow knows, such as s3://bucket/folder/."
         ) from error
-    return system, f"{path.rstrip('/')}/{address[len(fixed) :]}" if fixed != address else path
+    path = path.rstrip("/")
+    root = fixed.rstrip("/").removesuffix(path)
+    return system, f"{path}/{address[len(fixed) :]}" if fixed != address else path, root

@@ -9,7 +9,7 @@ from functools import reduce
 from typing import Any
 
 from deniable.aggregate.engine import Result, Shared, Task
-from deniable.errors import EngineFailure, InvalidParameter, MissingExtra
+from deniable.errors import DeniableError, EngineFailure, InvalidParameter, MissingExtra
 
 WAVE = 8  # jobs for each worker in one Spark job: few, so that progress shows and little is lost
 
@@ -73,15 +73,21 @@ class Spark:
 
         common, workers = self.context.broadcast(shared), self.workers
 
-        def fold(part: Iterable[Task]) -> Iterator[Result]:
-            results = (work(common.value, job) for job in part)
-            first = next(results, None)
-            return iter(()) if first is None else iter([reduce(merge, results, first)])
+        def fold(part: Iterable[Task]) -> Iterator[Result | DeniableError]:
+            try:
+                results = (work(common.value, job) for job in part)
+                first = next(results, None)
+                return iter(()) if first is None else iter([reduce(merge, results, first)])
+            except DeniableError as error:  # as a result: trying again would not help
+                return iter([error])
 
         try:
             for start in range(0, len(jobs), WAVE * workers):
                 wave = jobs[start : start + WAVE * workers]
-                yield from self.context.parallelize(wave, min(len(wave), 2 * workers)).mapPartitions(fold).collect()
+                for result in self.context.parallelize(wave, min(len(wave), 2 * workers)).mapPartitions(fold).collect():
+                    if isinstance(result, DeniableError):
+                        raise result
+                    yield result
         except Py4JError as error:
             raise EngineFailure(
                 "Spark gave up on a task. Its log tells why; with a master such as local[2,4] a task may fail a few times. "
