@@ -11,6 +11,7 @@ from deniable.errors import EngineFailure, InvalidParameter, MissingExtra
 
 STEPS = 32  # results that come back at least, so that progress shows
 FAN_IN = 16  # results that are merged on a worker
+PATIENCE = 10  # seconds after which a result that does not come is asked about
 
 
 def package() -> Any:
@@ -69,14 +70,28 @@ class Dask:
         sums = [self.client.submit(_merged, merge, results[start : start + width], pure=False) for start in starts]
         try:
             for future in distributed.as_completed(sums or results):
-                yield future.result()
+                yield _fetched(future)
         except (distributed.KilledWorker, distributed.CancelledError) as error:
-            raise EngineFailure(
-                "The Dask cluster lost the same task several times, or was closed. Perhaps memory ran out: see the log of "
-                "the workers. What was counted is in the manifest, if one was asked for."
-            ) from error
+            raise _given_up() from error
         finally:
             self.client.cancel([common, *results, *sums])
+
+
+def _fetched(future: Any) -> Any:
+    """The result. If its worker dies before it is fetched and the task then fails, the client alone would wait for ever."""
+    while True:
+        try:
+            return future.result(timeout=PATIENCE)
+        except TimeoutError:
+            if future.status not in ("finished", "pending"):
+                raise _given_up() from None
+
+
+def _given_up() -> EngineFailure:
+    return EngineFailure(
+        "The Dask cluster lost the same task several times, or was closed. Perhaps memory ran out: see the log of the "
+        "workers. What was counted is in the manifest, if one was asked for."
+    )
 
 
 def _itself(shared: Shared) -> Shared:
