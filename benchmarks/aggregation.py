@@ -46,7 +46,7 @@ def dask() -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=cores(), threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=cores(), threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
         yield client
