@@ -1,9 +1,11 @@
 """Every engine gives the tally of one process, to the integer, for every family, and also when its workers are killed."""
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,8 +14,10 @@ import deniable as dn
 from deniable.aggregate import engine as engine_module
 from deniable.aggregate import pieces, sources
 from deniable.aggregate import processes as processes_module
+from deniable.aggregate.dask import Dask
 from deniable.aggregate.engine import engine_of, reach
 from deniable.aggregate.processes import TRIES
+from deniable.aggregate.spark import Spark
 from deniable.mechanisms import FAMILIES as PLAIN
 from deniable.wrappers import WRAPPERS
 from tests.families import FAMILIES, MECHANISMS, written
@@ -181,6 +185,31 @@ class TestAddresses:
         mechanism = FAMILIES["direct-1"]
         address = dask_client.scheduler.address.replace("tcp", "dask")
         assert written(mechanism, tmp_path) == dn.aggregate(mechanism, tmp_path, address)
+
+    @pytest.mark.needs("distributed", "pyspark")
+    def test_engines_that_cannot_work(self) -> None:
+        with pytest.raises(dn.EngineFailure, match="no workers"):
+            _ = Dask(SimpleNamespace(nthreads=dict)).workers
+        with pytest.raises(dn.InvalidParameter, match="not asynchronous"):
+            Dask.of(object())
+        with pytest.raises(dn.InvalidParameter, match="Spark Connect"):
+            Spark.of(object())
+
+    @pytest.mark.needs("pyspark")
+    def test_spark_without_java(self, tmp_path: Path) -> None:
+        mechanism = FAMILIES["direct-1"]
+        written(mechanism, tmp_path)
+        (tmp_path / "mechanism.json").write_text(mechanism.to_json())
+        arguments = ["aggregate", "mechanism.json", "0.parquet", "--out", "tally.json", "--engine", "spark"]
+        done = subprocess.run(
+            [sys.executable, "-m", "deniable", *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "JAVA_HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 2 and "error: Spark could not be started. It needs a Java runtime" in done.stderr
+        assert "Traceback" not in done.stderr
 
     @pytest.mark.needs("pyspark", "java")
     @pytest.mark.xdist_group("spark")

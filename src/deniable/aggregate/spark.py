@@ -12,6 +12,7 @@ from deniable.aggregate.engine import Result, Shared, Task
 from deniable.errors import DeniableError, EngineFailure, InvalidParameter, MissingExtra
 
 WAVE = 8  # jobs for each worker in one Spark job: few, so that progress shows and little is lost
+BARS = "spark.ui.showConsoleProgress"  # of Spark's own: there is one already
 
 
 def package() -> Any:
@@ -45,7 +46,7 @@ class Spark:
     @contextmanager
     def at(cls, master: str | None) -> Iterator["Spark"]:
         """The cluster of this master, or the one that spark-submit set."""
-        builder = package().sql.SparkSession.builder.appName("deniable aggregate")
+        builder = package().sql.SparkSession.builder.appName("deniable aggregate").config(BARS, "false")
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         try:
             session = (builder.master(master) if master else builder).getOrCreate()
