@@ -6,7 +6,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks import frequency, key_value, memory, numbers, releases, run, sparse, utility
+from benchmarks import aggregation, frequency, key_value, memory, numbers, releases, run, sparse, utility
 from benchmarks.effort import Effort
 from benchmarks.figure import Figure
 from benchmarks.table import tables
@@ -18,6 +18,7 @@ FIGURES = [
     *numbers.FIGURES,
     *key_value.FIGURES,
     *sparse.FIGURES,
+    *aggregation.FIGURES,
     *memory.FIGURES,
 ]
 

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-PROGRAMS = {"cc"}
+PROGRAMS = {"cc", "java"}
 
 
 def pytest_configure(config: pytest.Config) -> None:

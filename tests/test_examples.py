@@ -13,6 +13,7 @@ SAYS = {
     "first_steps.py": "50,000 reports of 4 bits, 25,036 bytes with their header",
     "locations.py": "L-SRR as published: epsilon 1 is really 1.288",
     "mean_salary.py": "certificate: holds, enumerated",
+    "many_files.py": "140,000 reports; left out: ['hour-7.parquet']",
     "merge_tallies.py": "5,000 + 5,000 = 10,000 reports",
     "sensitive_answers.py": "open answers  told with probability",
     "ratings.py": "exact loss over all sets of two films: epsilon 2",

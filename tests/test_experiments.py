@@ -9,7 +9,7 @@ import pytest
 from deniable.core.estimate import Estimate, Floats
 from deniable.mechanisms import FeatureVector
 from deniable.planner import CLOSE, FAMILIES
-from experiments import accuracy, coverage, embeddings, utility
+from experiments import accuracy, coverage, embeddings, scale, utility
 
 ROOT = Path(__file__).parents[1]
 
@@ -146,3 +146,26 @@ class TestEmbeddings:
     def test_the_documentation_shows_it(self) -> None:
         page = (ROOT / "docs" / "numbers.md").read_text(encoding="utf-8")
         assert committed("embeddings").strip() in page
+
+
+class TestScale:
+    def test_the_page_shows_what_was_measured(self) -> None:
+        measured, page = committed("scale"), (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+        assert all(part in page for part in measured.strip().split("\n\n"))
+        assert list(rows(measured.partition("A run of")[0]))[2:] == list(scale.FAMILIES)
+        assert "The tally is equal to that of one process." in measured
+        assert "A run of 200,000,000 fresh reports" in measured
+
+    def test_the_arithmetic_uses_the_measurements(self) -> None:
+        found = rows(committed("scale"))
+        page = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+        asked = re.findall(r'print\("(\w+):", day\(1e9, ([\d.]+), ([\d.]+)e6\)\)', page)
+        assert len(asked) == 3
+        for family, size, rate in asked:
+            assert [float(size), float(rate)] == [float(cell) for cell in found[family][1:3]]
+
+    @pytest.mark.needs("pyarrow")
+    def test_every_family_is_measured(self) -> None:
+        table = scale.table(500)
+        assert len(table) == 2 + len(scale.FAMILIES)
+        assert all(float(cell) >= 0 for line in table[2:] for cell in cells(line)[1:])

@@ -23,6 +23,7 @@ ORDER = [
     "planner",
     "graphs",
     "files",
+    "aggregate",
     "cli",
 ]
 
@@ -68,7 +69,7 @@ def test_public_names_are_listed_once_and_exist() -> None:
 
 def test_import_is_light() -> None:
     """Nothing heavy is loaded by the import, nor by randomizing and certifying one answer."""
-    heavy = ["numba", "scipy", "pyarrow", "matplotlib", "pandas", "click", "rich"]
+    heavy = ["numba", "scipy", "pyarrow", "matplotlib", "pandas", "click", "rich", "distributed", "pyspark"]
     code = f"""
 import sys, deniable as dn
 mechanism = dn.SubsetSelection(dn.Categories(["yes", "no", "maybe"]), epsilon=1.0)

@@ -1,5 +1,6 @@
 """Local differential privacy that proves what it promises: randomize, count, estimate, certify."""
 
+from deniable.aggregate import Aggregate, Manifest, aggregate, perturb_files
 from deniable.core.coins import Coins, SecureCoins, SeededCoins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
@@ -28,6 +29,7 @@ from deniable.domains import (
 from deniable.errors import (
     DeniableError,
     EmptyBatch,
+    EngineFailure,
     InvalidCoins,
     InvalidParameter,
     InvalidReport,
@@ -87,6 +89,7 @@ from deniable.privacy.law import Law, law
 from deniable.wrappers import Pilot, PilotedEstimate, PublishedUtility, UtilityOptimized, mechanism_from_json
 
 __all__ = [
+    "Aggregate",
     "Bipartite",
     "BipartiteGraph",
     "BitRand",
@@ -104,6 +107,7 @@ __all__ = [
     "Duchi",
     "DuchiVector",
     "EmptyBatch",
+    "EngineFailure",
     "EqualWeight",
     "Estimate",
     "EveryCoin",
@@ -125,6 +129,7 @@ __all__ = [
     "Link",
     "LocalHashing",
     "LossMatrix",
+    "Manifest",
     "MeanChannel",
     "Mechanism",
     "MissingExtra",
@@ -162,6 +167,7 @@ __all__ = [
     "VectorRelease",
     "Vectors",
     "Wheel",
+    "aggregate",
     "base_cut",
     "certify",
     "common_neighbours",
@@ -179,6 +185,7 @@ __all__ = [
     "mse",
     "norm_sub",
     "odds_below",
+    "perturb_files",
     "plan",
     "plan_release",
     "quadkey",

@@ -10,6 +10,7 @@ A message says what is wrong, what is allowed and what to do. It never holds a p
     ├── InvalidReport       bytes or columns that no device of this mechanism can have sent
     ├── SurveyMismatch      reports, tallies or files of another mechanism
     ├── NotCertifiable      code whose law cannot be established by the method asked for
+    ├── EngineFailure       an engine that cannot be reached, or that lost its workers
     └── MissingExtra        an optional package that is not installed
 """
 
@@ -46,8 +47,16 @@ class NotCertifiable(DeniableError):
     """Code whose exact law cannot be established by the method asked for."""
 
 
+class EngineFailure(DeniableError, RuntimeError):
+    """An engine that cannot be reached, or that lost its workers too often."""
+
+
 class MissingExtra(DeniableError, ImportError):
     """An optional package that is not installed; the message says how to install it."""
 
+    def __reduce__(self) -> tuple[type["MissingExtra"], tuple[str, str]]:
+        return MissingExtra, self._given  # a worker sends it to whoever asked
+
     def __init__(self, what: str, extra: str) -> None:
+        self._given = what, extra
         super().__init__(f"{what} needs a package that is not installed. Install it with: pip install 'deniable[{extra}]'")

@@ -5,6 +5,7 @@ from typing import IO, Any
 
 import click
 
+from deniable.cli.aggregate import aggregate
 from deniable.cli.certify import certify
 from deniable.cli.compare import compare
 from deniable.cli.demo import demo
@@ -67,5 +68,5 @@ def main() -> None:
     """
 
 
-for verb in (demo, plan, certify, perturb, estimate, compare, release, graph):
+for verb in (demo, plan, certify, perturb, aggregate, estimate, compare, release, graph):
     main.add_command(verb)

@@ -8,12 +8,10 @@ import click
 from deniable.cli import options
 from deniable.cli.mechanisms import read_mechanism
 from deniable.cli.targets import check_target
-from deniable.core.coins import Coins
-from deniable.core.mechanism import Mechanism
 from deniable.core.reports import Reports
-from deniable.errors import InvalidParameter, OutsideDomain
+from deniable.errors import InvalidParameter
 from deniable.files import write_batches
-from deniable.files.answers import AnswerBatch, read_answers
+from deniable.files.answers import randomized, read_answers
 from deniable.files.reports import batch_size
 
 
@@ -62,7 +60,7 @@ def perturb(data: Path, mechanism_file: Path, column: str, out: Path, force: boo
         def reports() -> Iterator[Reports]:
             coins = options.coins_of(seed)
             for batch in batches:
-                yield _randomized(data, column, mechanism, batch, coins)
+                yield randomized(batch, data, column, mechanism, coins)
                 advance_to(batch.share_read)
 
         written = write_batches(out, mechanism, reports(), overwrite=force)
@@ -71,11 +69,3 @@ def perturb(data: Path, mechanism_file: Path, column: str, out: Path, force: boo
         soft_wrap=True,
         markup=False,
     )
-
-
-def _randomized(data: Path, column: str, mechanism: Mechanism, batch: AnswerBatch, coins: Coins) -> Reports:
-    try:
-        return mechanism.perturb(batch.answers, coins)
-    except OutsideDomain as error:
-        row = batch.first_outside(mechanism.domain)
-        raise OutsideDomain(f"Row {row} of {data}, column {column!r}: {error}") from None

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
+from deniable.core.coins import Coins
 from deniable.core.domain import Answers, Domain, Label
+from deniable.core.mechanism import Mechanism
+from deniable.core.reports import Reports
 from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
 from deniable.files.arrow import open_parquet, pyarrow_package
 
@@ -48,6 +51,17 @@ def read_answers(path: str | PathLike[str], column: str, domain: Domain, size: i
         raise InvalidParameter(f"There is no file {source}. Check the name.")
     rows = _read_parquet if source.suffix == ".parquet" else _read_csv
     return _batches(rows(source, column, size), _reader(domain))
+
+
+def randomized(
+    batch: AnswerBatch, path: str | PathLike[str], column: str, mechanism: Mechanism, coins: Coins | None = None
+) -> Reports:
+    """The reports of a batch; an answer that the question does not allow is refused with the number of its row."""
+    try:
+        return mechanism.perturb(batch.answers, coins)
+    except OutsideDomain as error:
+        row = batch.first_outside(mechanism.domain)
+        raise OutsideDomain(f"Row {row} of {path}, column {column!r}: {error}") from None
 
 
 def _batches(parts: Iterator[tuple[Texts, float]], read: Callable[[Texts], Answers]) -> Iterator[AnswerBatch]:

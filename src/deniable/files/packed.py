@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from deniable.core import message
 from deniable.core.mechanism import Mechanism
@@ -20,13 +21,17 @@ def write_packed(path: Path, mechanism: Mechanism, batches: Iterable[Reports]) -
 def read_packed(path: Path, mechanism: Mechanism) -> Iterator[Reports]:
     """The reports of each message."""
     with path.open("rb") as file:
-        left = os.fstat(file.fileno()).st_size
-        if left == 0:
-            raise InvalidReport(f"The file {path} is empty; it was cut off. Copy or send it again.")
-        while left:
-            header = file.read(message.HEADER + mechanism.layout.prefix)
-            length = message.length(header, mechanism.fingerprint, mechanism.layout)
-            if length > left:
-                raise InvalidReport(f"The file {path} ends within a message: it was cut off. Copy or send it again.")
-            yield mechanism.unpack(header + file.read(length - len(header)))
-            left -= length
+        yield from read_messages(file, os.fstat(file.fileno()).st_size, str(path), mechanism)
+
+
+def read_messages(file: BinaryIO, left: int, name: str, mechanism: Mechanism) -> Iterator[Reports]:
+    """The reports of each message in the `left` bytes from here on; `name` is for errors."""
+    if left == 0:
+        raise InvalidReport(f"The file {name} is empty; it was cut off. Copy or send it again.")
+    while left:
+        header = file.read(message.HEADER + mechanism.layout.prefix)
+        length = message.length(header, mechanism.fingerprint, mechanism.layout)
+        if length > left:
+            raise InvalidReport(f"The file {name} ends within a message: it was cut off. Copy or send it again.")
+        yield mechanism.unpack(header + file.read(length - len(header)))
+        left -= length

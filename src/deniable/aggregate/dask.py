@@ -1,0 +1,102 @@
+"""Dask: one task for each job, sums of sums on the workers. A worker that dies is replaced and its tasks run again."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from deniable.aggregate.engine import Result, Shared, Task, unreachable
+from deniable.errors import EngineFailure, InvalidParameter, MissingExtra
+
+STEPS = 32  # results that come back at least, so that progress shows
+FAN_IN = 16  # results that are merged on a worker
+PATIENCE = 10  # seconds after which a result that does not come is asked about
+
+
+def package() -> Any:
+    """The optional package, or an error that tells how to install it."""
+    try:
+        import distributed
+    except ImportError:
+        raise MissingExtra("Counting on a Dask cluster", "dask") from None
+    return distributed
+
+
+@dataclass(frozen=True)
+class Dask:
+    """A cluster behind a client."""
+
+    client: Any
+
+    @classmethod
+    def of(cls, client: Any) -> "Dask":
+        """The engine of a client that somebody else opened and will close."""
+        if not isinstance(client, package().Client) or client.asynchronous:
+            raise InvalidParameter("An engine on Dask is a client that is not asynchronous: distributed.Client(address).")
+        return cls(client)
+
+    @classmethod
+    @contextmanager
+    def at(cls, place: str, seconds: float) -> Iterator["Dask"]:
+        """The cluster at a host and port."""
+        try:
+            client = package().Client(f"tcp://{place}", timeout=seconds)
+        except (OSError, ValueError) as error:
+            raise unreachable(place) from error
+        with client:
+            yield cls(client)
+
+    @property
+    def workers(self) -> int:
+        threads = sum(self.client.nthreads().values())
+        if not threads:
+            raise EngineFailure("The Dask cluster has no workers. Start some with: dask worker HOST:8786")
+        return int(threads)
+
+    def run(
+        self,
+        work: Callable[[Shared, Task], Result],
+        shared: Shared,
+        jobs: Sequence[Task],
+        merge: Callable[[Result, Result], Result],
+    ) -> Iterator[Result]:
+        distributed = package()
+        # As a task, not as scattered data: it can be made again when the worker that holds it dies.
+        common = self.client.submit(_itself, shared, pure=False)
+        results = [self.client.submit(work, common, job, pure=False) for job in jobs]
+        width = max(1, min(FAN_IN, len(jobs) // STEPS))
+        starts = range(0, len(results) if width > 1 else 0, width)
+        sums = [self.client.submit(_merged, merge, results[start : start + width], pure=False) for start in starts]
+        try:
+            for future in distributed.as_completed(sums or results):
+                yield _fetched(future)
+        except (distributed.KilledWorker, distributed.CancelledError) as error:
+            raise _given_up() from error
+        finally:
+            self.client.cancel([common, *results, *sums])
+
+
+def _fetched(future: Any) -> Any:
+    """The result. If its worker dies before it is fetched and the task then fails, the client alone would wait for ever."""
+    while True:
+        try:
+            return future.result(timeout=PATIENCE)
+        except TimeoutError:
+            if future.status not in ("finished", "pending"):
+                raise _given_up() from None
+
+
+def _given_up() -> EngineFailure:
+    return EngineFailure(
+        "The Dask cluster lost the same task several times, or was closed. Perhaps memory ran out: see the log of the "
+        "workers. What was counted is in the manifest, if one was asked for."
+    )
+
+
+def _itself(shared: Shared) -> Shared:
+    return shared
+
+
+def _merged(merge: Callable[[Result, Result], Result], results: list[Result]) -> Result:
+    return reduce(merge, results)

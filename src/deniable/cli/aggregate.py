@@ -1,0 +1,110 @@
+"""`deniable aggregate`: from many files of reports to one tally, on all cores or on a cluster."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from deniable.aggregate import Aggregate
+from deniable.aggregate import aggregate as counted
+from deniable.cli import options
+from deniable.cli.mechanisms import read_mechanism
+from deniable.cli.targets import check_target, write_text
+from deniable.core.mechanism import Mechanism
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@click.command(short_help="Count many files of reports.")
+@click.argument("contract", type=click.Path(path_type=Path), metavar="MECHANISM")
+@click.argument("files", nargs=-1, required=True, metavar="REPORTS...")
+@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="Where the tally goes, as JSON.")
+@click.option(
+    "--engine",
+    metavar="ADDRESS",
+    help="dask://HOST:8786 or spark://HOST:7077; spark alone under spark-submit; this machine unless given.",
+)
+@click.option(
+    "--workers", type=click.IntRange(min=1), metavar="N", help="Processes on this machine; one a core unless given."
+)
+@click.option(
+    "--damaged",
+    type=click.Choice(["stop", "skip"]),
+    default="stop",
+    show_default=True,
+    help="What a damaged or foreign file does: it stops the run, or is left out and listed.",
+)
+@click.option(
+    "--manifest",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="What was counted, kept up to date. If it is there, the run goes on from it.",
+)
+@options.force
+@options.json_flag
+def aggregate(
+    contract: Path,
+    files: tuple[str, ...],
+    out: Path,
+    engine: str | None,
+    workers: int | None,
+    damaged: Literal["stop", "skip"],
+    manifest: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Count all REPORTS of MECHANISM into one tally.
+
+    MECHANISM is a JSON file as deniable plan wrote it. REPORTS are files, folders, patterns in quotes, or addresses such as
+    's3://bucket/day/*.parquet'. The tally is the same to the last integer wherever it is counted; deniable estimate reads
+    it.
+
+    \b
+    deniable aggregate mechanism.json reports/ --out tally.json
+    deniable aggregate mechanism.json 'reports/*.parquet' --out tally.json --engine dask://host:8786
+    deniable aggregate mechanism.json reports/ --out tally.json --manifest manifest.json --damaged skip
+    deniable estimate tally.json --mechanism mechanism.json
+
+    Every row group counts once, also if a worker dies and its work is done again. With --manifest a run that was broken
+    off goes on where it was; repeated later, it adds only the files that are new.
+    """
+    check_target(out, force)
+    mechanism = agreed(contract)
+
+    from deniable.cli import panel  # loads rich, which --help does not need
+
+    with panel.progress("counting") as advance_to:
+        tally = counted(mechanism, files, engine, damaged=damaged, manifest=manifest, workers=workers, progress=advance_to)
+    write_text(out, tally.to_json() + "\n")
+    if as_json:
+        click.echo(json.dumps(_record(tally)))
+    else:
+        _tell(panel.console(), tally, out)
+
+
+def agreed(contract: Path) -> Mechanism:
+    """The mechanism that made the reports, out of the file that collector and devices share."""
+    return read_mechanism(contract)
+
+
+def _record(tally: Aggregate) -> dict[str, object]:
+    manifest = tally.manifest
+    return {
+        "fingerprint": tally.fingerprint,
+        "reports": tally.n,
+        "files": len(manifest.files),
+        "row_groups": len(manifest.groups),
+        "left_out": [vars(each) for each in manifest.left_out],
+        "repeated": manifest.repeated(),
+    }
+
+
+def _tell(console: "Console", tally: Aggregate, out: Path) -> None:
+    manifest = tally.manifest
+    lines = [f"In {out}: {tally.n:,} reports, from {len(manifest.files):,} files in {len(manifest.groups):,} row groups."]
+    lines += [f"left out: {each.why}" for each in manifest.left_out]
+    lines += [f"counted, though they hold the same reports: {', '.join(names)}" for names in manifest.repeated()]
+    for line in lines:
+        console.print(line, soft_wrap=True, markup=False)
