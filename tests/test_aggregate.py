@@ -90,6 +90,7 @@ class TestFiles:
 
     @pytest.mark.parametrize("pattern", ["*.csv", "none.parquet", "", "file:///no/such/place/*.parquet"])
     def test_no_files(self, pattern: str, reports: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        written(MECHANISM, reports)
         monkeypatch.chdir(reports)
         with pytest.raises(dn.InvalidParameter, match="No files match"):
             dn.aggregate(MECHANISM, pattern)

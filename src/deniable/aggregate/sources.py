@@ -64,7 +64,9 @@ def size_and_tail(name: str) -> tuple[int, str]:
 
 def _local(pattern: str, suffixes: tuple[str, ...]) -> list[str]:
     path = Path(pattern)
-    if path.is_dir():
+    if not pattern:  # which Path takes for the folder we are in
+        names = []
+    elif path.is_dir():
         names = [each for each in path.rglob("*") if each.suffix in suffixes and _visible(each.name)]
     elif path.exists() or not any(sign in pattern for sign in WILD):
         names = [path] if path.exists() else []
