@@ -21,6 +21,9 @@ ORDER = [
     "metrics",
     "planner",
     "files",
+    "device",
+    "survey",
+    "collector",
     "cli",
 ]
 
@@ -67,6 +70,7 @@ def test_public_names_are_listed_once_and_exist() -> None:
 def test_import_is_light() -> None:
     """Nothing heavy is loaded by the import, nor by randomizing and certifying one answer."""
     heavy = ["numba", "scipy", "pyarrow", "matplotlib", "pandas", "click", "rich"]
+    heavy += ["starlette", "uvicorn", "psycopg", "sqlite3", "urllib.request", "http.server"]
     code = f"""
 import sys, deniable as dn
 mechanism = dn.SubsetSelection(dn.Categories(["yes", "no", "maybe"]), epsilon=1.0)

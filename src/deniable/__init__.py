@@ -9,17 +9,21 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.odds import odds_below
 from deniable.core.reports import Reports, concatenate
 from deniable.core.tally import Tally
+from deniable.device import Device, Ledger, Outcome
 from deniable.domains import Categories, Interval
 from deniable.errors import (
+    BudgetSpent,
     DeniableError,
     EmptyBatch,
     InvalidCoins,
     InvalidParameter,
     InvalidReport,
+    InvalidSurvey,
     MissingExtra,
     NotCertifiable,
     OutsideDomain,
     SurveyMismatch,
+    Unavailable,
 )
 from deniable.files import from_arrow, read_batches, read_reports, to_arrow, write_batches, write_reports
 from deniable.mechanisms import (
@@ -38,14 +42,17 @@ from deniable.postprocess import base_cut, em, em_channel, least_squares, norm_s
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify
 from deniable.privacy.law import Law, law
+from deniable.survey import Question, Survey, SurveyCertificate, certify_survey
 from deniable.wrappers import Pilot, PilotedEstimate, PublishedUtility, UtilityOptimized, mechanism_from_json
 
 __all__ = [
     "BlockDesign",
+    "BudgetSpent",
     "Categories",
     "Certificate",
     "Coins",
     "DeniableError",
+    "Device",
     "DirectResponse",
     "Domain",
     "EmptyBatch",
@@ -57,27 +64,35 @@ __all__ = [
     "InvalidCoins",
     "InvalidParameter",
     "InvalidReport",
+    "InvalidSurvey",
     "Law",
+    "Ledger",
     "LocalHashing",
     "Mechanism",
     "MissingExtra",
     "NotCertifiable",
+    "Outcome",
     "OutsideDomain",
     "Pilot",
     "PilotedEstimate",
     "PrivacyLoss",
     "PublishedUtility",
+    "Question",
     "Reports",
     "SecureCoins",
     "SeededCoins",
     "SubsetSelection",
+    "Survey",
+    "SurveyCertificate",
     "SurveyMismatch",
     "Tally",
     "Unary",
+    "Unavailable",
     "UtilityOptimized",
     "Wheel",
     "base_cut",
     "certify",
+    "certify_survey",
     "concatenate",
     "em",
     "em_channel",
