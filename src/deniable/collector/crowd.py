@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from deniable.device.sending import AGAIN, MEDIA
 from deniable.errors import InvalidParameter, Unavailable
 
-MOST_FAILURES = 50  # of a connection in a row, before the crowd gives up
+PATIENCE = 60.0  # seconds without any answer, before the crowd gives up
 
 
 @dataclass
@@ -65,7 +65,7 @@ class _Connection(asyncio.Protocol):
         assert body is not None
         self._crowd.sent.statuses[status] += 1
         self._crowd.sent.seconds.append(time.perf_counter() - self._start)
-        self._crowd.failures = 0
+        self._crowd.heard = time.monotonic()
         if status in AGAIN:
             self._crowd.back(body)
             asyncio.get_running_loop().call_later(0.5, self._next)
@@ -83,7 +83,7 @@ class _Connection(asyncio.Protocol):
 
 class _Crowd:
     def __init__(self, head: bytes, bodies: Iterator[bytes], watch: Callable[[int], None]) -> None:
-        self.head, self.watch, self.sent, self.failures = head, watch, Sent(), 0
+        self.head, self.watch, self.sent, self.heard = head, watch, Sent(), time.monotonic()
         self._bodies, self._again = bodies, list[bytes]()
 
     def next(self) -> bytes | None:
@@ -104,8 +104,7 @@ class _Crowd:
             if first is None:
                 return
             self.back(first)
-            self.failures += 1
-            if self.failures > MOST_FAILURES:
+            if time.monotonic() - self.heard > PATIENCE:
                 raise Unavailable(f"Nobody answers at {host}:{port}. Is the collector running?")
             await asyncio.sleep(0.2)
 

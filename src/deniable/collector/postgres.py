@@ -15,8 +15,6 @@ _LOCK = 0x64656E69  # held while the tables are made, so that two collectors do 
 
 
 class _Rows(View):
-    for_update = " FOR UPDATE"
-
     def __init__(self, connection: "psycopg.Connection[Row]") -> None:
         self._connection = connection
 
@@ -26,6 +24,8 @@ class _Rows(View):
 
 
 class _Change(_Rows, Change):
+    for_update = " FOR UPDATE"
+
     def claim(self, number: int, ids: Mapping[bytes, int]) -> set[bytes]:
         # In order, so that two collectors never wait for each other in a circle. An id that another one is just taking
         # waits for that one's commit.
@@ -111,7 +111,6 @@ def _migrate(connection: "psycopg.Connection[Row]") -> None:
 
 def _dialect(statement: str) -> str:
     """The same statement as PostgreSQL says it."""
-    statement = statement.replace("BLOB", "BYTEA").replace(" WITHOUT ROWID", "").replace("INTEGER", "BIGINT")
-    if statement.startswith("CREATE TABLE kept"):
-        statement = statement.replace("BIGINT PRIMARY KEY", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
-    return statement
+    identity = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+    statement = statement.replace("INTEGER PRIMARY KEY AUTOINCREMENT", identity).replace("INTEGER", "BIGINT")
+    return statement.replace("BLOB", "BYTEA").replace(" WITHOUT ROWID", "")

@@ -11,18 +11,22 @@ from pathlib import Path
 from deniable.collector.collector import Collector
 from deniable.core.reports import Reports, concatenate
 from deniable.files import write_batches
-from deniable.survey import Message
+from deniable.survey import Message, Survey
 
-MOST_MESSAGES = 100_000  # in one segment
+MOST_MESSAGES = 20_000  # in one segment: nothing else is committed while it is written
 
 
 def write_segment(collector: Collector, folder: Path) -> int:
     """Move the oldest kept messages into files, one for each question; how many there were."""
-    survey, store = collector.survey, collector.store
-    with store.view() as view:
-        kept = view.kept(collector.number, MOST_MESSAGES)
-    if not kept:
-        return 0
+    with collector.store.change() as change:
+        kept = change.kept(collector.number, MOST_MESSAGES)
+        if kept:
+            _write(collector.survey, folder, kept)
+            change.drop_kept([line[0] for line in kept])
+    return len(kept)
+
+
+def _write(survey: Survey, folder: Path, kept: list[tuple[int, int, int, int, bytes]]) -> None:
     first, last = kept[0][0], kept[-1][0]
     batches: dict[str, list[Reports]] = defaultdict(list)
     for _, period, part, reports, payload in kept:
@@ -31,12 +35,8 @@ def write_segment(collector: Collector, folder: Path) -> int:
             batches[question.id].append(found)
     folder.mkdir(parents=True, exist_ok=True)
     for question in survey.questions:
+        for stale in folder.glob(f"{question.id}-{first:012d}-*.parquet"):
+            stale.unlink()  # of an attempt that ended before its messages were dropped
         if question.id in batches:
             name = f"{question.id}-{first:012d}-{last:012d}.parquet"
-            write_batches(folder / name, question.mechanism, [concatenate(batches[question.id])], overwrite=True)
-            for stale in folder.glob(f"{question.id}-{first:012d}-*.parquet"):
-                if stale.name != name:  # of an attempt that ended before its messages were dropped
-                    stale.unlink()
-    with store.change() as change:
-        change.drop_kept(collector.number, last)
-    return len(kept)
+            write_batches(folder / name, question.mechanism, [concatenate(batches[question.id])])

@@ -1,6 +1,9 @@
 """Serving a collector: one process, one event loop, one writer."""
 
+import importlib
 import logging
+import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,6 +41,8 @@ def application(survey: Survey, store: Store, limits: Limits | None = None, open
 
 def warm_up(survey: Survey) -> None:
     """Count a few made-up reports on every question, so that no request has to wait for a compiler."""
+    with suppress(ImportError):
+        importlib.import_module("deniable.kernels.compiled")  # first, so that nobody waits for this import
     kernels.expect_work()
     random = np.random.default_rng(0)
     for question in survey.questions:
@@ -54,7 +59,7 @@ def serve(app: App, place: Place) -> None:
         raise MissingExtra("A collector over HTTP", "collector") from None
     if (place.tls_certificate is None) != (place.tls_key is None):
         raise InvalidParameter("TLS needs both a certificate and its key.")
-    warm_up(app.collector.survey)
+    threading.Thread(target=warm_up, args=(app.collector.survey,), daemon=True).start()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     config = uvicorn.Config(
         app,

@@ -33,7 +33,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     (
         "CREATE TABLE tokens (role TEXT NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (role, hash))",
-        "CREATE TABLE kept (number INTEGER PRIMARY KEY, survey INTEGER NOT NULL, period INTEGER NOT NULL, "
+        "CREATE TABLE kept (number INTEGER PRIMARY KEY AUTOINCREMENT, survey INTEGER NOT NULL, period INTEGER NOT NULL, "
         "part BLOB NOT NULL, reports BIGINT NOT NULL, payload BLOB NOT NULL)",
     ),
 )
@@ -78,8 +78,10 @@ class View:
     def kept(self, number: int, limit: int) -> list[tuple[int, int, int, int, bytes]]:
         """The first messages that were kept: number, period, part, reports, payload."""
         rows = self.run(
-            "SELECT number, period, part, reports, payload FROM kept WHERE survey = ? ORDER BY number LIMIT ?", number, limit
-        )
+            "SELECT number, period, part, reports, payload FROM kept "
+            f"WHERE survey = ? ORDER BY number LIMIT ?{self.for_update}",
+            number, limit,
+        )  # fmt: skip
         return [(row[0], row[1], int.from_bytes(bytes(row[2]), "little"), row[3], bytes(row[4])) for row in rows]
 
 
@@ -131,9 +133,11 @@ class Change(View):
             number, period, part.to_bytes(8, "little"), reports, payload,
         )  # fmt: skip
 
-    def drop_kept(self, number: int, last: int) -> None:
-        """Forget kept messages up to this one: they are in a file now."""
-        self.run("DELETE FROM kept WHERE survey = ? AND number <= ?", number, last)
+    def drop_kept(self, messages: Sequence[int]) -> None:
+        """Forget these kept messages: they are in a file now."""
+        for start in range(0, len(messages), 500):
+            some = messages[start : start + 500]
+            self.run(f"DELETE FROM kept WHERE number IN ({','.join('?' * len(some))})", *some)
 
     def forget(self, number: int, before: int) -> None:
         """Drop the ids of periods of which no report is taken any more."""
