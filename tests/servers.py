@@ -16,8 +16,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-FAR = time.monotonic  # deadlines are not measured by the clock that tests may fake
-
 
 def free_port() -> int:
     with socket.socket() as probe:
@@ -97,6 +95,19 @@ def postgres() -> Iterator[Postgres]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def wait_until_ready(url: str, process: "subprocess.Popen[bytes] | None" = None) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if process is not None and process.poll() is not None:
+            raise AssertionError(f"the collector ended with {process.returncode}")
+        try:
+            with urllib.request.urlopen(url + "/health/ready", timeout=10):
+                return
+        except OSError:
+            time.sleep(0.05)
+    raise AssertionError("the collector did not get ready")
+
+
 class Served:
     """A collector in a process of its own: `deniable serve`."""
 
@@ -110,16 +121,8 @@ class Served:
         )
 
     def wait(self) -> "Served":
-        deadline = FAR() + 60
-        while FAR() < deadline:
-            if self.process.poll() is not None:
-                raise AssertionError(f"the collector ended with {self.process.returncode}")
-            try:
-                self.get("/health/ready")
-                return self
-            except OSError:
-                time.sleep(0.05)
-        raise AssertionError("the collector did not get ready")
+        wait_until_ready(self.url, self.process)
+        return self
 
     def get(self, path: str) -> Any:
         with urllib.request.urlopen(self.url + path, timeout=10) as answer:

@@ -147,6 +147,12 @@ def test_every_kind_can_be_asked() -> None:
         assert "secret" not in str(caught.value)
 
 
+def test_silence_is_as_sensitive_as_what_it_hides() -> None:
+    text = COMMUTE.replace('sensitive = ["none of these"]', 'sensitive = ["none of these"]\noptional = true')
+    mechanism = survey(text).questions[0].mechanism
+    assert isinstance(mechanism, dn.UtilityOptimized) and list(mechanism.sensitive) == ["none of these", NO_ANSWER]
+
+
 def test_silence_is_an_answer_or_refused() -> None:
     asked = survey(SAMPLED)
     assert NO_ANSWER in asked.questions[0].mechanism.domain.labels

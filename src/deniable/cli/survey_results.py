@@ -23,7 +23,7 @@ def survey_results(
 ) -> None:
     """Print or write the results."""
     if url is not None:
-        _remote(url, token, confidence, csv_file, parquet_file)
+        _remote(url, token, confidence, csv_file, parquet_file, as_json)
         return
     from deniable.collector import results
 
@@ -40,21 +40,26 @@ def survey_results(
     if as_json:
         click.echo(found.json())
     elif csv_file is None and parquet_file is None:
-        surveys.show(found)
+        surveys.show(found.data())
 
 
-def _remote(url: str, token: str | None, confidence: float, csv_file: Path | None, parquet_file: Path | None) -> None:
+def _remote(
+    url: str, token: str | None, confidence: float, csv_file: Path | None, parquet_file: Path | None, as_json: bool
+) -> None:
     if csv_file is not None:
-        write_text(csv_file, _fetched(url, token, confidence, "csv").decode())
+        write_text(csv_file, fetched_results(url, token, confidence, "csv").decode())
     if parquet_file is not None:
-        data = _fetched(url, token, confidence, "parquet")
+        data = fetched_results(url, token, confidence, "parquet")
         with written_whole(parquet_file, overwrite=True) as temporary:
             temporary.write_bytes(data)
-    if csv_file is None and parquet_file is None:
-        click.echo(_fetched(url, token, confidence, "json"))
+    if as_json:
+        click.echo(fetched_results(url, token, confidence, "json"))
+    elif csv_file is None and parquet_file is None:
+        surveys.show(json.loads(fetched_results(url, token, confidence, "json")))
 
 
-def _fetched(url: str, token: str | None, confidence: float, kind: str) -> bytes:
+def fetched_results(url: str, token: str | None, confidence: float, kind: str) -> bytes:
+    """The results from a running collector."""
     import urllib.error
     import urllib.request
 

@@ -1,8 +1,7 @@
 """What the verbs about surveys share: the file, the store beside it, and results on the screen."""
 
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,9 +9,12 @@ from deniable.errors import InvalidParameter, Unavailable
 from deniable.survey import Survey
 
 if TYPE_CHECKING:
-    from deniable.collector import Collector, Results, Store
+    from rich.console import Console
+
+    from deniable.collector import Collector, Store
 
 URL = "http://127.0.0.1:8080"
+MOST_BARS = 40
 
 argument = click.argument("survey", type=click.Path(path_type=Path), metavar="SURVEY")
 store_option = click.option(
@@ -59,41 +61,61 @@ def fetched(survey: Survey, url: str) -> Survey:
     return found
 
 
-def show(results: "Results", plain: bool | None = None) -> None:
-    """The results as bars with intervals, a block for each question."""
-    from rich.table import Table
+def plan_survey(path: Path) -> None:
+    """The mechanisms of a survey, and which way to spend the budget promises the smaller errors."""
+    survey = Survey.load(path)
+    advice = survey.advice()
+    click.echo(f"{survey.id}: epsilon {survey.epsilon:g} for one person, {survey.people:,} people, budget {survey.budget}")
+    for question, shared, sampled in zip(survey.questions, advice.shared, advice.sampled, strict=True):
+        click.echo(
+            f"  {question.id}: {question.mechanism.wire}, epsilon {question.mechanism.epsilon:.4g}, "
+            f"{question.mechanism.layout.bits:,} bits; error of a share {100 * shared:.3g} points if the budget is shared, "
+            f"{100 * sampled:.3g} if it is sampled"
+        )
+    click.echo(f'For these sizes budget = "{advice.better}" is better.')
 
-    from deniable.cli import bars, panel
+
+def show(data: dict[str, Any]) -> None:
+    """Results, as the collector gives them: bars with intervals, a block for each question."""
+    from deniable.cli import panel
 
     console = panel.console()
-    survey = results.survey
     console.print(
-        f"[bold]{survey.title}[/]: {results.people:,} people, epsilon {survey.epsilon:g} each over the whole survey"
+        f"[bold]{data['title']}[/]: {data['people']:,} people, epsilon {data['epsilon']:g} for {data['unit']}",
+        highlight=False,
     )
-    for each in results.answered:
+    for each in data["questions"]:
         console.print()
-        console.print(f"[bold]{each.question.ask}[/] ({each.reports:,} reports)")
-        if each.estimate is None:
-            console.print(f"[dim]Hidden until there are {survey.minimum_reports:,} reports.[/]")
+        console.print(f"[bold]{each['ask']}[/] ({each['reports']:,} reports)", highlight=False)
+        if each["hidden"]:
+            console.print(f"Hidden until there are {data['minimum_reports']:,} reports.", style="dim", highlight=False)
             continue
-        records = each.records(results.confidence)
-        shares = [line for line in records if line[2] == "share"][:40]
-        if shares and each.question.kind != "number":
-            width = max(len(line[3]) for line in shares)
-            scale = bars.axis(
-                [line[6] for line in shares], [line[7] for line in shares], max(20, console.width - width - 26)
+        shares = [line for line in each["estimates"] if line["measure"] == "share"]
+        others = [line for line in each["estimates"] if line["measure"] != "share"]
+        if len(shares) > 2 or not others:
+            _bars(console, shares)
+        for line in others:
+            console.print(
+                f"{line['measure']} {line['value']:.4g}, {data['confidence']:.0%} interval {line['low']:.4g} to "
+                f"{line['high']:.4g}",
+                highlight=False,
             )
-            grid = Table.grid(padding=(0, 2))
-            for line in shares:
-                drawn = bars.bar(scale, line[4], line[6], line[7], plain=console.options.ascii_only)
-                grid.add_row(line[3], f"{100 * line[4]:.1f} %", f"± {50 * (line[7] - line[6]):.1f}", drawn)
-            grid.add_row("", "", "", f"[dim]{scale.ticks()}[/]")
-            console.print(grid)
-        for line in records:
-            if line[2] != "share":
-                console.print(f"{line[2]}  {line[4]:.4g}, {results.confidence:.0%} interval {line[6]:.4g} to {line[7]:.4g}")
 
 
-def quiet_environment() -> dict[str, str]:
-    """The environment for a collector that is started from here."""
-    return {**os.environ, "PYTHONUNBUFFERED": "1"}
+def _bars(console: "Console", shares: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    from deniable.cli import bars
+
+    shown = sorted(shares, key=lambda line: -line["value"])[:MOST_BARS] if len(shares) > MOST_BARS else shares
+    width = min(30, max(len(line["answer"]) for line in shown))
+    lows, highs = [line["low"] for line in shown], [line["high"] for line in shown]
+    scale = bars.axis(lows, highs, max(20, console.width - width - 24))
+    grid = Table.grid(padding=(0, 2))
+    for line, low, high in zip(shown, lows, highs, strict=True):
+        drawn = bars.bar(scale, line["value"], low, high, plain=console.options.ascii_only)
+        grid.add_row(line["answer"], f"{100 * line['value']:.1f} %", f"± {50 * (high - low):.1f}", drawn)
+    grid.add_row("", "", "", f"[dim]{scale.ticks()}[/]")
+    console.print(grid, highlight=False)
+    if len(shown) < len(shares):
+        console.print(f"The {len(shown)} largest of {len(shares)}.", highlight=False)

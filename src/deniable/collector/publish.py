@@ -62,6 +62,7 @@ class Results:
         """The results as plain data; a question of too few reports has no estimates."""
         return {
             "survey": self.survey.id,
+            "title": self.survey.title,
             "fingerprint": self.survey.fingerprint,
             "epsilon": self.survey.epsilon,
             "unit": "one person over the whole survey",

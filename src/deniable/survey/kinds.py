@@ -63,6 +63,8 @@ def _category(domain: Domain, details: Details, epsilon: float, people: int) -> 
         return plan(domain, epsilon, people)
     if not isinstance(sensitive, list) or not sensitive or any(label not in domain.labels for label in sensitive):
         raise WrongDetail("sensitive", "The sensitive answers are a list of some of the choices.")
+    if NO_ANSWER in domain.labels:
+        sensitive = [*sensitive, NO_ANSWER]  # who stays silent has a reason
     try:
         return plan(domain, epsilon, people, sensitive=sensitive)
     except InvalidParameter as error:
