@@ -6,12 +6,12 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks import frequency, memory, run, utility
+from benchmarks import collector, frequency, memory, run, utility
 from benchmarks.effort import Effort
 from benchmarks.figure import Figure
 from benchmarks.table import tables
 
-FIGURES = [*frequency.FIGURES, *utility.FIGURES, *memory.FIGURES]
+FIGURES = [*frequency.FIGURES, *utility.FIGURES, *memory.FIGURES, *collector.FIGURES]
 
 
 class Bar:

@@ -208,6 +208,6 @@ def problem_headers(refusal: Refusal) -> Headers:
 
 async def respond(send: Send, status: int, body: bytes, media: bytes, headers: Headers | None = None) -> None:
     """One whole answer."""
-    start = [(b"content-type", media), (b"content-length", str(len(body)).encode()), *SAFE, *(headers or ())]
+    start = [(b"content-type", media), (b"content-length", str(len(body)).encode()), *SAFE[:2], *(headers or ())]
     await send({"type": "http.response.start", "status": status, "headers": start})
     await send({"type": "http.response.body", "body": body})

@@ -109,8 +109,10 @@ class Collector:
             for place, question in enumerate(self.survey.part(part)):
                 names = list(found[0].reports[place].columns)
                 columns = {name: np.concatenate([batch.reports[place].columns[name] for batch in found]) for name in names}
-                for period in np.unique(periods[new]).tolist():
+                for period in people:
                     rows = new & (periods == period)
+                    if not rows.any():
+                        continue
                     votes = question.mechanism.votes({name: column[rows] for name, column in columns.items()})
                     n, counts = tallies.get((period, question.id), (0, np.zeros(len(votes), np.int64)))
                     tallies[(period, question.id)] = n + int(rows.sum()), counts + votes

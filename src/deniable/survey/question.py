@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from deniable.core.domain import Answers
@@ -31,9 +32,14 @@ class Question:
         """Whether a person may stay silent; then silence is one of the answers and is randomized like them."""
         return bool(self.details.get("optional", False))
 
+    @cached_property
+    def bits(self) -> int:
+        """The size of one report."""
+        return self.mechanism.layout.bits
+
     def section(self, reports: int) -> int:
         """How many bytes this many reports take."""
-        return (reports * self.mechanism.layout.bits + 7) // 8
+        return (reports * self.bits + 7) // 8
 
     def answers(self, values: Answers) -> Answers:
         """The answers as the mechanism takes them: silence becomes an answer, where it is allowed."""
