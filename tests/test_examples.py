@@ -13,6 +13,7 @@ SAYS = {
     "first_steps.py": "50,000 reports of 4 bits, 25,036 bytes with their header",
     "merge_tallies.py": "5,000 + 5,000 = 10,000 reports",
     "sensitive_answers.py": "open answers  told with probability",
+    "survey.py": "2,001 people",
     "own_coins.py": "yes: yes 3/5, no 1/5, no answer 1/5",
 }
 
