@@ -201,6 +201,15 @@ def test_what_is_refused(app: App) -> None:
     assert 'deniable_refused_total{reason="damaged"} 6' in get(app, "/metrics").body.decode()
 
 
+def test_too_many_reports_at_once(tmp_path: Path) -> None:
+    for app in made(tmp_path, several(2), replace(Limits(), reports=1000, messages=3)):
+        asked = app.collector.survey
+        assert post(app, asked.batch({"q0": [1] * 1000}, 1000)).status == 200
+        refused(post(app, asked.batch({"q0": [1] * 1001}, 1001)), 413, "too-large")
+        refused(post(app, b"".join(asked.randomize_all({"q0": [1] * 4}, 4))), 413, "too-large")
+        assert counted(app) == 1000
+
+
 def test_impossible_reports_name_themselves(tmp_path: Path) -> None:
     for app in made(tmp_path, several(5)):
         asked = app.collector.survey

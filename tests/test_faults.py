@@ -2,13 +2,20 @@
 
 import asyncio
 import resource
+import ssl
 import threading
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 
 import numpy as np
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 import deniable as dn
 from deniable.collector import opened, results
@@ -124,8 +131,6 @@ def test_a_full_disk(file: Path, tmp_path: Path) -> None:
 
 
 def text(collector: Served) -> str:
-    import urllib.request
-
     with urllib.request.urlopen(collector.url + "/metrics", timeout=10) as answer:
         return str(answer.read().decode())
 
@@ -174,7 +179,6 @@ def test_two_collectors_on_one_database(file: Path, database_server: Postgres) -
 
 def post(collector: Served, body: bytes) -> dict[str, int]:
     import json
-    import urllib.request
 
     from deniable.device.sending import MEDIA
 
@@ -182,6 +186,57 @@ def post(collector: Served, body: bytes) -> dict[str, int]:
     with urllib.request.urlopen(request, timeout=30) as answer:
         found: dict[str, int] = json.loads(answer.read())
         return found
+
+
+@pytest.mark.needs("pyarrow")
+def test_kept_reports_are_in_files_when_it_stops(tmp_path: Path) -> None:
+    path, kept = tmp_path / "survey.toml", TEXT.replace("[survey]", "[survey]\nkeep_reports = true")
+    path.write_text(kept)
+    asked = survey(kept)
+    with served(path, str(tmp_path / "store.db")) as collector:
+        post(collector, asked.batch({"q0": [1] * 500, "q1": [2] * 500}, 500))
+    for question in asked.questions:
+        (segment,) = (tmp_path / "survey.reports").glob(f"{question.id}-*.parquet")
+        assert len(dn.read_reports(segment, question.mechanism)) == 500
+
+
+def test_over_tls(file: Path, tmp_path: Path) -> None:
+    certificate, key = self_signed(tmp_path)
+    collector = Served(file, str(tmp_path / "store.db"), None, "--tls-cert", str(certificate), "--tls-key", str(key))
+    trust = ssl.create_default_context(cafile=str(certificate))
+    url = collector.url.replace("http://", "https://")
+    try:
+        wait_for(lambda: answers(url, trust))
+        with urllib.request.urlopen(f"{url}/v1/survey", context=trust, timeout=10) as answer:
+            assert dn.Survey.from_json(answer.read().decode()).id == "several"
+        with pytest.raises(OSError):  # plain HTTP is not answered there
+            collector.get("/health/live")
+    finally:
+        collector.stop()
+
+
+def answers(url: str, trust: ssl.SSLContext) -> bool:
+    try:
+        with urllib.request.urlopen(f"{url}/health/live", context=trust, timeout=10):
+            return True
+    except OSError:
+        return False
+
+
+def self_signed(folder: Path) -> tuple[Path, Path]:
+    """A certificate for this machine that nobody else signed, and its key."""
+    now, key = datetime.now(UTC), ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "collector")])
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), 1, now - timedelta(days=1), now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    certificate, private = folder / "certificate.pem", folder / "key.pem"
+    certificate.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    plain = serialization.NoEncryption()
+    private.write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, plain))
+    return certificate, private
 
 
 def test_told_to_stop_it_answers_everybody(file: Path, tmp_path: Path) -> None:

@@ -82,6 +82,19 @@ def test_a_survey_keeps_its_laws_and_never_changes(new_store: NewStore, monkeypa
             store.register(survey(ONE.replace("Which town?", "What town?")))
 
 
+def test_two_may_register_a_survey_at_once(new_store: NewStore) -> None:
+    address, numbers = new_store(), list[int]()
+    stores = [open_store(address) for _ in range(4)]
+    threads = [threading.Thread(target=lambda s=s: numbers.append(s.register(survey(ONE))[0])) for s in stores]  # type: ignore[misc]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert numbers == [1] * 4
+    for store in stores:
+        store.close()
+
+
 def test_old_ids_are_forgotten(new_store: NewStore) -> None:
     with opened(new_store()) as store:
         number, _ = store.register(survey(ONE))

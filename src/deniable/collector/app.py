@@ -45,6 +45,7 @@ class Limits:
 
     body: int = 8 << 20  # bytes of a request
     messages: int = 10_000  # in a request
+    reports: int = 1_000_000  # in a request: a report may be as small as one bit
     queue: int = 64 << 20  # bytes that wait to be counted
     rate: float = 0.0  # requests a second from one address; 0 for no limit
     seconds: float = 30.0  # to send a body
@@ -87,7 +88,8 @@ class App:
 
     def _too_large(self) -> Refusal:
         return verdicts.TOO_LARGE.saying(
-            f"At most {self.limits.body:,} bytes and {self.limits.messages:,} messages are taken at once."
+            f"At most {self.limits.body:,} bytes, {self.limits.messages:,} messages and {self.limits.reports:,} reports are "
+            "taken at once."
         )
 
     async def _submitted(self, scope: Scope, receive: Receive) -> Refusal | list[Verdict]:
@@ -102,7 +104,7 @@ class App:
             return verdicts.DAMAGED.saying(str(error))
         if isinstance(messages, Refusal):
             return messages
-        if len(messages) > self.limits.messages:
+        if len(messages) > self.limits.messages or sum(message.reports for message in messages) > self.limits.reports:
             return self._too_large()
         answer = await self.writer.submit(messages, len(body))
         if not isinstance(answer, Refusal):

@@ -69,6 +69,7 @@ def read_backup(path: Path, store: Store) -> Survey:
     except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, DeniableError) as error:
         raise InvalidReport(f"The file {path} is not a whole backup of a survey. Copy it again.") from error
     with store.change() as change:
+        change.alone()
         if change.survey(survey.id) is not None:
             raise InvalidParameter(f"This store knows the survey {survey.id!r} already. Restore into an empty one.")
         number = change.put_survey(survey)

@@ -11,7 +11,7 @@ from deniable.errors import MissingExtra, Unavailable
 if TYPE_CHECKING:
     import psycopg
 
-_LOCK = 0x64656E69  # held while the tables are made, so that two collectors do not both make them
+_LOCK = 0x64656E69  # held while tables are made or a survey is registered, so that two collectors do not both do it
 
 
 class _Rows(View):
@@ -25,6 +25,9 @@ class _Rows(View):
 
 class _Change(_Rows, Change):
     for_update = " FOR UPDATE"
+
+    def alone(self) -> None:
+        self.run("SELECT pg_advisory_xact_lock(?)", _LOCK)
 
     def claim(self, number: int, ids: Mapping[bytes, int]) -> set[bytes]:
         # In order, so that two collectors never wait for each other in a circle. An id that another one is just taking

@@ -88,6 +88,9 @@ class View:
 class Change(View):
     """One transaction: everything it does happens, durably, or nothing does."""
 
+    def alone(self) -> None:
+        """Let nobody else register a survey until this transaction ends."""
+
     def put_survey(self, survey: Survey) -> int:
         """Remember a new survey, and give it a number."""
         number = int(self.run("SELECT COALESCE(MAX(number), 0) + 1 FROM surveys")[0][0])
@@ -176,6 +179,7 @@ class Store(ABC):
         was registered with, even if a newer planner would choose others; any other is refused.
         """
         with self.change() as change:
+            change.alone()
             known = change.survey(survey.id)
             if known is None:
                 return change.put_survey(survey), survey

@@ -16,6 +16,7 @@ log = logging.getLogger("deniable.collector")
 Answer = list[Verdict] | Refusal
 Waiting = tuple[Sequence[Message], "asyncio.Future[Answer]"]
 MOST_AT_ONCE = 2000  # messages in one transaction, so that nobody waits long
+MOST_REPORTS = 1_000_000  # reports that begin a transaction of their own, so that memory stays small
 
 
 class Writer:
@@ -61,8 +62,8 @@ class Writer:
             first = self._queue.get()
             if first is None:
                 return
-            together, size = [first], len(first[0])
-            while size < MOST_AT_ONCE:
+            together, size, reports = [first], len(first[0]), _reports(first)
+            while size < MOST_AT_ONCE and reports < MOST_REPORTS:
                 try:
                     more = self._queue.get_nowait()
                 except queue.Empty:
@@ -71,7 +72,7 @@ class Writer:
                     going = False
                     break
                 together.append(more)
-                size += len(more[0])
+                size, reports = size + len(more[0]), reports + _reports(more)
             answers = self._taken(together)
             assert self._loop is not None
             try:
@@ -102,6 +103,10 @@ class Writer:
             answers.append(verdicts[at : at + len(messages)])
             at += len(messages)
         return answers
+
+
+def _reports(waiting: Waiting) -> int:
+    return sum(message.reports for message in waiting[0])
 
 
 def _answer(together: list[Waiting], answers: Sequence[Answer]) -> None:
