@@ -76,6 +76,24 @@ def test_impossible_reports_do_not_spoil_the_others(tmp_path: Path) -> None:
     one.store.close()
 
 
+def test_what_only_the_law_forbids_is_found_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = collector(several(4), str(tmp_path / "db"))
+    kind = type(one.survey.questions[0].mechanism)
+    votes = kind.votes
+
+    def strict(self: dn.Mechanism, columns: dict[str, np.ndarray[tuple[int], np.dtype[np.uint8]]]) -> object:
+        if (columns["value"] == 3).any():
+            raise dn.InvalidReport("No device of this kind says 3.")
+        return votes(self, columns)
+
+    monkeypatch.setattr(kind, "votes", strict)
+    messages = [Message(bytes([place] * 16), 1, 0, 1, bytes([place % 4])) for place in range(20)]
+    verdicts = one.take(messages)
+    assert [isinstance(verdict, Refusal) for verdict in verdicts] == [place % 4 == 3 for place in range(20)]
+    assert shown(one) == {"q0": 15}
+    one.store.close()
+
+
 def test_stray_bits_are_impossible(tmp_path: Path) -> None:
     text = several(1000)
     one = collector(text, str(tmp_path / "db"))

@@ -85,7 +85,7 @@ def test_a_survey_keeps_its_laws_and_never_changes(new_store: NewStore, monkeypa
 def test_two_may_register_a_survey_at_once(new_store: NewStore) -> None:
     address, numbers = new_store(), list[int]()
     stores = [open_store(address) for _ in range(4)]
-    threads = [threading.Thread(target=lambda s=s: numbers.append(s.register(survey(ONE))[0])) for s in stores]  # type: ignore[misc]
+    threads = [threading.Thread(target=lambda s=s: numbers.append(s.register(survey(ONE))[0])) for s in stores]
     for thread in threads:
         thread.start()
     for thread in threads:

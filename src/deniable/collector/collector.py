@@ -41,6 +41,17 @@ class Collector:
         now = self.clock()
         verdicts: list[Verdict | None] = [self._timely(message, now) for message in messages]
         batches = self._unpacked(messages, verdicts)
+        try:
+            return self._settled(messages, verdicts, batches, now)
+        except InvalidReport:  # a law forbids what the layout allows: nothing was counted; find out which it was
+            self._weed(messages, verdicts)
+            return self._settled(messages, verdicts, self._unpacked(messages, verdicts), now)
+
+    def _settled(
+        self, messages: Sequence[Message], known: list[Verdict | None], batches: dict[int, list[_Batch]], now: float
+    ) -> list[Verdict]:
+        """The verdicts, after the messages that have none yet were counted in one transaction."""
+        verdicts = list(known)
         firsts: dict[bytes, int] = {}
         for place, message in enumerate(messages):
             if verdicts[place] is None and message.id in firsts:
@@ -55,6 +66,16 @@ class Collector:
                 self._count(change, messages, batches, [verdict is Counted.NOW for verdict in verdicts])
                 self._forget(change, now)
         return [verdict for verdict in verdicts if verdict is not None]
+
+    def _weed(self, messages: Sequence[Message], verdicts: list[Verdict | None]) -> None:
+        """Refuse the messages that cannot be counted even alone."""
+        for place, message in enumerate(messages):
+            if verdicts[place] is None:
+                try:
+                    for question, reports in zip(self.survey.part(message.part), self.survey.unpack(message), strict=True):
+                        question.mechanism.votes(reports.columns)
+                except InvalidReport as error:
+                    verdicts[place] = IMPOSSIBLE.saying(str(error))
 
     def _timely(self, message: Message, now: float) -> Refusal | None:
         survey = self.survey

@@ -12,7 +12,7 @@ from deniable.collector.openapi import description
 from deniable.collector.publish import Results, results
 from deniable.collector.segments import write_segment
 from deniable.collector.verdicts import Refusal
-from deniable.errors import DeniableError, InvalidParameter, MissingExtra, Unavailable
+from deniable.errors import DeniableError, MissingExtra, Unavailable
 
 try:
     from starlette.applications import Starlette
@@ -60,14 +60,12 @@ def routes(app: "App") -> Starlette:
         return reply(app.collector.survey.to_json(), "application/json")
 
     async def published(request: Request) -> Response:
-        kind, level = request.query_params.get("format", "json"), request.query_params.get("confidence", "0.95")
+        kind, level = request.query_params.get("format", "json"), _number(request.query_params.get("confidence", "0.95"))
         if kind not in FORMATS:
             return refused(verdicts.BAD_QUERY.saying(f"The format is one of {', '.join(FORMATS)}."))
-        try:
-            found = await asyncio.to_thread(_rendered, app, kind, float(level))
-        except ValueError:  # InvalidParameter is one
+        if not 0 < level < 1:
             return refused(verdicts.BAD_QUERY.saying("The confidence is a number between 0 and 1, such as 0.95."))
-        return reply(found, FORMATS[kind])
+        return reply(await asyncio.to_thread(_rendered, app, kind, level), FORMATS[kind])
 
     async def tallies(request: Request) -> Response:
         return reply(await asyncio.to_thread(_tallies, app), "application/json")
@@ -141,13 +139,18 @@ def _segment(app: "App") -> None:
         log.error("Kept reports stay in the store for now: %s", type(error).__name__)
 
 
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
 def _results(app: "App", confidence: float) -> Results:
     return results(app.collector.survey, app.collector.number, app.collector.store, confidence)
 
 
 def _rendered(app: "App", kind: str, confidence: float) -> str | bytes:
-    if not 0 < confidence < 1:
-        raise InvalidParameter("Confidence must lie between 0 and 1.")
     found = _results(app, confidence)
     return found.parquet() if kind == "parquet" else found.csv() if kind == "csv" else found.json()
 

@@ -31,6 +31,7 @@ Bools = NDArray[np.bool_]
 FORMAT = "deniable survey 1"
 SKEW = 600  # seconds by which a device's clock may be ahead
 MOST_QUESTIONS = 64
+MOST_PARTS = 1 << 12  # that are remembered
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +152,8 @@ class Survey:
             )
             if not allowed:
                 raise InvalidReport("No device of this survey answers that choice of questions.")
+            if len(self._parts) >= MOST_PARTS:
+                self._parts.clear()
             self._parts[bits] = tuple(q for place, q in enumerate(self.questions) if bits >> place & 1)
         return self._parts[bits]
 
