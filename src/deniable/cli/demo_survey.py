@@ -52,11 +52,10 @@ def run_survey(console: "Console", seed: int | None) -> None:
             )
             run_crowd(url, iter(bodies[::100]))
             data = json.loads(fetched_results(url, token, 0.95, "json"))
-            console.print(f"{data['people']:,} people are counted: each once.")
+            console.print(f"{data['people']:,} people are counted: each once. What one of them gave away, exactly:")
+            console.print(str(certify_survey(survey)), markup=False, highlight=False)
             console.print()
             surveys.show(data)
-    console.print()
-    console.print(str(certify_survey(asked)), markup=False, highlight=False)
 
 
 @contextmanager

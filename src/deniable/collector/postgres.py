@@ -20,7 +20,8 @@ class _Rows(View):
 
     def run(self, sql: str, *values: object) -> list[Row]:
         cursor = self._connection.execute(sql.replace("?", "%s").encode(), values)
-        return cursor.fetchall() if cursor.description is not None else []
+        # In a pipeline only a statement whose rows are asked for waits for the server.
+        return cursor.fetchall() if sql.startswith("SELECT") or "RETURNING" in sql else []
 
 
 class _Change(_Rows, Change):
@@ -67,7 +68,7 @@ class PostgresStore(Store):
                 if self._writer is None:
                     self._writer = self._connect()
                     _migrate(self._writer)
-                with self._writer.transaction():
+                with self._writer.pipeline(), self._writer.transaction():
                     yield _Change(self._writer)
             except (self._psycopg.Error, OSError) as error:
                 self._abandon()
