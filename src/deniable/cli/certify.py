@@ -78,6 +78,8 @@ def certify(
     Exit code: 0 if the promise holds, 1 if it does not, 2 if there is nothing to certify.
     """
     if is_survey(Path(mechanism)):
+        if any(option is not None for option in (values, file, other, epsilon, size, proof)) or words or secrets:
+            raise InvalidParameter("A survey holds its own questions and budget. Leave the other options out.")
         _survey(ctx, Path(mechanism), as_json)
         return
     if mechanism in MAKERS:

@@ -115,6 +115,8 @@ def estimate(
         check_target(target, force)
     confidence_each(confidence, 1)  # refuses what is no confidence
     if len(files) == 1 and surveys.is_survey(files[0]):
+        if top is not None or exact or clean != "none" or save_tally is not None or picture is not None or mechanism_file:
+            raise InvalidParameter("A survey takes --store, --url, --token, --confidence, --json, --csv and --parquet only.")
         survey_results(files[0], store, url, token, confidence, csv_file, parquet_file, as_json)
         return
     if mechanism_file is None or any(option is not None for option in (store, url, parquet_file)):

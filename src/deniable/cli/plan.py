@@ -81,6 +81,9 @@ def plan(
     FILE is what devices, collectors and analysts share: see deniable perturb, certify and estimate.
     """
     if survey is not None:
+        given = (values, file, other, open_share, epsilon, people, max_bits, name, error, out)
+        if any(option is not None for option in given) or words or secrets or as_json:
+            raise InvalidParameter("A survey holds its own questions and budget. Leave the options out.")
         plan_survey(survey)
         return
     if epsilon is None or people is None:

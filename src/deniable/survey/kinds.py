@@ -29,6 +29,12 @@ class WrongDetail(InvalidParameter):
         self.key = key
 
 
+def error_of_shares(mechanism: Mechanism, people: int) -> float:
+    """The error to expect of a share, root mean square, if all answers are equally common."""
+    size = mechanism.domain.size
+    return float(np.sqrt(np.mean(mechanism.predict(np.full(size, 1 / size), people).standard_error ** 2)))
+
+
 @dataclass(frozen=True)
 class Kind:
     """How questions of one kind are made, asked, simulated and summarized."""
@@ -40,6 +46,7 @@ class Kind:
     read: Callable[[Domain, str], object]
     pretend: Callable[[Domain, np.random.Generator, int], Answers]
     more: Callable[[Domain, Estimate], Mapping[str, tuple[float, float]]] = lambda domain, estimate: {}
+    error: Callable[[Mechanism, int], float] = error_of_shares
 
 
 def _choices(details: Details) -> Categories:

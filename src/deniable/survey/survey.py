@@ -273,7 +273,5 @@ class Survey:
 
 
 def _error(question: Question, epsilon: float, people: int) -> float:
-    """The error to expect of a share, root mean square, if all answers are equally common."""
     mechanism = question.how.mechanism(question.mechanism.domain, question.details, epsilon, people)
-    size = mechanism.domain.size
-    return float(np.sqrt(np.mean(mechanism.predict(np.full(size, 1 / size), people).standard_error ** 2)))
+    return question.how.error(mechanism, people)
