@@ -156,6 +156,33 @@ def test_a_database_that_goes_away(file: Path, database_server: Postgres) -> Non
 
 
 @pytest.mark.needs("postgres", "psycopg")
+def test_a_database_that_becomes_read_only(file: Path, database_server: Postgres) -> None:
+    import psycopg
+
+    store = database_server.database()
+    name = store.rpartition("/")[2]
+
+    def read_only(switch: str) -> None:
+        with psycopg.connect(database_server.address("postgres"), autocommit=True) as connection:
+            connection.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = {switch}".encode())
+            connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,))
+
+    with served(file, store) as collector:
+        load = Load(collector.url)
+        try:
+            wait_for(lambda: len(load.made) > 40)
+            read_only("on")
+            wait_for(lambda: "deniable_store_up 0" in text(collector))
+            read_only("off")
+            wait_for(lambda: "deniable_store_up 1" in text(collector))
+        finally:
+            load._going = False
+        (sent,) = load.finish()
+        assert sent.statuses[503] > 0
+    load.check(store)
+
+
+@pytest.mark.needs("postgres", "psycopg")
 def test_two_collectors_on_one_database(file: Path, database_server: Postgres) -> None:
     store = database_server.database()
     first, second = Served(file, store), Served(file, store)  # started together: both make the tables
