@@ -24,7 +24,7 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $@
 
 demo: $(STAMP)
-	$(BIN)/deniable demo --picture demo.png
+	$(BIN)/deniable demo --picture demo.png --survey
 
 test: $(STAMP)
 	$(BIN)/ruff check .

@@ -6,7 +6,18 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from benchmarks import aggregation, frequency, key_value, memory, numbers, releases, run, sparse, utility
+from benchmarks import (
+    aggregation,
+    collector,
+    frequency,
+    key_value,
+    memory,
+    numbers,
+    releases,
+    run,
+    sparse,
+    utility,
+)
 from benchmarks.effort import Effort
 from benchmarks.figure import Figure
 from benchmarks.table import tables
@@ -19,6 +30,7 @@ FIGURES = [
     *key_value.FIGURES,
     *sparse.FIGURES,
     *aggregation.FIGURES,
+    *collector.FIGURES,
     *memory.FIGURES,
 ]
 

@@ -3,8 +3,12 @@
 import importlib.util
 import os
 import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
+
+from tests.servers import Postgres, postgres, postgres_programs
 
 PROGRAMS = {"cc", "java"}
 
@@ -14,6 +18,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def missing(name: str) -> bool:
+    if name == "postgres":
+        return postgres_programs() is None
     return shutil.which(name) is None if name in PROGRAMS else importlib.util.find_spec(name) is None
 
 
@@ -23,3 +29,32 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.fail(f"ALL=1 leaves nothing out, but {', '.join(absent)} is missing", pytrace=False)
     if absent:
         pytest.skip(f"left out: {', '.join(absent)} is missing")
+
+
+@pytest.fixture(scope="session")
+def database_server() -> Iterator[Postgres]:
+    """A PostgreSQL of the tests' own, started once."""
+    with postgres() as server:
+        yield server
+
+
+BOTH_STORES = [
+    pytest.param("sqlite", id="sqlite"),
+    pytest.param("postgresql", id="postgresql", marks=pytest.mark.needs("postgres", "psycopg")),
+]
+
+
+@pytest.fixture(params=BOTH_STORES)
+def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], str]:
+    """Addresses of empty stores of either kind."""
+    made = 0
+
+    def address() -> str:
+        nonlocal made
+        made += 1
+        if request.param == "sqlite":
+            return str(tmp_path / f"store{made}.db")
+        server: Postgres = request.getfixturevalue("database_server")
+        return server.database()
+
+    return address

@@ -24,6 +24,9 @@ ORDER = [
     "graphs",
     "files",
     "aggregate",
+    "device",
+    "survey",
+    "collector",
     "cli",
 ]
 
@@ -70,6 +73,7 @@ def test_public_names_are_listed_once_and_exist() -> None:
 def test_import_is_light() -> None:
     """Nothing heavy is loaded by the import, nor by randomizing and certifying one answer."""
     heavy = ["numba", "scipy", "pyarrow", "matplotlib", "pandas", "click", "rich", "distributed", "pyspark"]
+    heavy += ["starlette", "uvicorn", "psycopg", "sqlite3", "urllib.request", "http.server"]
     code = f"""
 import sys, deniable as dn
 mechanism = dn.SubsetSelection(dn.Categories(["yes", "no", "maybe"]), epsilon=1.0)

@@ -10,6 +10,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.odds import odds_below
 from deniable.core.reports import Reports, concatenate
 from deniable.core.tally import Tally
+from deniable.device import Device, Ledger, Outcome
 from deniable.domains import (
     Categories,
     Features,
@@ -27,16 +28,19 @@ from deniable.domains import (
     quadkey,
 )
 from deniable.errors import (
+    BudgetSpent,
     DeniableError,
     EmptyBatch,
     EngineFailure,
     InvalidCoins,
     InvalidParameter,
     InvalidReport,
+    InvalidSurvey,
     MissingExtra,
     NotCertifiable,
     OutsideDomain,
     SurveyMismatch,
+    Unavailable,
 )
 from deniable.files import from_arrow, read_batches, read_losses, read_reports, to_arrow, write_batches, write_reports
 from deniable.graphs import BipartiteGraph, Graph, common_neighbours, count_triangles
@@ -86,6 +90,7 @@ from deniable.postprocess import base_cut, em, em_channel, least_squares, norm_s
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify
 from deniable.privacy.law import Law, law
+from deniable.survey import Question, Survey, SurveyCertificate, certify_survey
 from deniable.wrappers import Pilot, PilotedEstimate, PublishedUtility, UtilityOptimized, mechanism_from_json
 
 __all__ = [
@@ -95,6 +100,7 @@ __all__ = [
     "BitRand",
     "BitSampling",
     "BlockDesign",
+    "BudgetSpent",
     "Categories",
     "Certificate",
     "Coarsened",
@@ -102,6 +108,7 @@ __all__ = [
     "Comparison",
     "Compressed",
     "DeniableError",
+    "Device",
     "DirectResponse",
     "Domain",
     "Duchi",
@@ -121,11 +128,13 @@ __all__ = [
     "InvalidCoins",
     "InvalidParameter",
     "InvalidReport",
+    "InvalidSurvey",
     "KeySampling",
     "KeyValue",
     "KeyValueEstimate",
     "LabelResponse",
     "Law",
+    "Ledger",
     "Link",
     "LocalHashing",
     "LossMatrix",
@@ -135,6 +144,7 @@ __all__ = [
     "MissingExtra",
     "NotCertifiable",
     "Ordered",
+    "Outcome",
     "OutsideDomain",
     "PCKVDirect",
     "PCKVUnary",
@@ -147,6 +157,7 @@ __all__ = [
     "PrivUnit",
     "PrivacyLoss",
     "PublishedUtility",
+    "Question",
     "ReleaseChannel",
     "Reports",
     "Rotation",
@@ -156,11 +167,14 @@ __all__ = [
     "SparseVector",
     "Staircase",
     "SubsetSelection",
+    "Survey",
+    "SurveyCertificate",
     "SurveyMismatch",
     "Tally",
     "ThreeOutputs",
     "ThreeState",
     "Unary",
+    "Unavailable",
     "UnitCodes",
     "UnitVectors",
     "UtilityOptimized",
@@ -170,6 +184,7 @@ __all__ = [
     "aggregate",
     "base_cut",
     "certify",
+    "certify_survey",
     "common_neighbours",
     "compare_releases",
     "concatenate",

@@ -9,6 +9,9 @@ A message says what is wrong, what is allowed and what to do. It never holds a p
     ├── InvalidCoins        something else where a source of randomness is expected
     ├── InvalidReport       bytes or columns that no device of this mechanism can have sent
     ├── SurveyMismatch      reports, tallies or files of another mechanism
+    ├── InvalidSurvey       a survey file that says something impossible; the message points to the line
+    ├── BudgetSpent         a person who has answered already, or has no budget left
+    ├── Unavailable         a collector or its store that cannot take reports just now
     ├── NotCertifiable      code whose law cannot be established by the method asked for
     ├── EngineFailure       an engine that cannot be reached, or that lost its workers
     └── MissingExtra        an optional package that is not installed
@@ -41,6 +44,18 @@ class InvalidReport(DeniableError, ValueError):
 
 class SurveyMismatch(DeniableError, ValueError):
     """Reports, tallies or files that belong to another mechanism or question."""
+
+
+class InvalidSurvey(InvalidParameter):
+    """A survey file that says something impossible; the message begins with the file and the line."""
+
+
+class BudgetSpent(DeniableError):
+    """A person who has answered this survey already, or whose budget does not suffice for it."""
+
+
+class Unavailable(DeniableError):
+    """A collector or a store that cannot take reports just now; nothing was counted, so try again later."""
 
 
 class NotCertifiable(DeniableError):

@@ -8,6 +8,7 @@ import click
 from deniable.cli import claims as claims_verb
 from deniable.cli import options
 from deniable.cli.mechanisms import MAKERS, NAMES, made, read_mechanism
+from deniable.cli.surveys import is_survey
 from deniable.core.domain import Label
 from deniable.core.loss import Proof, written_odds
 from deniable.core.mechanism import Mechanism
@@ -16,6 +17,7 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms import BitRand, DuchiVector, FeatureVector, SubsetSelection, UnitCodes
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify as certificate_of
+from deniable.survey import Survey, certify_survey
 from deniable.wrappers.utility import UtilityOptimized
 
 LARGEST = 100_000  # values: past this, following a mechanism takes minutes
@@ -51,7 +53,8 @@ def certify(
 ) -> None:
     """Work out the exact privacy loss of MECHANISM and say whether it keeps its promise.
 
-    MECHANISM is a name from the list below, or the path of a JSON file written by deniable plan or mechanism.to_json().
+    MECHANISM is a name from the list below, or the path of a JSON file written by deniable plan or mechanism.to_json(), or
+    of a survey.toml: then every question is certified, and what a person spends on all of them.
 
     Epsilon bounds how much one report can change anybody's mind. No report is more than e^epsilon times as likely under one
     answer as under another, so the odds between any two answers, whatever they were before, change by at most that factor:
@@ -73,6 +76,7 @@ def certify(
     deniable certify unary-symmetric --values 1024 --epsilon 2 --json
     deniable certify hashing --values 30 --sensitive 0-9 --epsilon 1
     deniable certify mechanism.json
+    deniable certify survey.toml
     deniable certify --claims
 
     With --claims, mechanisms are certified as they were published, and the epsilon that holds is shown beside the one that
@@ -80,7 +84,7 @@ def certify(
 
     Exit code: 0 if the promise holds, 1 if it does not, 2 if there is nothing to certify.
     """
-    given = any(option is not None for option in (values, file, other, epsilon, size, proof)) or bool(words)
+    given = any(option is not None for option in (values, file, other, epsilon, size, proof)) or bool(words or secrets)
     if claims:
         if mechanism is not None or given:
             raise InvalidParameter("--claims has its own list of mechanisms. Leave everything else out, but for --json.")
@@ -88,6 +92,11 @@ def certify(
         return
     if mechanism is None:
         raise click.MissingParameter(ctx=ctx, param_type="argument", param_hint="'MECHANISM'")
+    if is_survey(Path(mechanism)):
+        if given:
+            raise InvalidParameter("A survey holds its own questions and budget. Leave the other options out.")
+        _survey(ctx, Path(mechanism), as_json)
+        return
     if mechanism in MAKERS:
         _check_size(values or 0)
         question = options.domain(values, words, file, other)
@@ -118,6 +127,37 @@ def certify(
     else:
         panel.console().print(panel.certificate(certificate))
     if not certificate.holds:
+        ctx.exit(1)
+
+
+def _survey(ctx: click.Context, path: Path, as_json: bool) -> None:
+    """The certificate of a survey: of every question, and of a person over all of them."""
+    survey = Survey.load(path)
+    for question in survey.questions:
+        _check_size(question.mechanism.domain.size)
+    from deniable.cli import panel
+
+    with panel.waiting("following the coins"):
+        found = certify_survey(survey)
+    if as_json:
+        bounded = found.loss.odds is not None
+        record = {
+            "holds": found.holds,
+            "survey": survey.id,
+            "fingerprint": survey.fingerprint,
+            "unit": "one person over the whole survey",
+            "budget": survey.epsilon,
+            "epsilon": found.loss.epsilon() if bounded else None,
+            "odds": str(found.loss.odds) if bounded else None,
+            "questions": {q.id: _record(each) for q, each in zip(survey.questions, found.questions, strict=True)},
+        }
+        click.echo(json.dumps(record))
+    else:
+        for question, each in zip(survey.questions, found.questions, strict=True):
+            click.echo(f"{question.id}: {question.ask}")
+            panel.console().print(panel.certificate(each))
+        click.echo(str(found))
+    if not found.holds:
         ctx.exit(1)
 
 

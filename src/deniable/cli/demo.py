@@ -32,8 +32,11 @@ if TYPE_CHECKING:
 )
 @options.seed
 @options.picture
+@click.option("--survey", "with_survey", is_flag=True, help="End with a whole survey over HTTP; needs the extra collector.")
 @click.pass_context
-def demo(ctx: click.Context, epsilon: float, name: str | None, seed: int | None, picture: Path | None) -> None:
+def demo(
+    ctx: click.Context, epsilon: float, name: str | None, seed: int | None, picture: Path | None, with_survey: bool
+) -> None:
     """Ask 228,421 people for their marital status without learning anybody's.
 
     The answers are real: US Current Population Surveys of 1994 and 1995. Each is randomized, packed to bytes, unpacked and
@@ -45,6 +48,7 @@ def demo(ctx: click.Context, epsilon: float, name: str | None, seed: int | None,
     deniable demo
     deniable demo --epsilon 0.2 --mechanism unary
     deniable demo --seed 7 --picture demo.png
+    deniable demo --survey
     """
     check_picture(picture)
     question = marital_status()
@@ -74,6 +78,11 @@ def demo(ctx: click.Context, epsilon: float, name: str | None, seed: int | None,
         with panel.waiting("drawing the picture"):
             draw(estimate.plot(), picture)
         console.print(f"The picture is in {picture}.", soft_wrap=True, markup=False)
+    if with_survey:
+        from deniable.cli.demo_survey import run_survey
+
+        _rule(console, "6", "A whole survey: a collector, 20,000 devices, its results")
+        run_survey(console, seed)
     if not certificate.holds:
         ctx.exit(1)
 

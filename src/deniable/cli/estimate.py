@@ -12,8 +12,9 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.cli import options
+from deniable.cli import options, surveys
 from deniable.cli.mechanisms import read_mechanism
+from deniable.cli.survey_results import survey_results
 from deniable.cli.targets import check_picture, check_target, draw, write_text
 from deniable.core.estimate import Estimate, confidence_each
 from deniable.core.mechanism import Mechanism, PureProtocol
@@ -33,7 +34,16 @@ FEW_ROWS = 30  # of one for more answers than that
 
 @click.command(short_help="Estimate the shares from reports.")
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="REPORTS...")
-@options.mechanism_file
+@click.option(
+    "--mechanism",
+    "mechanism_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The mechanism that made the reports, as deniable plan wrote it; a survey needs none.",
+)
+@surveys.store_option
+@click.option("--url", metavar="URL", help="For a survey: ask the collector at URL instead of the store.")
+@surveys.token_option
 @click.option("--top", type=click.IntRange(min=1), metavar="K", help="Only the K largest shares, largest first.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, metavar="C", help="How often intervals hold.")
 @click.option("--exact", is_flag=True, help="Intervals that hold however few the reports; wider. Needs the extra stats.")
@@ -51,13 +61,24 @@ FEW_ROWS = 30  # of one for more answers than that
     metavar="FILE",
     help="Write the table to FILE instead of printing it.",
 )
+@click.option(
+    "--parquet",
+    "parquet_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="For a survey: write the results to FILE as Parquet.",
+)
 @click.option("--save-tally", type=click.Path(path_type=Path), metavar="FILE", help="Write the counts to FILE, as JSON.")
 @options.force
 @options.picture
 @options.json_flag
 def estimate(
     files: tuple[Path, ...],
-    mechanism_file: Path,
+    mechanism_file: Path | None,
+    store: str | None,
+    url: str | None,
+    token: str | None,
+    parquet_file: Path | None,
     top: int | None,
     confidence: float,
     exact: bool,
@@ -82,11 +103,26 @@ def estimate(
     deniable estimate north.parquet south.parquet --mechanism mechanism.json --top 10
     deniable estimate north.parquet --mechanism mechanism.json --save-tally north.json
     deniable estimate north.json south.json --mechanism mechanism.json --csv shares.csv
+
+    With a survey instead, the results of its collector are shown, from the store beside it or from a running collector:
+
+    \b
+    deniable estimate survey.toml
+    deniable estimate survey.toml --url http://127.0.0.1:8080 --csv results.csv
     """
     check_picture(picture)
-    for target in (csv_file, save_tally):
+    for target in (csv_file, save_tally, parquet_file):
         check_target(target, force)
     confidence_each(confidence, 1)  # refuses what is no confidence
+    if len(files) == 1 and surveys.is_survey(files[0]):
+        if top is not None or exact or clean != "none" or save_tally is not None or picture is not None or mechanism_file:
+            raise InvalidParameter("A survey takes --store, --url, --token, --confidence, --json, --csv and --parquet only.")
+        survey_results(files[0], store, url, token, confidence, csv_file, parquet_file, as_json)
+        return
+    if mechanism_file is None or any(option is not None for option in (store, url, parquet_file)):
+        raise InvalidParameter(
+            "Files of reports need --mechanism FILE. The options --store, --url and --parquet are for a survey.toml."
+        )
     _check_once(files)
     mechanism = read_mechanism(mechanism_file)
     if exact and not isinstance(mechanism, PureProtocol):

@@ -6,6 +6,7 @@ from typing import IO, Any
 import click
 
 from deniable.cli.aggregate import aggregate
+from deniable.cli.answer import answer, simulate
 from deniable.cli.certify import certify
 from deniable.cli.compare import compare
 from deniable.cli.demo import demo
@@ -14,6 +15,7 @@ from deniable.cli.graph import graph
 from deniable.cli.perturb import perturb
 from deniable.cli.plan import plan
 from deniable.cli.release import release
+from deniable.cli.serve import backup, restore, serve, token
 from deniable.errors import DeniableError
 
 
@@ -65,8 +67,31 @@ def main() -> None:
     deniable certify mechanism.json
     deniable perturb answers.csv --column smokes --mechanism mechanism.json --out answers.reports
     deniable estimate answers.reports --mechanism mechanism.json
+
+    Or ask people, with one file for the whole survey:
+
+    \b
+    deniable serve survey.toml
+    deniable answer survey.toml
+    deniable estimate survey.toml
     """
 
 
-for verb in (demo, plan, certify, perturb, aggregate, estimate, compare, release, graph):
+for verb in (
+    demo,
+    plan,
+    certify,
+    perturb,
+    aggregate,
+    estimate,
+    compare,
+    release,
+    graph,
+    serve,
+    answer,
+    simulate,
+    token,
+    backup,
+    restore,
+):
     main.add_command(verb)

@@ -8,6 +8,7 @@ import click
 
 from deniable.cli import options
 from deniable.cli.mechanisms import MAKERS, short
+from deniable.cli.surveys import plan_survey
 from deniable.cli.targets import check_target, write_text
 from deniable.core.domain import Label
 from deniable.domains import Categories
@@ -27,10 +28,11 @@ LEGEND = (
 
 
 @click.command(short_help="Choose the mechanism for a question.")
+@click.argument("survey", type=click.Path(path_type=Path), metavar="[SURVEY]", required=False)
 @options.question
 @options.sensitive
-@options.epsilon
-@options.people
+@click.option("--epsilon", type=float, metavar="E", help="The privacy budget of one answer.")
+@click.option("--people", type=int, metavar="N", help="How many people will answer.")
 @click.option("--max-bits", type=int, metavar="B", help="The most bits that a report may take.")
 @click.option("--mechanism", "name", type=click.Choice(list(MAKERS)), help="Take this one instead of the best.")
 @click.option("--error", type=float, metavar="SHARE", help="Also tell how many people an error of this size takes: 0.01.")
@@ -38,14 +40,15 @@ LEGEND = (
 @options.force
 @options.json_flag
 def plan(
+    survey: Path | None,
     values: int | None,
     words: tuple[str, ...],
     file: Path | None,
     other: str | None,
     secrets: tuple[str, ...],
     open_share: float | None,
-    epsilon: float,
-    people: int,
+    epsilon: float | None,
+    people: int | None,
     max_bits: int | None,
     name: str | None,
     error: float | None,
@@ -69,8 +72,22 @@ def plan(
     With --sensitive, only those answers are protected: a report that tells another one can come from nobody else, and all
     other reports are as alike as the budget asks.
 
+    With a survey.toml instead of a question, the mechanisms it takes are shown, and whether the budget of a person is better
+    shared by all questions or spent on some of them, drawn at random:
+
+    \b
+    deniable plan survey.toml
+
     FILE is what devices, collectors and analysts share: see deniable perturb, certify and estimate.
     """
+    if survey is not None:
+        given = (values, file, other, open_share, epsilon, people, max_bits, name, error, out)
+        if any(option is not None for option in given) or words or secrets or as_json:
+            raise InvalidParameter("A survey holds its own questions and budget. Leave the options out.")
+        plan_survey(survey)
+        return
+    if epsilon is None or people is None:
+        raise InvalidParameter("A plan needs --epsilon, the budget of one answer, and --people, how many will answer.")
     check_target(out, force)
     if name is not None and max_bits is not None:
         raise InvalidParameter("Give --mechanism or --max-bits, not both: a mechanism has the bits it has.")

@@ -32,6 +32,12 @@ def _twin(work: int) -> ModuleType:
     return _compiled or plain
 
 
+def expect_work() -> None:
+    """Load the compiled loops at the next call: for a process that is going to work for long."""
+    global _done
+    _done = max(_done, COMPILE_AFTER)
+
+
 def compare_planes(planes: Words, digit: int) -> tuple[Words, Words]:
     """Compare 64 random bytes per word with `digit`, bit plane by bit plane from the top: (smaller, equal) lanes."""
     result: tuple[Words, Words] = _twin(planes.size * 8).compare_planes(planes, digit)

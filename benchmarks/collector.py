@@ -1,0 +1,211 @@
+"""The collector over HTTP: requests and reports a second, each acknowledged when it is durable; and what it takes for that.
+
+Server and load share the machine. The bound is the same server with an application that reads the body and answers at once:
+no validation, no ids, no counting, no store.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache, partial
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+import deniable as dn
+from benchmarks.effort import Effort
+from benchmarks.figure import Figure
+from deniable.collector.crowd import Sent, run_crowd
+from deniable.survey.reading import parse_toml
+from tests.servers import free_port, postgres, postgres_programs, served, wait_until_ready
+
+CELLS, CONNECTIONS, BATCH = 16, 64, 1000
+STARTING = 4.0  # seconds in which a collector still loads its compiled loops in the background
+BARE = """
+import uvicorn
+async def app(scope, receive, send):
+    if scope["type"] == "lifespan":
+        return
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+    await send({"type": "http.response.body", "body": b"{}"})
+uvicorn.run(app, port=PORT, log_level="error", access_log=False, lifespan="off")
+"""
+
+
+def text(cells: int) -> str:
+    head = '[survey]\nid = "bench"\nepsilon = 1.0\nminimum_reports = 1\npeople = 100000\n'
+    return f'{head}[[question]]\nid = "q"\nkind = "category"\nchoices = {list(range(cells))}\n'
+
+
+@contextmanager
+def collector(store: str, cells: int = CELLS) -> Iterator[tuple[str, int]]:
+    """A collector's address and process, on a store of its own."""
+    folder = Path(tempfile.mkdtemp(prefix="deniable-bench-"))
+    (folder / "survey.toml").write_text(text(cells))
+    try:
+        if store == "postgresql":
+            with postgres() as server, served(folder / "survey.toml", server.database()) as running:
+                time.sleep(STARTING)
+                yield running.url, running.process.pid
+        else:
+            with served(folder / "survey.toml", str(folder / "store.db")) as running:
+                time.sleep(STARTING)
+                yield running.url, running.process.pid
+    finally:
+        shutil.rmtree(folder)
+
+
+def bodies(kind: str, cells: int = CELLS) -> Iterator[bytes]:
+    """Reports of one person each, or of a thousand under one id, without end."""
+    survey, random = parse_toml(text(cells), "survey.toml"), np.random.default_rng(0)
+    while True:
+        answers = {"q": random.integers(0, cells, BATCH)}
+        if kind == "single":
+            yield from survey.randomize_all(answers, BATCH)
+        else:
+            yield survey.batch(answers, BATCH)
+
+
+def requests(kind: str, effort: Effort) -> int:
+    return max(500, effort.n // 50) if kind == "single" else max(300, effort.n // 500)
+
+
+def sent(url: str, kind: str, effort: Effort, connections: int = CONNECTIONS) -> tuple[float, Sent]:
+    """Requests a second, and what was answered; the reports are made beforehand."""
+    count = requests(kind, effort)
+    made = list(islice(bodies(kind), count + 300))
+    run_crowd(url, iter(made[count:]), connections)  # warm up
+    start = time.perf_counter()
+    done = run_crowd(url, iter(made[:count]), connections)
+    seconds = time.perf_counter() - start
+    if done.arrived != count or done.lost:
+        raise RuntimeError(f"the collector refused some reports: {done.statuses}, {done.lost} connections lost")
+    return count / seconds, done
+
+
+@cache
+def measured(store: str, kind: str, effort: Effort) -> tuple[float, float]:
+    """Requests a second, and the seconds within which 99 of 100 were answered."""
+    with collector(store) as (url, _):
+        rate, done = sent(url, kind, effort)
+    return rate, float(np.percentile(done.seconds, 99))
+
+
+def throughput(store: str, kind: str, effort: Effort) -> float:
+    return measured(store, kind, effort)[0] * (1 if kind == "single" else BATCH)
+
+
+def slowest(store: str, kind: str, effort: Effort) -> float:
+    return 1000 * measured(store, kind, effort)[1]
+
+
+@cache
+def bare(kind: str, effort: Effort) -> tuple[float, float]:
+    port = free_port()
+    with subprocess.Popen([sys.executable, "-c", BARE.replace("PORT", str(port))]) as process:
+        try:
+            wait_until_ready(f"http://127.0.0.1:{port}")
+            rate, done = sent(f"http://127.0.0.1:{port}", kind, effort)
+        finally:
+            process.terminate()
+    return rate, float(np.percentile(done.seconds, 99))
+
+
+def bound(kind: str, effort: Effort) -> tuple[float, str]:
+    return bare(kind, effort)[0] * (1 if kind == "single" else BATCH), "uvicorn alone, no store"
+
+
+def bound_slowest(kind: str, effort: Effort) -> tuple[float, str]:
+    return 1000 * bare(kind, effort)[1], "uvicorn alone, no store"
+
+
+def many_clients(effort: Effort) -> float:
+    """A thousand connections at once, for a minute (six seconds if quick): requests that failed."""
+    seconds = 60 if effort.seconds >= 0.5 else 6
+    with collector("sqlite") as (url, _):
+        end = time.monotonic() + seconds
+
+        def until() -> Iterator[bytes]:
+            for body in bodies("single"):
+                if time.monotonic() > end:
+                    return
+                yield body
+
+        done = run_crowd(url, until(), 1000)
+    return float(sum(done.statuses.values()) - done.arrived + done.lost)
+
+
+def growth(effort: Effort) -> float:
+    """How much more memory the collector holds after ten times effort.n reports than after the first tenth of them."""
+    with collector("sqlite") as (url, pid):
+        batches = bodies("batch")
+        run_crowd(url, islice(batches, effort.n // BATCH), 16)
+        first = _resident(pid)
+        run_crowd(url, islice(batches, 9 * effort.n // BATCH), 16)
+        return float(max(0, _resident(pid) - first))
+
+
+def _resident(pid: int) -> int:
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def results(effort: Effort) -> float:
+    """Milliseconds for the estimates of a survey with a thousand cells, over HTTP, best of ten."""
+    with collector("sqlite", 1000) as (url, _):
+        run_crowd(url, islice(bodies("batch", 1000), 20), 4)
+        times = []
+        for _ in range(10):
+            start = time.perf_counter()
+            with urllib.request.urlopen(f"{url}/v1/results") as answer:
+                answer.read()
+            times.append(time.perf_counter() - start)
+    return 1000 * min(times)
+
+
+def estimate_alone(effort: Effort) -> tuple[float, str]:
+    mechanism = parse_toml(text(1000), "survey.toml").questions[0].mechanism
+    tally = mechanism.tally(mechanism.perturb(np.arange(20_000) % 1000, dn.SeededCoins(1)))
+    return 1e3 / effort.rate(lambda: mechanism.estimate(tally).interval(), 1), "the estimate alone"
+
+
+STORES = ["sqlite", *(["postgresql"] if postgres_programs() else [])]
+UNITS = {"single": "requests/second", "batch": "reports/second"}
+FIGURES = [
+    *(
+        Figure(
+            f"collector/{kind}/{store}", UNITS[kind], partial(throughput, store, kind), partial(bound, kind), has_peers=False
+        )
+        for kind in UNITS
+        for store in STORES
+    ),
+    *(
+        Figure(
+            f"collector/p99/{kind}/{store}",
+            "milliseconds for 99 of 100",
+            partial(slowest, store, kind),
+            partial(bound_slowest, kind),
+            has_peers=False,
+        )
+        for kind in UNITS
+        for store in STORES
+    ),
+    Figure("collector/failures/1000-clients", "requests that failed", many_clients, lambda _: (1.0, "one"), has_peers=False),
+    Figure(
+        "collector/memory",
+        "bytes that grew",
+        growth,
+        lambda effort: (160.0 * effort.n, "the ids of all reports"),
+        has_peers=False,
+    ),
+    Figure("collector/results/1000", "milliseconds", results, estimate_alone, has_peers=False),
+]

@@ -1,0 +1,127 @@
+"""`deniable answer` and `simulate`: people who answer a survey."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from deniable.cli import options, surveys
+from deniable.core.coins import SecureCoins, SeededCoins
+from deniable.device import Device, Ledger
+from deniable.device.sending import http_sender
+from deniable.errors import BudgetSpent, InvalidParameter, OutsideDomain
+from deniable.survey import Survey
+
+AT_ONCE = 10_000  # people whose reports are made together
+
+
+@click.command(short_help="Answer a survey in the terminal.")
+@surveys.argument
+@surveys.url_option
+@surveys.token_option
+@click.option(
+    "--ledger",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where it is remembered what you spent; the survey's name with .ledger unless given.",
+)
+@click.option("--lifetime", type=float, metavar="E", help="Refuse if all surveys in the ledger would exceed E together.")
+@click.option("--yes", is_flag=True, help="Send without asking again.")
+def answer(survey: Path, url: str, token: str | None, ledger: Path | None, lifetime: float | None, yes: bool) -> None:
+    """Answer SURVEY in the terminal: your answers are randomized here, and you see what is sent before it is sent.
+
+    You answer once. Your report is remembered in the ledger; if it did not arrive, the same report is sent the next time.
+
+    \b
+    deniable answer survey.toml
+    deniable answer survey.toml --url https://survey.example --ledger me.ledger
+    """
+    asked = surveys.fetched(Survey.load(survey), url)
+    book = Ledger(ledger if ledger is not None else survey.with_suffix(".ledger"), lifetime)
+    device = Device(asked, book, http_sender(url, token))
+    if device.message() is None:
+        device.answer(_asked(asked, device))
+    else:
+        click.echo("You have answered this survey; the same report is sent again if it has not arrived.")
+    message = device.message()
+    assert message is not None
+    for question, reports in zip(asked.part(device_part(asked, message)), asked.unpack(asked.read(message)[0]), strict=True):
+        bits = question.mechanism.layout.rows(reports.columns)[0].tobytes().hex()
+        click.echo(f"{question.id}: the report is {bits} (epsilon {question.mechanism.epsilon:g}); your answer stays here")
+    if not yes and not click.confirm("Send it?", default=True):
+        raise BudgetSpent("The report was not sent. It is in the ledger; answer again to send it.")
+    reply = device.send()
+    if not reply.arrived:
+        raise InvalidParameter(f"The report did not arrive: {reply.detail or reply.status}. It is kept in the ledger.")
+    click.echo("The collector has counted it.")
+
+
+def device_part(survey: Survey, message: bytes) -> int:
+    """Which questions a report answers."""
+    return survey.read(message)[0].part
+
+
+def _asked(survey: Survey, device: Device) -> dict[str, object]:
+    click.echo(f"{survey.title}. You spend epsilon {survey.epsilon:g} on the whole survey.")
+    answers: dict[str, object] = {}
+    for question in survey.part(device.part):
+        domain = question.mechanism.domain
+        click.echo(f"{question.ask} ({question.how.hint(domain)})")
+        while True:
+            try:
+                typed = click.prompt(">", default="" if question.optional else None, show_default=False, prompt_suffix=" ")
+                given = question.how.read(domain, str(typed))
+                domain.index(question.answers([given]))
+                answers[question.id] = given
+                break
+            except OutsideDomain as error:
+                click.echo(str(error))
+    return answers
+
+
+@click.command(short_help="Let made-up people answer a survey.")
+@surveys.argument
+@click.option("--people", type=click.IntRange(min=1), required=True, metavar="N", help="How many people answer.")
+@surveys.url_option
+@surveys.token_option
+@click.option("--connections", type=click.IntRange(1, 10_000), default=64, show_default=True, help="How many at a time.")
+@options.seed
+def simulate(survey: Path, people: int, url: str, token: str | None, connections: int, seed: int | None) -> None:
+    """Let N made-up people answer SURVEY, each with a report of their own, over HTTP.
+
+    Their answers are drawn at random, some common and some rare; their reports are randomized as on a device. It shows what
+    the survey will look like, and whether the collector keeps up.
+
+    \b
+    deniable simulate survey.toml --people 100000
+    """
+    import numpy as np
+
+    from deniable.collector.crowd import run_crowd
+
+    asked = surveys.fetched(Survey.load(survey), url)
+    random = np.random.default_rng(seed)
+    coins = SecureCoins() if seed is None else SeededCoins(seed)
+    whole = {q.id: q.how.pretend(q.mechanism.domain, random, people) for q in asked.questions}
+
+    from deniable.cli import panel
+
+    with panel.progress("answering") as advance_to:
+        done = 0
+
+        def watch(number: int) -> None:
+            nonlocal done
+            done += number
+            if done % 50 == 0:
+                advance_to(done / people)
+
+        def bodies() -> Iterator[bytes]:
+            for start in range(0, people, AT_ONCE):
+                part = {name: values[start : start + AT_ONCE] for name, values in whole.items()}
+                yield from asked.randomize_all(part, min(AT_ONCE, people - start), coins)
+
+        sent = run_crowd(url, bodies(), min(connections, people), token, watch)
+    refused = {status: number for status, number in sent.statuses.items() if not 200 <= status < 300}
+    click.echo(f"{sent.arrived:,} of {people:,} people were counted." + (f" Statuses: {refused}" if refused else ""))
+    if sent.arrived < people:
+        raise InvalidParameter("Some reports were refused; the log and the metrics of the collector say why.")

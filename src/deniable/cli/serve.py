@@ -1,0 +1,141 @@
+"""`deniable serve`, `token`, `backup` and `restore`: running a collector."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from deniable.cli import options, surveys
+from deniable.errors import InvalidParameter
+from deniable.survey import Survey
+
+
+@click.command(short_help="Collect the answers to a survey.")
+@surveys.argument
+@surveys.store_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", type=click.IntRange(1, 65535), default=8080, show_default=True, help="The port to listen on.")
+@click.option("--tls-cert", type=click.Path(path_type=Path), metavar="FILE", help="Speak TLS with this certificate.")
+@click.option("--tls-key", type=click.Path(path_type=Path), metavar="FILE", help="The key of the certificate.")
+@click.option("--open-results", is_flag=True, help="Let everybody read results and metrics, without a token.")
+@click.option("--rate", type=float, default=0.0, metavar="R", help="At most R requests a second from one address.")
+@click.option("--max-body", type=click.IntRange(min=64), default=8 << 20, metavar="BYTES", help="The largest request.")
+@click.option("--reports", type=click.Path(path_type=Path), metavar="FOLDER", help="Where kept reports go as Parquet.")
+@click.option("--log-addresses", is_flag=True, help="Write the address of every request to the log.")
+def serve(
+    survey: Path,
+    store: str | None,
+    host: str,
+    port: int,
+    tls_cert: Path | None,
+    tls_key: Path | None,
+    open_results: bool,
+    rate: float,
+    max_body: int,
+    reports: Path | None,
+    log_addresses: bool,
+) -> None:
+    """Collect the answers to SURVEY over HTTP, and publish the estimates.
+
+    One process; an SQLite file beside the survey, or PostgreSQL. A report is acknowledged when it is durable, and counted
+    once however often it arrives. Only tallies and ids are kept, unless the survey says keep_reports = true.
+
+    Reading results needs a token: the first start makes one and shows it, once. Submitting is open until deniable token
+    --role submit makes a token for that.
+
+    \b
+    deniable serve survey.toml
+    deniable serve survey.toml --store postgresql://localhost/surveys --host 0.0.0.0
+    deniable serve survey.toml --tls-cert cert.pem --tls-key key.pem
+    """
+    asked = Survey.load(survey)
+    from deniable.collector import open_store
+    from deniable.collector.access import new_token
+    from deniable.collector.app import Limits
+    from deniable.collector.serve import Place, application
+    from deniable.collector.serve import serve as run
+
+    opened = open_store(surveys.store_of(survey, store))
+    with opened.view() as view:
+        none_yet = not view.hashes("results")
+    if none_yet and not open_results:
+        click.echo(f"The token to read results, shown only now: {new_token(opened, 'results')}")
+    app = application(asked, opened, Limits(body=max_body, rate=rate), open_results)
+    app.segments = reports if reports is not None else survey.with_suffix(".reports")
+    scheme = "https" if tls_cert else "http"
+    click.echo(f"Survey {asked.id} {app.collector.survey.fingerprint} at {scheme}://{host}:{port}", nl=True)
+    try:
+        run(app, Place(host, port, tls_cert, tls_key, log_addresses))
+    finally:
+        opened.close()
+
+
+@click.command(short_help="Make a token for a collector.")
+@surveys.argument
+@surveys.store_option
+@click.option("--role", type=click.Choice(["submit", "results"]), required=True, help="What the token allows.")
+@click.option("--revoke", is_flag=True, help="Make all earlier tokens of this role invalid instead.")
+def token(survey: Path, store: str | None, role: Any, revoke: bool) -> None:
+    """Make a token for the collector of SURVEY and show it, once; only its hash is kept.
+
+    While there is no token to submit, everybody may. A collector that is running learns of new tokens when it starts again.
+
+    \b
+    deniable token survey.toml --role submit
+    deniable token survey.toml --role results --revoke
+    """
+    from deniable.collector import opened
+    from deniable.collector.access import new_token
+
+    Survey.load(survey)
+    with opened(surveys.store_of(survey, store)) as place:
+        if not revoke:
+            click.echo(new_token(place, role))
+            return
+        with place.change() as change:
+            change.drop_tokens(role)
+        click.echo(f"No token to {role} is valid any more.")
+
+
+@click.command(short_help="Write what a collector holds to a file.")
+@surveys.argument
+@surveys.store_option
+@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="Where it goes.")
+@options.force
+def backup(survey: Path, store: str | None, out: Path, force: bool) -> None:
+    """Write the tallies and ids of SURVEY to FILE, as of one moment; the collector may be running.
+
+    \b
+    deniable backup survey.toml --out survey.backup
+    """
+    from deniable.collector.backup import write_backup
+
+    place, collector = surveys.existing(survey, store)
+    try:
+        people = write_backup(collector.survey, place, out, force)
+    finally:
+        place.close()
+    click.echo(f"In {out}: {people:,} people.")
+
+
+@click.command(short_help="Put a backup into an empty store.")
+@surveys.argument
+@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
+@surveys.store_option
+def restore(survey: Path, file: Path, store: str | None) -> None:
+    """Put the backup in FILE into a store that does not know SURVEY yet, for example one of another kind.
+
+    \b
+    deniable restore survey.toml survey.backup --store postgresql://localhost/surveys
+    """
+    from deniable.collector import opened
+    from deniable.collector.backup import read_backup
+
+    if not file.is_file():
+        raise InvalidParameter(f"There is no file {str(file)!r}. Check the name.")
+    asked = Survey.load(survey)
+    with opened(surveys.store_of(survey, store)) as place:
+        restored = read_backup(file, place)
+    if restored.contract() != asked.contract():
+        click.echo(f"note: the backup is of the survey {restored.id!r}, not of the one in {survey}.", err=True)
+    click.echo(f"Restored {restored.id}.")

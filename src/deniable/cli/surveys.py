@@ -1,0 +1,121 @@
+"""What the verbs about surveys share: the file, the store beside it, and results on the screen."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from deniable.errors import InvalidParameter, Unavailable
+from deniable.survey import Survey
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from deniable.collector import Collector, Store
+
+URL = "http://127.0.0.1:8080"
+MOST_BARS = 40
+
+argument = click.argument("survey", type=click.Path(path_type=Path), metavar="SURVEY")
+store_option = click.option(
+    "--store", metavar="STORE", help="A file of SQLite, or postgresql://...; the survey's name with .db unless given."
+)
+url_option = click.option("--url", metavar="URL", default=URL, show_default=True, help="Where the collector is.")
+token_option = click.option(
+    "--token", envvar="DENIABLE_TOKEN", metavar="TOKEN", help="The token the collector asks for; also DENIABLE_TOKEN."
+)
+
+
+def is_survey(path: Path) -> bool:
+    """Whether a file is meant as a survey."""
+    return path.suffix == ".toml"
+
+
+def store_of(survey: Path, store: str | None) -> str:
+    """The address of the store: beside the survey unless another is given."""
+    return store if store is not None else str(survey.with_suffix(".db"))
+
+
+def existing(survey: Path, address: str | None) -> tuple["Store", "Collector"]:
+    """The store of a survey that was served before."""
+    from deniable.collector import Collector, open_store
+
+    place = store_of(survey, address)
+    if "://" not in place and not Path(place).is_file():
+        raise InvalidParameter(f"There is no store {place!r} yet. Serve the survey first: deniable serve {survey}")
+    store = open_store(place)
+    return store, Collector(Survey.load(survey), store)
+
+
+def fetched(survey: Survey, url: str) -> Survey:
+    """The survey as the collector has it; refused if it is not the one in the file."""
+    import urllib.request
+
+    try:
+        with urllib.request.urlopen(f"{url.rstrip('/')}/v1/survey", timeout=10) as answer:
+            found = Survey.from_json(answer.read().decode())
+    except (OSError, ValueError) as error:
+        raise Unavailable(f"Nobody answers at {url} as a collector does. Is it running? deniable serve") from error
+    if found.contract() != survey.contract():
+        raise InvalidParameter(f"The collector at {url} has another survey than this file. Ask for the file it serves.")
+    return found
+
+
+def plan_survey(path: Path) -> None:
+    """The mechanisms of a survey, and which way to spend the budget promises the smaller errors."""
+    survey = Survey.load(path)
+    advice = survey.advice()
+    click.echo(f"{survey.id}: epsilon {survey.epsilon:g} for one person, {survey.people:,} people, budget {survey.budget}")
+    for question, shared, sampled in zip(survey.questions, advice.shared, advice.sampled, strict=True):
+        click.echo(
+            f"  {question.id}: {question.mechanism.wire}, epsilon {question.mechanism.epsilon:.4g}, "
+            f"{question.mechanism.layout.bits:,} bits; error of a share {100 * shared:.3g} points if the budget is shared, "
+            f"{100 * sampled:.3g} if it is sampled"
+        )
+    click.echo(f'For these sizes budget = "{advice.better}" is better.')
+
+
+def show(data: dict[str, Any]) -> None:
+    """Results, as the collector gives them: bars with intervals, a block for each question."""
+    from deniable.cli import panel
+
+    console = panel.console()
+    console.print(
+        f"[bold]{data['title']}[/]: {data['people']:,} people, epsilon {data['epsilon']:g} for {data['unit']}",
+        highlight=False,
+    )
+    for each in data["questions"]:
+        console.print()
+        console.print(f"[bold]{each['ask']}[/] ({each['reports']:,} reports)", highlight=False)
+        if each["hidden"]:
+            console.print(f"Hidden until there are {data['minimum_reports']:,} reports.", style="dim", highlight=False)
+            continue
+        shares = [line for line in each["estimates"] if line["measure"] == "share"]
+        others = [line for line in each["estimates"] if line["measure"] != "share"]
+        if len(shares) > 2 or not others:
+            _bars(console, shares)
+        for line in others:
+            console.print(
+                f"{line['measure']} {line['value']:.4g}, {data['confidence']:.0%} interval {line['low']:.4g} to "
+                f"{line['high']:.4g}",
+                highlight=False,
+            )
+
+
+def _bars(console: "Console", shares: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    from deniable.cli import bars
+
+    shown = sorted(shares, key=lambda line: -line["value"])[:MOST_BARS] if len(shares) > MOST_BARS else shares
+    width = min(30, max(len(line["answer"]) for line in shown))
+    lows, highs = [line["low"] for line in shown], [line["high"] for line in shown]
+    scale = bars.axis(lows, highs, max(20, console.width - width - 24))
+    grid = Table.grid(padding=(0, 2))
+    for line, low, high in zip(shown, lows, highs, strict=True):
+        drawn = bars.bar(scale, line["value"], low, high, plain=console.options.ascii_only)
+        grid.add_row(line["answer"], f"{100 * line['value']:.1f} %", f"± {50 * (high - low):.1f}", drawn)
+    grid.add_row("", "", "", f"[dim]{scale.ticks()}[/]")
+    console.print(grid, highlight=False)
+    if len(shown) < len(shares):
+        console.print(f"The {len(shown)} largest of {len(shares)}.", highlight=False)

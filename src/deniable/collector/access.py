@@ -1,0 +1,65 @@
+"""Who may submit and who may read: tokens, of which only hashes are kept, and a limit on requests."""
+
+import hashlib
+import hmac
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Literal
+
+from deniable.collector.store import Store
+
+Role = Literal["submit", "results"]
+ROLES: tuple[Role, ...] = ("submit", "results")
+
+
+def new_token(store: Store, role: Role) -> str:
+    """Make a token; it is shown once, here, and only its hash is kept."""
+    token = secrets.token_urlsafe(32)
+    with store.change() as change:
+        change.put_token(role, hash_of(token))
+    return token
+
+
+def hash_of(token: str) -> bytes:
+    """What is kept of a token. It has 256 random bits, so it needs no salt and no slow hash."""
+    return hashlib.sha256(token.encode()).digest()
+
+
+class Gate:
+    """Whether a request's token opens a role. The comparison takes the same time whatever the token is."""
+
+    def __init__(self, hashes: list[bytes]) -> None:
+        self._hashes = hashes
+
+    def opens(self, authorization: bytes | None) -> bool:
+        """Whether this header holds one of the tokens."""
+        if authorization is None or authorization[:7].lower() != b"bearer ":
+            return False
+        given = hashlib.sha256(authorization[7:]).digest()
+        found = False
+        for known in self._hashes:
+            found |= hmac.compare_digest(given, known)
+        return found
+
+    def __bool__(self) -> bool:
+        return bool(self._hashes)
+
+
+class RateLimit:
+    """At most `rate` requests a second from one address, with bursts of twice that. Addresses stay in memory."""
+
+    def __init__(self, rate: float, clock: Callable[[], float], most: int = 10_000) -> None:
+        self._rate, self._clock, self._most = rate, clock, most
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def allows(self, address: str) -> bool:
+        """Whether a request from there may pass now."""
+        now, full = self._clock(), 2 * self._rate
+        left, last = self._left.pop(address, (full, now))
+        left = min(full, left + (now - last) * self._rate)
+        passes = left >= 1
+        self._left[address] = (left - passes, now)
+        if len(self._left) > self._most:
+            self._left.popitem(last=False)
+        return passes

@@ -1,0 +1,87 @@
+"""A survey's store as one file, and back: the survey, its tallies and the ids that were counted, at one moment.
+
+It is gzipped text, one JSON value a line: the format, the survey, the people, the tallies, then the ids. The ids are in it
+so that a report which arrives again after a restore is still counted once. Tokens are not in it.
+"""
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deniable.collector.store import Store
+from deniable.core.tally import Tally
+from deniable.errors import DeniableError, InvalidParameter, InvalidReport
+from deniable.files.atomic import written_whole
+from deniable.survey import Survey
+
+FORMAT = "deniable backup 1"
+IDS_A_LINE = 1000
+
+
+def write_backup(survey: Survey, store: Store, path: Path, overwrite: bool = False) -> int:
+    """Write a backup while the collector runs; how many people it holds."""
+    with (
+        written_whole(path, overwrite) as temporary,
+        store.view() as view,
+        gzip.open(temporary, "wt", encoding="utf-8") as out,
+    ):
+        known = view.survey(survey.id)
+        if known is None:
+            raise InvalidParameter("This store holds nothing of that survey.")
+        number, registered = known[0], Survey.from_json(known[1])
+        people = view.people(number)
+        tallies = [
+            {"period": period, "question": question, "tally": json.loads(tally.to_json())}
+            for (period, question), tally in sorted(view.tallies(number, registered).items())
+        ]
+        for line in (FORMAT, registered.spec(), sorted(people.items()), tallies):
+            out.write(json.dumps(line) + "\n")
+        lines, ids = 4, list[tuple[str, int]]()
+        for identity, period in view.ids(number):
+            ids.append((identity.hex(), period))
+            if len(ids) == IDS_A_LINE:
+                out.write(json.dumps(ids) + "\n")
+                ids, lines = [], lines + 1
+        if ids:
+            out.write(json.dumps(ids) + "\n")
+            lines += 1
+        out.write(json.dumps({"lines": lines}) + "\n")
+        return sum(people.values())
+
+
+def read_backup(path: Path, store: Store) -> Survey:
+    """Put a backup into a store that does not know its survey yet: all of it, or nothing."""
+    try:
+        lines = list(_lines(path))
+        if lines[0] != FORMAT or lines[-1] != {"lines": len(lines) - 1}:
+            raise InvalidReport("cut off")
+        survey = Survey.from_json(json.dumps(lines[1]))
+        prints = {question.id: question.mechanism for question in survey.questions}
+        tallies = [(row["period"], row["question"], Tally.from_json(json.dumps(row["tally"]))) for row in lines[3]]
+        for _, question, tally in tallies:
+            prints[question].check_tally(tally)
+        ids = {bytes.fromhex(identity): int(period) for line in lines[4:-1] for identity, period in line}
+        people = [(int(period), int(n)) for period, n in lines[2]]
+    except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, DeniableError) as error:
+        raise InvalidReport(f"The file {path} is not a whole backup of a survey. Copy it again.") from error
+    with store.change() as change:
+        change.alone()
+        if change.survey(survey.id) is not None:
+            raise InvalidParameter(f"This store knows the survey {survey.id!r} already. Restore into an empty one.")
+        number = change.put_survey(survey)
+        change.claim(number, ids)
+        for period, n in people:
+            change.join(number, period, n)
+        for period, question, tally in tallies:
+            change.add(number, period, question, tally.n, tally.counts.astype(np.int64))
+    return survey
+
+
+def _lines(path: Path) -> Iterator[Any]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for line in file:
+            yield json.loads(line)

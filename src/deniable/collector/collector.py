@@ -1,0 +1,151 @@
+"""The collector: it takes messages, counts each of them once, and says what became of them when that is durable."""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.collector.store import Change, Store
+from deniable.collector.verdicts import CLOSED, IMPOSSIBLE, TOO_EARLY, TOO_LATE, Counted, Refusal, Verdict
+from deniable.core.reports import Reports
+from deniable.errors import InvalidReport
+from deniable.survey import Message, Survey
+from deniable.survey.survey import SKEW
+
+Ints = NDArray[np.int64]
+Clock = Callable[[], float]
+
+
+class _Batch:
+    """Reports of one part that were unpacked together; `owners` tells which message each row came with."""
+
+    def __init__(self, reports: list[Reports], owners: Ints) -> None:
+        self.reports, self.owners = reports, owners
+
+
+class Collector:
+    """One survey and the store that counts it: `Collector(survey, open_store("survey.db"))`."""
+
+    def __init__(self, survey: Survey, store: Store, clock: Clock = time.time) -> None:
+        self.store, self.clock = store, clock
+        self.number, self.survey = store.register(survey)
+        self._forgotten = 0
+
+    def take(self, messages: Sequence[Message]) -> list[Verdict]:
+        """Count these messages in one transaction; when this returns, what was counted is durable.
+
+        Raises `Unavailable`, with nothing counted, if the store is in trouble. Then all may be sent again.
+        """
+        now = self.clock()
+        verdicts: list[Verdict | None] = [self._timely(message, now) for message in messages]
+        batches = self._unpacked(messages, verdicts)
+        try:
+            return self._settled(messages, verdicts, batches, now)
+        except InvalidReport:  # a law forbids what the layout allows: nothing was counted; find out which it was
+            self._weed(messages, verdicts)
+            return self._settled(messages, verdicts, self._unpacked(messages, verdicts), now)
+
+    def _settled(
+        self, messages: Sequence[Message], known: list[Verdict | None], batches: dict[int, list[_Batch]], now: float
+    ) -> list[Verdict]:
+        """The verdicts, after the messages that have none yet were counted in one transaction."""
+        verdicts = list(known)
+        firsts: dict[bytes, int] = {}
+        for place, message in enumerate(messages):
+            if verdicts[place] is None and message.id in firsts:
+                verdicts[place] = Counted.BEFORE
+            elif verdicts[place] is None:
+                firsts[message.id] = place
+        if firsts:
+            with self.store.change() as change:
+                fresh = change.claim(self.number, {key: messages[place].period for key, place in firsts.items()})
+                for key, place in firsts.items():
+                    verdicts[place] = Counted.NOW if key in fresh else Counted.BEFORE
+                self._count(change, messages, batches, [verdict is Counted.NOW for verdict in verdicts])
+                self._forget(change, now)
+        return [verdict for verdict in verdicts if verdict is not None]
+
+    def _weed(self, messages: Sequence[Message], verdicts: list[Verdict | None]) -> None:
+        """Refuse the messages that cannot be counted even alone."""
+        for place, message in enumerate(messages):
+            if verdicts[place] is None:
+                try:
+                    for question, reports in zip(self.survey.part(message.part), self.survey.unpack(message), strict=True):
+                        question.mechanism.votes(reports.columns)
+                except InvalidReport as error:
+                    verdicts[place] = IMPOSSIBLE.saying(str(error))
+
+    def _timely(self, message: Message, now: float) -> Refusal | None:
+        survey = self.survey
+        if survey.closes is not None and now >= survey.closes:
+            return CLOSED
+        if survey.opens is not None and now < survey.opens - SKEW:
+            return TOO_EARLY
+        if message.period == 0 and survey.window is None:
+            return None
+        if message.period > survey.period(now + SKEW):
+            return TOO_EARLY
+        return TOO_LATE if message.period < survey.oldest_period(now) else None
+
+    def _unpacked(self, messages: Sequence[Message], verdicts: list[Verdict | None]) -> dict[int, list[_Batch]]:
+        """The reports of all messages, by part; a message that no device can have sent gets its verdict."""
+        singles, batches = defaultdict[int, list[int]](list), defaultdict[int, list[_Batch]](list)
+        for place, message in enumerate(messages):
+            if verdicts[place] is None:
+                if message.reports == 1:
+                    singles[message.part].append(place)
+                else:
+                    self._unpack_one(place, message, verdicts, batches)
+        for part, places in singles.items():
+            try:
+                reports = self.survey.unpack_singles(part, [messages[place].payload for place in places])
+                batches[part].append(_Batch(reports, np.array(places)))
+            except InvalidReport:  # one of them is bad: find out which
+                for place in places:
+                    self._unpack_one(place, messages[place], verdicts, batches)
+        return batches
+
+    def _unpack_one(
+        self, place: int, message: Message, verdicts: list[Verdict | None], batches: dict[int, list[_Batch]]
+    ) -> None:
+        try:
+            batches[message.part].append(_Batch(self.survey.unpack(message), np.full(message.reports, place)))
+        except InvalidReport as error:
+            verdicts[place] = IMPOSSIBLE.saying(str(error))
+
+    def _count(
+        self, change: Change, messages: Sequence[Message], batches: dict[int, list[_Batch]], fresh: list[bool]
+    ) -> None:
+        tallies: dict[tuple[int, str], tuple[int, Ints]] = {}
+        people: dict[int, int] = defaultdict(int)
+        for message in (message for message, new in zip(messages, fresh, strict=True) if new):
+            people[message.period] += message.reports
+            if self.survey.keep_reports:
+                change.keep(self.number, message.period, message.part, message.reports, message.payload)
+        for part, found in batches.items():
+            owners = np.concatenate([batch.owners for batch in found])
+            periods, new = np.array([message.period for message in messages])[owners], np.array(fresh)[owners]
+            for place, question in enumerate(self.survey.part(part)):
+                names = list(found[0].reports[place].columns)
+                columns = {name: np.concatenate([batch.reports[place].columns[name] for batch in found]) for name in names}
+                for period in people:
+                    rows = new & (periods == period)
+                    if not rows.any():
+                        continue
+                    votes = question.mechanism.votes({name: column[rows] for name, column in columns.items()})
+                    n, counts = tallies.get((period, question.id), (0, np.zeros(len(votes), np.int64)))
+                    tallies[(period, question.id)] = n + int(rows.sum()), counts + votes
+        # always in the same order, so that two collectors never wait for each other in a circle
+        for period in sorted(people):
+            change.join(self.number, period, people[period])
+        for period, name in sorted(tallies):
+            change.add(self.number, period, name, *tallies[(period, name)])
+
+    def _forget(self, change: Change, now: float) -> None:
+        """Ids need not be kept once no report of their period is taken."""
+        oldest = self.survey.oldest_period(now)
+        if oldest > self._forgotten:
+            change.forget(self.number, oldest)
+            self._forgotten = oldest

@@ -1,0 +1,130 @@
+"""What is published: estimates with intervals, for the survey and for each period; hidden while they are of too few."""
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from deniable.collector.store import Store
+from deniable.core.estimate import Estimate, confidence_each
+from deniable.core.tally import Tally
+from deniable.files.arrow import pyarrow_package
+from deniable.survey import Question, Survey
+
+COLUMNS = ("question", "period", "measure", "answer", "value", "standard_error", "low", "high", "reports")
+Record = tuple[str, int | None, str, str, float, float, float, float, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """The tally of a question, over the whole survey (period None) or in one period; the estimate is None if hidden."""
+
+    question: Question
+    period: int | None
+    reports: int
+    tally: Tally | None
+    estimate: Estimate | None
+
+    def records(self, confidence: float) -> list[Record]:
+        """A line for each published number."""
+        if self.estimate is None:
+            return []
+        low, high = self.estimate.interval(confidence)
+        errors, key = self.estimate.standard_error, (self.question.id, self.period)
+        lines: list[Record] = [
+            (*key, self.estimate.measure, str(label), float(value), float(error), float(start), float(stop), self.reports)
+            for label, value, error, start, stop in zip(
+                self.estimate.labels, self.estimate.values, errors, low, high, strict=True
+            )
+        ]
+        reach = NormalDist().inv_cdf((1 + confidence) / 2)
+        for name, (value, error) in self.question.how.more(self.question.mechanism.domain, self.estimate).items():
+            lines.append((*key, name, "", value, error, value - reach * error, value + reach * error, self.reports))
+        return lines
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """All that a survey has come to so far."""
+
+    survey: Survey
+    people: int
+    confidence: float
+    answered: tuple[Answered, ...]
+    history: tuple[Answered, ...]
+
+    def records(self) -> list[Record]:
+        """Every published number, first those of the whole survey, then period by period."""
+        return [line for each in (*self.answered, *self.history) for line in each.records(self.confidence)]
+
+    def data(self) -> dict[str, object]:
+        """The results as plain data; a question of too few reports has no estimates."""
+        return {
+            "survey": self.survey.id,
+            "title": self.survey.title,
+            "fingerprint": self.survey.fingerprint,
+            "epsilon": self.survey.epsilon,
+            "unit": "one person over the whole survey",
+            "people": self.people,
+            "minimum_reports": self.survey.minimum_reports,
+            "confidence": self.confidence,
+            "questions": [self._data(each) for each in self.answered],
+            "history": [self._data(each) for each in self.history],
+        }
+
+    def _data(self, each: Answered) -> dict[str, object]:
+        keys = COLUMNS[2:8]
+        about: dict[str, object] = {"question": each.question.id, "ask": each.question.ask}
+        about |= {"reports": each.reports, "hidden": each.estimate is None}
+        if each.period is not None:
+            about["period"] = each.period
+            if self.survey.opens is not None and self.survey.window is not None:
+                about["begins"] = self.survey.opens + each.period * self.survey.window
+        rows = [dict(zip(keys, line[2:8], strict=True)) for line in each.records(self.confidence)]
+        return about | {"estimates": rows}
+
+    def json(self) -> str:
+        """The results as JSON text."""
+        return json.dumps(self.data())
+
+    def csv(self) -> str:
+        """The published numbers as a CSV table."""
+        out = io.StringIO(newline="")
+        table = csv.writer(out)
+        table.writerow(COLUMNS)
+        table.writerows(["" if cell is None else cell for cell in line] for line in self.records())
+        return out.getvalue()
+
+    def parquet(self) -> bytes:
+        """The published numbers as a Parquet file."""
+        pa = pyarrow_package()
+        text, real, whole = pa.string(), pa.float64(), pa.int64()
+        kinds = (text, whole, text, text, real, real, real, real, whole)
+        columns = list(zip(*self.records(), strict=True)) or [()] * len(COLUMNS)
+        arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+        out = io.BytesIO()
+        pa.parquet.write_table(pa.Table.from_arrays(arrays, names=list(COLUMNS)), out)
+        return out.getvalue()
+
+
+def results(survey: Survey, number: int, store: Store, confidence: float = 0.95) -> Results:
+    """The results of a survey, from one consistent look at its store."""
+    confidence_each(confidence, 1)  # refuses what is no confidence
+    with store.view() as view:
+        tallies, people = view.tallies(number, survey), view.people(number)
+    periods = sorted(people)
+    answered, history = [], []
+    for question in survey.questions:
+        found = {period: tallies[(period, question.id)] for period in periods if (period, question.id) in tallies}
+        answered.append(_answered(survey, question, None, sum(found.values(), start=0) or None))  # type: ignore[arg-type]
+        if survey.window is not None:
+            history += [_answered(survey, question, period, tally) for period, tally in found.items()]
+    return Results(survey, sum(people.values()), confidence, tuple(answered), tuple(history))
+
+
+def _answered(survey: Survey, question: Question, period: int | None, tally: Tally | None) -> Answered:
+    reports = 0 if tally is None else tally.n
+    shown = tally is not None and reports >= survey.minimum_reports
+    estimate = question.mechanism.estimate(tally) if tally is not None and shown else None
+    return Answered(question, period, reports, tally if shown else None, estimate)

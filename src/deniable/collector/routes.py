@@ -1,0 +1,171 @@
+"""Everything that is not the hot path: the survey, results, health, metrics and the description of the interface."""
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from deniable.collector import verdicts
+from deniable.collector.openapi import description
+from deniable.collector.publish import Results, results
+from deniable.collector.segments import write_segment
+from deniable.collector.verdicts import Refusal
+from deniable.errors import DeniableError, MissingExtra, Unavailable
+
+try:
+    from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import Route
+except ImportError:
+    raise MissingExtra("A collector over HTTP", "collector") from None
+
+if TYPE_CHECKING:
+    from deniable.collector.app import App
+
+log = logging.getLogger("deniable.collector")
+SEGMENT_SECONDS = 60
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+FORMATS = {"json": "application/json", "csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
+
+
+def routes(app: "App") -> Starlette:
+    """The routes, with the writer started and stopped around them."""
+    from deniable.collector.app import SAFE, problem, problem_headers
+
+    def reply(body: str | bytes, media: str, status: int = 200) -> Response:
+        return Response(body, status, {name.decode(): value.decode() for name, value in SAFE}, media)
+
+    def refused(refusal: Refusal) -> Response:
+        app.metrics.refused[refusal.reason] += 1
+        answer = reply(problem(refusal), "application/problem+json", refusal.status)
+        for name, value in problem_headers(refusal):
+            answer.headers[name.decode()] = value.decode()
+        return answer
+
+    def guarded(endpoint: Endpoint) -> Endpoint:
+        async def guard(request: Request) -> Response:
+            given = request.headers.get("authorization")
+            if app.read_gate and not app.read_gate.opens(None if given is None else given.encode("latin-1")):
+                return refused(verdicts.NO_TOKEN)
+            return await endpoint(request)
+
+        return guard
+
+    async def survey(request: Request) -> Response:
+        return reply(app.collector.survey.to_json(), "application/json")
+
+    async def published(request: Request) -> Response:
+        kind, level = request.query_params.get("format", "json"), _number(request.query_params.get("confidence", "0.95"))
+        if kind not in FORMATS:
+            return refused(verdicts.BAD_QUERY.saying(f"The format is one of {', '.join(FORMATS)}."))
+        if not 0 < level < 1:
+            return refused(verdicts.BAD_QUERY.saying("The confidence is a number between 0 and 1, such as 0.95."))
+        return reply(await asyncio.to_thread(_rendered, app, kind, level), FORMATS[kind])
+
+    async def tallies(request: Request) -> Response:
+        return reply(await asyncio.to_thread(_tallies, app), "application/json")
+
+    async def alive(request: Request) -> Response:
+        return reply('{"status":"alive"}', "application/json")
+
+    async def ready(request: Request) -> Response:
+        await asyncio.to_thread(_look, app)
+        return reply('{"status":"ready"}', "application/json")
+
+    async def metrics(request: Request) -> Response:
+        text = app.metrics.text(app.writer.waiting, app.writer.healthy)
+        return reply(text, "text/plain; version=0.0.4; charset=utf-8")
+
+    async def openapi(request: Request) -> Response:
+        return reply(json.dumps(description(app.collector.survey)), "application/json")
+
+    async def on_http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        if error.status_code == 405:
+            answer = refused(verdicts.NO_METHOD.saying("This is only read: use GET."))
+            answer.headers["allow"] = "GET, HEAD"
+            return answer
+        return refused(verdicts.NOT_FOUND.saying("See /openapi.json for what there is."))
+
+    async def on_away(request: Request, error: Exception) -> Response:
+        return refused(verdicts.AWAY.saying("The store cannot be read now. Try again later."))
+
+    async def on_extra(request: Request, error: Exception) -> Response:
+        return refused(verdicts.BAD_QUERY.saying("This format is not installed at the collector."))
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        app.writer.start(asyncio.get_running_loop())
+        keeping = asyncio.create_task(_keep(app)) if app.collector.survey.keep_reports and app.segments else None
+        yield
+        await asyncio.to_thread(app.writer.stop)
+        if keeping is not None:
+            keeping.cancel()
+            await asyncio.to_thread(_segment, app)
+
+    return Starlette(
+        routes=[
+            Route("/v1/survey", survey),
+            Route("/v1/results", guarded(published)),
+            Route("/v1/tallies", guarded(tallies)),
+            Route("/health/live", alive),
+            Route("/health/ready", ready),
+            Route("/metrics", guarded(metrics)),
+            Route("/openapi.json", openapi),
+        ],
+        exception_handlers={HTTPException: on_http, Unavailable: on_away, MissingExtra: on_extra},
+        lifespan=lifespan,
+    )
+
+
+async def _keep(app: "App") -> None:
+    """Move kept reports into files now and then."""
+    while True:
+        await asyncio.sleep(SEGMENT_SECONDS)
+        await asyncio.to_thread(_segment, app)
+
+
+def _segment(app: "App") -> None:
+    assert app.segments is not None
+    try:
+        while write_segment(app.collector, app.segments):
+            pass
+    except (DeniableError, OSError) as error:
+        log.error("Kept reports stay in the store for now: %s", type(error).__name__)
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+def _results(app: "App", confidence: float) -> Results:
+    return results(app.collector.survey, app.collector.number, app.collector.store, confidence)
+
+
+def _rendered(app: "App", kind: str, confidence: float) -> str | bytes:
+    found = _results(app, confidence)
+    return found.parquet() if kind == "parquet" else found.csv() if kind == "csv" else found.json()
+
+
+def _tallies(app: "App") -> str:
+    """The tallies that may be published, for whoever wants to estimate in another way."""
+    found = _results(app, 0.95)
+    rows = [
+        {"question": each.question.id, "period": each.period, "tally": json.loads(each.tally.to_json())}
+        for each in (*found.answered, *found.history)
+        if each.tally is not None
+    ]
+    return json.dumps({"fingerprint": app.collector.survey.fingerprint, "tallies": rows})
+
+
+def _look(app: "App") -> None:
+    with app.collector.store.view() as view:
+        view.survey(app.collector.survey.id)

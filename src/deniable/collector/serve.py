@@ -1,0 +1,83 @@
+"""Serving a collector: one process, one event loop, one writer."""
+
+import importlib
+import logging
+import sys
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from deniable import kernels
+from deniable.collector.access import Gate
+from deniable.collector.app import App, Limits
+from deniable.collector.collector import Collector
+from deniable.collector.store import Store
+from deniable.errors import InvalidParameter, MissingExtra
+from deniable.survey import Survey
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a collector listens, and its certificate if it speaks TLS itself."""
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    tls_certificate: Path | None = None
+    tls_key: Path | None = None
+    addresses_in_log: bool = False
+
+
+def application(survey: Survey, store: Store, limits: Limits | None = None, open_results: bool = False) -> App:
+    """The application, with the tokens that the store knows; `open_results` lets everybody read what is published."""
+    collector = Collector(survey, store)
+    with store.view() as view:
+        submit, read = Gate(view.hashes("submit")), Gate(view.hashes("results"))
+    if not read and not open_results:
+        raise InvalidParameter("Results need a token, and there is none yet. Make one with: deniable token")
+    return App(collector, submit, read if not open_results else Gate([]), limits)
+
+
+def warm_up(survey: Survey) -> None:
+    """Count a few made-up reports on every question, so that no request has to wait for a compiler."""
+    with suppress(ImportError):
+        importlib.import_module("deniable.kernels.compiled")  # first, so that nobody waits for this import
+    kernels.expect_work()
+    random = np.random.default_rng(0)
+    for question in survey.questions:
+        mechanism = question.mechanism
+        answers = question.answers(question.how.pretend(mechanism.domain, random, 64))
+        mechanism.votes(mechanism.unpack(mechanism.pack(mechanism.perturb(answers))).columns)
+
+
+def serve(app: App, place: Place) -> None:
+    """Serve until the process is told to stop; what has arrived by then is counted and answered."""
+    try:
+        import uvicorn
+    except ImportError:
+        raise MissingExtra("A collector over HTTP", "collector") from None
+    if (place.tls_certificate is None) != (place.tls_key is None):
+        raise InvalidParameter("TLS needs both a certificate and its key.")
+    threading.Thread(target=warm_up, args=(app.collector.survey,), daemon=True).start()
+    # The writer needs the interpreter for moments between its waits for the disk; it must not queue for it each time.
+    sys.setswitchinterval(0.0005)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    config = uvicorn.Config(
+        app,
+        host=place.host,
+        port=place.port,
+        ssl_certfile=place.tls_certificate,
+        ssl_keyfile=place.tls_key,
+        access_log=place.addresses_in_log,
+        log_level="info" if place.addresses_in_log else "warning",
+        server_header=False,
+        proxy_headers=False,
+        backlog=4096,
+        timeout_keep_alive=60,
+        timeout_graceful_shutdown=30,
+        lifespan="on",
+        ws="none",
+    )
+    uvicorn.Server(config).run()

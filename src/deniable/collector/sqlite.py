@@ -1,0 +1,106 @@
+"""The store in one SQLite file: write-ahead log, synchronised at every commit."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+
+from deniable.collector.store import MIGRATIONS, Change, Row, Store, View, check_version, chunks
+from deniable.errors import Unavailable
+
+MOST_VARIABLES = 500
+
+
+class _Rows(View):
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def run(self, sql: str, *values: object) -> list[Row]:
+        return self._connection.execute(sql, values).fetchall()
+
+
+class _Change(_Rows, Change):
+    def claim(self, number: int, ids: Mapping[bytes, int]) -> set[bytes]:
+        taken = set[bytes]()
+        for some in chunks(list(ids), MOST_VARIABLES):
+            marks = ",".join("?" * len(some))
+            taken.update(
+                row[0] for row in self.run(f"SELECT id FROM seen WHERE survey = ? AND id IN ({marks})", number, *some)
+            )
+        fresh = [(number, identity, period) for identity, period in ids.items() if identity not in taken]
+        self._connection.executemany("INSERT INTO seen (survey, id, period) VALUES (?, ?, ?)", fresh)
+        return {identity for _, identity, _ in fresh}
+
+
+class SqliteStore(Store):
+    """One file. Several processes may use it; they take turns."""
+
+    def __init__(self, path: str) -> None:
+        self.address = path
+        self._lock = threading.Lock()
+        self._writer: sqlite3.Connection | None = None
+        with self.change() as change:  # makes the tables, and finds out whether it can be written
+            change.run("SELECT 1 FROM surveys LIMIT 1")
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.address, timeout=10, isolation_level=None, check_same_thread=False)
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            _migrate(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    @contextmanager
+    def change(self) -> Iterator[Change]:
+        with self._lock:
+            try:
+                if self._writer is None:
+                    self._writer = self._connect()
+                self._writer.execute("BEGIN IMMEDIATE")
+                yield _Change(self._writer)
+                self._writer.execute("COMMIT")
+            except (sqlite3.Error, OSError) as error:
+                self._abandon()
+                raise Unavailable(f"The store cannot be written: {error}.") from error
+            except BaseException:
+                self._abandon()
+                raise
+
+    def _abandon(self) -> None:
+        """Close the connection, which undoes what was not committed; the next change opens another."""
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            with suppress(sqlite3.Error):
+                writer.close()
+
+    @contextmanager
+    def view(self) -> Iterator[View]:
+        try:
+            connection = sqlite3.connect(self.address, timeout=10, isolation_level=None)
+            try:
+                connection.execute("BEGIN")
+                yield _Rows(connection)
+            finally:
+                connection.close()
+        except (sqlite3.Error, OSError) as error:
+            raise Unavailable(f"The store cannot be read: {error}.") from error
+
+    def close(self) -> None:
+        with self._lock:
+            self._abandon()
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    check_version(version)
+    if version < len(MIGRATIONS):
+        connection.execute("BEGIN IMMEDIATE")
+        version = connection.execute("PRAGMA user_version").fetchone()[0]  # another process may have been quicker
+        for statements in MIGRATIONS[version:]:
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        connection.execute("COMMIT")

@@ -1,0 +1,104 @@
+"""One person's client: it randomizes once, keeps the report in a ledger, and sends that same report until it arrives."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, Protocol
+
+from deniable.core.coins import Coins
+from deniable.device.ledger import Entry, Ledger
+from deniable.device.sending import Reply, Sender, http_sender, send_until
+from deniable.errors import BudgetSpent, InvalidParameter
+
+
+class Asked(Protocol):
+    """What a device needs to know of a survey."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def epsilon(self) -> float: ...
+    @property
+    def fingerprint(self) -> str: ...
+    def draw_parts(self, people: int, coins: Coins | None = None) -> list[int]: ...
+    def randomize(
+        self, answers: Mapping[str, object], coins: Coins | None = None, now: float | None = None, part: int | None = None
+    ) -> bytes: ...
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of an answer: sent, kept for a later attempt, refused for good, or dropped on the device."""
+
+    state: Literal["sent", "kept", "refused", "dropped"]
+    reason: str = ""
+
+
+class Device:
+    """The client of one person and one survey.
+
+    `answer` gives the bytes of the report and refuses to do so twice. `submit` answers and sends; it never raises into the
+    program around it, unless `strict` asks for that, but tells what became of the answer and counts what was dropped.
+    """
+
+    def __init__(
+        self,
+        survey: Asked,
+        ledger: Ledger | str | os.PathLike[str] | None = None,
+        send: Sender | str | None = None,
+        coins: Coins | None = None,
+        attempts: int = 5,
+    ) -> None:
+        self.survey = survey
+        self.ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
+        self._send = http_sender(send) if isinstance(send, str) else send
+        self._coins, self._attempts = coins, attempts
+        self.dropped = 0
+
+    @cached_property
+    def part(self) -> int:
+        """Which questions this person is asked, as bits: drawn once, before any answer is known."""
+        return self.survey.draw_parts(1, self._coins)[0]
+
+    def answer(self, answers: Mapping[str, object]) -> bytes:
+        """Randomize the answers, once: the report is in the ledger before it is returned."""
+        if self.ledger.entry(self.survey.id) is not None:
+            raise BudgetSpent("This survey was answered already. The same report can be sent again, but not a new one.")
+        message = self.survey.randomize(answers, self._coins, part=self.part)
+        self.ledger.add(self.survey.id, Entry(self.survey.fingerprint, self.survey.epsilon, message.hex()))
+        return message
+
+    def message(self) -> bytes | None:
+        """The report that was made for this survey, the same however often it is asked for; None before."""
+        entry = self.ledger.entry(self.survey.id)
+        return None if entry is None else bytes.fromhex(entry.message)
+
+    def send(self) -> Reply:
+        """Send the report that `answer` made, with retries; what came of it goes into the ledger."""
+        if self._send is None:
+            raise InvalidParameter("This device has no collector to send to. Give it an address: survey.device(send=...).")
+        entry, message = self.ledger.entry(self.survey.id), self.message()
+        if entry is None or message is None:
+            raise InvalidParameter("There is no report to send yet. Answer first.")
+        if entry.state == "sent":
+            return Reply(200)
+        reply = send_until(self._send, message, self._attempts)
+        if not reply.again:
+            self.ledger.mark(self.survey.id, "sent" if reply.arrived else "refused")
+        return reply
+
+    def submit(self, answers: Mapping[str, object] | None = None, strict: bool = False) -> Outcome:
+        """Answer, if that has not happened yet, and send. What was answered before is sent again, never made anew."""
+        try:
+            if self.ledger.entry(self.survey.id) is None:
+                self.answer({} if answers is None else answers)
+            reply = self.send()
+        except Exception as error:
+            if strict:
+                raise
+            self.dropped += 1
+            return Outcome("dropped", type(error).__name__)  # no message: the host may log it
+        if reply.arrived:
+            return Outcome("sent")
+        return Outcome("kept" if reply.again else "refused", reply.detail or f"status {reply.status}")

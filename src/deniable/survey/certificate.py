@@ -1,0 +1,43 @@
+"""The certificate of a survey: the exact loss of every question, and of a person who answers it."""
+
+from dataclasses import dataclass
+
+from deniable.core.loss import PrivacyLoss
+from deniable.privacy.certificate import Certificate
+from deniable.privacy.certify import certify
+from deniable.survey import budget
+from deniable.survey.survey import Survey
+
+
+@dataclass(frozen=True)
+class SurveyCertificate:
+    """The certificates of the questions, and what they come to for one person over the whole survey."""
+
+    survey: Survey
+    questions: tuple[Certificate, ...]
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The exact loss of one person: the answers' losses together, or those of the worst part that may be drawn."""
+        return budget.person([each.loss for each in self.questions], self.survey.budget, self.survey.sample)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every question keeps its word and a person never spends more than the survey's budget."""
+        return all(each.holds for each in self.questions) and self.loss.epsilon() <= self.survey.epsilon
+
+    def __str__(self) -> str:
+        lines = [f"survey        {self.survey.id} {self.survey.fingerprint}"]
+        for question, each in zip(self.survey.questions, self.questions, strict=True):
+            verdict = "holds" if each.holds else "DOES NOT HOLD"
+            lines.append(f"{question.id:<13} epsilon {each.loss.epsilon():.12g} ({each.loss.proof}), {verdict}")
+        lines.append(
+            f"one person    epsilon {self.loss.epsilon():.12g} of {self.survey.epsilon:.12g}, over the whole survey"
+        )
+        lines.append(f"certificate   {'holds' if self.holds else 'DOES NOT HOLD'}")
+        return "\n".join(lines)
+
+
+def certify_survey(survey: Survey) -> SurveyCertificate:
+    """The exact loss of every question's code, and of a person over the survey."""
+    return SurveyCertificate(survey, tuple(certify(question.mechanism) for question in survey.questions))

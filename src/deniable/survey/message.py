@@ -1,0 +1,87 @@
+"""What a device sends: the survey's fingerprint, an id that is counted once, and the reports on the questions.
+
+    offset  size  field
+         0     4  "DNSV"
+         4     2  version of this format, 1
+         6     2  zero
+         8    16  fingerprint of the survey
+        24    16  id, random: a message is counted once, however often it arrives
+        40     8  which questions: bit i is set if question i is answered
+        48     4  period of the survey in which it was made; 0 if the survey has none
+        52     4  number of reports
+        56     -  for each of these questions, in order, the reports packed by its mechanism's layout, in whole bytes
+      last     4  CRC-32 of everything before it
+
+Numbers are little-endian. A body is one or more messages, one after the other.
+"""
+
+import struct
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from deniable.errors import InvalidReport, SurveyMismatch
+
+_HEADER = struct.Struct("<4sHH16s16sQII")
+_MAGIC, _VERSION, _CHECKSUM = b"DNSV", 1, struct.Struct("<I")
+HEADER = _HEADER.size
+SMALLEST = HEADER + _CHECKSUM.size
+ID_BYTES = 16
+
+
+class Message(NamedTuple):
+    """One message, read but not yet checked against the laws of its questions."""
+
+    id: bytes
+    part: int
+    period: int
+    reports: int
+    payload: bytes
+
+
+def encode(fingerprint: bytes, message: Message) -> bytes:
+    """The bytes of a message."""
+    header = _HEADER.pack(_MAGIC, _VERSION, 0, fingerprint, message.id, message.part, message.period, message.reports)
+    body = header + message.payload
+    return body + _CHECKSUM.pack(zlib.crc32(body))
+
+
+def decode(body: bytes, fingerprint: bytes, size: Callable[[int, int], int]) -> list[Message]:
+    """The messages in a body; `size(part, reports)` tells how long a payload is, and refuses a part that is not asked."""
+    return list(_messages(body, fingerprint, size))
+
+
+def _messages(body: bytes, fingerprint: bytes, size: Callable[[int, int], int]) -> Iterator[Message]:
+    start = 0
+    while True:
+        if len(body) - start < SMALLEST:
+            raise InvalidReport("This is too short to be a report, or it was cut off. Send it again.")
+        magic, version, zero, made_for, identity, part, period, reports = _HEADER.unpack_from(body, start)
+        if magic != _MAGIC or version != _VERSION or zero:
+            raise InvalidReport("This is not a report in a format that this release reads.")
+        if made_for != fingerprint:
+            raise SurveyMismatch(
+                f"This report was made for survey {made_for.hex()[:8]}, not for {fingerprint.hex()[:8]}. "
+                "Fetch the survey again."
+            )
+        if not reports:
+            raise InvalidReport("A message holds at least one report.")
+        stop = start + HEADER + size(part, reports)
+        if stop + _CHECKSUM.size > len(body):
+            raise InvalidReport("The message was cut off. Send it again.")
+        whole = body[start:stop]
+        if zlib.crc32(whole) != _CHECKSUM.unpack_from(body, stop)[0]:
+            raise InvalidReport("The message is damaged: its checksum is wrong. Send it again.")
+        yield Message(identity, part, period, reports, whole[HEADER:])
+        start = stop + _CHECKSUM.size
+        if start == len(body):
+            return
+
+
+def sections(payload: bytes, sizes: Sequence[int]) -> list[bytes]:
+    """The payload cut into the bytes of each question."""
+    out, start = [], 0
+    for size in sizes:
+        out.append(payload[start : start + size])
+        start += size
+    return out

@@ -1,0 +1,60 @@
+"""One question of a survey, with the mechanism that randomizes its answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from deniable.core.domain import Answers
+from deniable.core.mechanism import Mechanism
+from deniable.errors import OutsideDomain
+from deniable.survey.kinds import NO_ANSWER, Kind, kind_named
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is asked, what kind of answer it takes, its weight in the budget, and how answers are randomized."""
+
+    id: str
+    ask: str
+    kind: str
+    details: Mapping[str, Any]
+    weight: float
+    mechanism: Mechanism
+
+    @property
+    def how(self) -> Kind:
+        """How questions of this kind are made and asked."""
+        return kind_named(self.kind)
+
+    @property
+    def optional(self) -> bool:
+        """Whether a person may stay silent; then silence is one of the answers and is randomized like them."""
+        return bool(self.details.get("optional", False))
+
+    @cached_property
+    def bits(self) -> int:
+        """The size of one report."""
+        return self.mechanism.layout.bits
+
+    def section(self, reports: int) -> int:
+        """How many bytes this many reports take."""
+        return (reports * self.bits + 7) // 8
+
+    def answers(self, values: Answers) -> Answers:
+        """The answers as the mechanism takes them: silence becomes an answer, where it is allowed."""
+        if any(value is None for value in values):
+            if not self.optional:
+                raise OutsideDomain(
+                    f"Question {self.id!r} was not answered. Answer it, or let it be left out: optional = true."
+                )
+            return [NO_ANSWER if value is None else value for value in values]
+        return values
+
+    def contract(self) -> dict[str, object]:
+        """What a person is asked, as plain data."""
+        return {"id": self.id, "ask": self.ask, "kind": self.kind, "weight": self.weight, **self.details}
+
+    def spec(self) -> dict[str, object]:
+        """The same, with the law of its reports."""
+        return {**self.contract(), "mechanism": self.mechanism.spec()}

@@ -1,0 +1,277 @@
+"""The contract between those who ask and those who answer, and what both sides do with it."""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.core.coins import Coins, checked_coins
+from deniable.core.domain import Answers
+from deniable.core.loss import PrivacyLoss
+from deniable.core.reports import Reports
+from deniable.device import Device
+from deniable.errors import InvalidReport, OutsideDomain
+from deniable.survey import budget, message
+from deniable.survey.budget import Advice, Budget
+from deniable.survey.message import Message
+from deniable.survey.question import Question
+
+if TYPE_CHECKING:
+    from deniable.device import Sender
+
+Bools = NDArray[np.bool_]
+
+FORMAT = "deniable survey 1"
+SKEW = 600  # seconds by which a device's clock may be ahead
+MOST_QUESTIONS = 64
+MOST_PARTS = 1 << 12  # that are remembered
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """Questions with their mechanisms, and one budget for a person over all of them. It never changes: another
+    question, budget or window is another survey with another id. `load` reads one from a file.
+    """
+
+    id: str
+    title: str
+    epsilon: float
+    budget: Budget
+    sample: int
+    people: int
+    minimum_reports: int
+    opens: int | None
+    closes: int | None
+    window: int | None
+    late: int
+    keep_reports: bool
+    questions: tuple[Question, ...]
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Survey":
+        """The survey in a TOML or JSON file; an error points to the line."""
+        from deniable.survey.reading import read
+
+        return read(Path(path))
+
+    @classmethod
+    def from_json(cls, text: str) -> "Survey":
+        """The survey that `to_json` wrote, or the content of a survey file in JSON."""
+        from deniable.survey.reading import parse_json
+
+        return parse_json(text, "survey")
+
+    # What it says
+
+    def contract(self) -> dict[str, object]:
+        """What people are told, as plain data: everything but the laws of the reports."""
+        return self._data([question.contract() for question in self.questions])
+
+    def spec(self) -> dict[str, object]:
+        """The survey as plain data, with the laws of the reports: all that a client in another language needs."""
+        return self._data([question.spec() for question in self.questions])
+
+    def _data(self, questions: list[dict[str, object]]) -> dict[str, object]:
+        about: dict[str, object] = {
+            name: value
+            for name in (
+                "id", "title", "epsilon", "budget", "sample", "people", "minimum_reports", "opens", "closes", "window",
+                "late", "keep_reports",
+            )
+            if (value := getattr(self, name)) is not None
+        }  # fmt: skip
+        return {"format": FORMAT, "survey": about, "question": questions}
+
+    def to_json(self) -> str:
+        """The specification as JSON text with sorted keys; its hash is the fingerprint."""
+        return json.dumps(self.spec(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """128 bits that name this survey and all its laws, in hexadecimal; every report carries them."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()[:32]
+
+    @cached_property
+    def fingerprint_bytes(self) -> bytes:
+        """The same as bytes."""
+        return bytes.fromhex(self.fingerprint)
+
+    def loss(self) -> PrivacyLoss:
+        """What one person gives away over the whole survey, by the formulas; `certify_survey` checks it."""
+        return budget.person([question.mechanism.loss() for question in self.questions], self.budget, self.sample)
+
+    def advice(self) -> Advice:
+        """What error to expect of each question if the budget is shared equally, and if each person answers a part."""
+        count, part = len(self.questions), self.sample if self.budget == "sampled" else 1
+        whole = [1.0] * count
+        errors: list[list[float]] = []
+        for way, people in (("equal", self.people), ("sampled", max(1, self.people * part // count))):
+            epsilons = budget.shares(self.epsilon, "equal" if way == "equal" else "sampled", part, whole)
+            errors.append([_error(q, epsilon, people) for q, epsilon in zip(self.questions, epsilons, strict=True)])
+        return Advice(tuple(question.id for question in self.questions), tuple(errors[0]), tuple(errors[1]))
+
+    # Time, only in whole periods
+
+    def period(self, now: float) -> int:
+        """The number of the period that this moment lies in; 0 for a survey without windows, or before it opens."""
+        if self.window is None or self.opens is None:
+            return 0
+        return max(0, int((now - self.opens) // self.window))
+
+    def is_open(self, now: float) -> bool:
+        """Whether people may answer at this moment."""
+        return (self.opens is None or now >= self.opens - SKEW) and (self.closes is None or now < self.closes)
+
+    def oldest_period(self, now: float) -> int:
+        """The oldest period of which reports are still taken."""
+        return max(0, self.period(now) - self.late)
+
+    # Parts: which questions a person answers
+
+    @cached_property
+    def whole(self) -> int:
+        """All questions, as bits."""
+        return (1 << len(self.questions)) - 1
+
+    @cached_property
+    def _parts(self) -> dict[int, tuple[Question, ...]]:
+        return {}
+
+    def part(self, bits: int) -> tuple[Question, ...]:
+        """The questions of a part; refuses one that this survey never asks for."""
+        if bits not in self._parts:
+            allowed = (
+                bits.bit_count() == self.sample and bits <= self.whole if self.budget == "sampled" else bits == self.whole
+            )
+            if not allowed:
+                raise InvalidReport("No device of this survey answers that choice of questions.")
+            if len(self._parts) >= MOST_PARTS:
+                self._parts.clear()
+            self._parts[bits] = tuple(q for place, q in enumerate(self.questions) if bits >> place & 1)
+        return self._parts[bits]
+
+    def draw_parts(self, people: int, coins: Coins | None = None) -> list[int]:
+        """Which questions each of these people answers: all of them, or a uniform part that no answer has a say in."""
+        if self.budget != "sampled":
+            return [self.whole] * people
+        drawn = checked_coins(coins).subset(len(self.questions), self.sample, np.zeros(people, np.bool_)).unpack()
+        return [sum(1 << place for place in np.flatnonzero(row).tolist()) for row in drawn]
+
+    # On the device
+
+    def device(
+        self,
+        ledger: str | os.PathLike[str] | None = None,
+        send: "Sender | str | None" = None,
+        coins: Coins | None = None,
+    ) -> Device:
+        """One person's client: `answer({...})` gives the bytes to send, once. `send` is the address of a collector."""
+        return Device(self, ledger, send, coins)
+
+    def randomize(
+        self, answers: Mapping[str, object], coins: Coins | None = None, now: float | None = None, part: int | None = None
+    ) -> bytes:
+        """One person's answers as a message. Use `device`, which makes sure that this happens once."""
+        one = {question: [answer] for question, answer in answers.items()}
+        return self.randomize_all(one, 1, coins, now, None if part is None else [part])[0]
+
+    def randomize_all(
+        self,
+        answers: Mapping[str, Answers],
+        people: int,
+        coins: Coins | None = None,
+        now: float | None = None,
+        parts: Sequence[int] | None = None,
+    ) -> list[bytes]:
+        """A message for each of many people, as their devices would make them; `now` is the time in seconds."""
+        coins, period = checked_coins(coins), self._now(now)
+        parts = self.draw_parts(people, coins) if parts is None else parts
+        out: list[bytes] = [b""] * people
+        for bits in sorted(set(parts)):
+            places = [place for place, part in enumerate(parts) if part == bits]
+            rows = [b"".join(row) for row in zip(*self._rows(bits, answers, places, coins), strict=True)]
+            for place, row in zip(places, rows, strict=True):
+                identity = os.urandom(message.ID_BYTES)
+                out[place] = message.encode(self.fingerprint_bytes, Message(identity, bits, period, 1, row))
+        return out
+
+    def batch(
+        self, answers: Mapping[str, Answers], people: int, coins: Coins | None = None, now: float | None = None
+    ) -> bytes:
+        """All these people's reports under one id, for each part of the survey: what a trusted go-between may send."""
+        coins, period, out = checked_coins(coins), self._now(now), []
+        parts = self.draw_parts(people, coins)
+        for bits in sorted(set(parts)):
+            places = [place for place, part in enumerate(parts) if part == bits]
+            reports = [q.mechanism.perturb(self._chosen(q, answers, places), coins) for q in self.part(bits)]
+            payload = b"".join(each.pack() for each in reports)
+            made = Message(os.urandom(message.ID_BYTES), bits, period, len(places), payload)
+            out.append(message.encode(self.fingerprint_bytes, made))
+        return b"".join(out)
+
+    def _now(self, now: float | None) -> int:
+        import time
+
+        return self.period(time.time() if now is None else now)
+
+    def _rows(self, bits: int, answers: Mapping[str, Answers], places: list[int], coins: Coins) -> list[list[bytes]]:
+        columns = []
+        for question in self.part(bits):
+            reports = question.mechanism.perturb(self._chosen(question, answers, places), coins)
+            columns.append([row.tobytes() for row in question.mechanism.layout.rows(reports.columns)])
+        return columns
+
+    def _chosen(self, question: Question, answers: Mapping[str, Answers], places: list[int]) -> Answers:
+        unknown = set(answers) - {each.id for each in self.questions}
+        if unknown:
+            raise OutsideDomain(f"This survey asks {', '.join(repr(each.id) for each in self.questions)} and nothing else.")
+        given = answers.get(question.id)
+        if given is None:
+            return question.answers([None] * len(places))
+        if len(places) == len(given):
+            return question.answers(given)
+        return question.answers([given[place] for place in places])
+
+    # At the collector
+
+    def read(self, body: bytes) -> list[Message]:
+        """The messages in a body; refuses damaged ones and those of another survey."""
+        return message.decode(body, self.fingerprint_bytes, self._payload)
+
+    def _payload(self, part: int, reports: int) -> int:
+        return sum(question.section(reports) for question in self.part(part))
+
+    def unpack(self, one: Message) -> list[Reports]:
+        """The reports of a message, question by question; refuses what no device can have sent."""
+        questions = self.part(one.part)
+        parts = message.sections(one.payload, [question.section(one.reports) for question in questions])
+        out = []
+        for question, data in zip(questions, parts, strict=True):
+            layout = question.mechanism.layout
+            out.append(Reports(question.mechanism.fingerprint, layout, layout.unpack(data, one.reports)))
+        return out
+
+    def unpack_singles(self, bits: int, payloads: Sequence[bytes]) -> list[Reports]:
+        """The reports of many messages of one report each, put together; refuses them all if one is impossible."""
+        questions, out, start = self.part(bits), [], 0
+        together = np.frombuffer(b"".join(payloads), np.uint8).reshape(len(payloads), -1)
+        for question in questions:
+            layout, width = question.mechanism.layout, question.section(1)
+            rows = np.ascontiguousarray(together[:, start : start + width])
+            if layout.bits % 8 and (rows[:, -1] >> layout.bits % 8).any():
+                raise InvalidReport("The bits that fill the last byte are not zero. The report is refused.")
+            out.append(Reports(question.mechanism.fingerprint, layout, layout.columns(rows)))
+            start += width
+        return out
+
+
+def _error(question: Question, epsilon: float, people: int) -> float:
+    mechanism = question.how.mechanism(question.mechanism.domain, question.details, epsilon, people)
+    return question.how.error(mechanism, people)

@@ -1,0 +1,85 @@
+"""Surveys that several tests use."""
+
+import deniable as dn
+from deniable.survey.reading import parse_toml
+
+COMMUTE = """
+[survey]
+id = "commute-2026"
+epsilon = 2.0
+minimum_reports = 10
+
+[[question]]
+id = "mode"
+ask = "How did you travel today?"
+kind = "category"
+choices = ["walk", "bicycle", "bus", "car", "none of these"]
+sensitive = ["none of these"]
+
+[[question]]
+id = "minutes"
+ask = "How many minutes did it take?"
+kind = "number"
+low = 0
+high = 120
+"""
+
+ONE = """
+[survey]
+id = "one"
+epsilon = 1.0
+minimum_reports = 10
+people = 100000
+
+[[question]]
+id = "town"
+ask = "Which town?"
+kind = "category"
+choices = ["Lyon", "Paris", "Nice", "Lille", "Metz", "Brest"]
+"""
+
+SAMPLED = """
+[survey]
+id = "sampled"
+epsilon = 1.0
+budget = "sampled"
+sample = 2
+minimum_reports = 1
+keep_reports = true
+opens = 2026-01-01T00:00:00Z
+closes = 2026-01-11T00:00:00Z
+window = "day"
+
+[[question]]
+id = "a"
+kind = "category"
+choices = ["yes", "no"]
+optional = true
+
+[[question]]
+id = "b"
+kind = "category"
+choices = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]
+
+[[question]]
+id = "c"
+kind = "number"
+low = -1.5
+high = 1.5
+steps = 3
+"""
+OPENS = 1767225600  # 2026-01-01, when SAMPLED opens
+
+
+def survey(text: str) -> dn.Survey:
+    return parse_toml(text, "survey.toml")
+
+
+def several(*choices: int, epsilon: float = 1.0, identity: str = "several") -> str:
+    """A survey of plain questions with so many numbered answers each."""
+    head = f'[survey]\nid = "{identity}"\nepsilon = {epsilon}\nminimum_reports = 1\n'
+    questions = [
+        f'[[question]]\nid = "q{place}"\nkind = "category"\nchoices = {list(range(size))}\n'
+        for place, size in enumerate(choices)
+    ]
+    return head + "\n".join(questions)

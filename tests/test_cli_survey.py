@@ -1,0 +1,154 @@
+"""The verbs about surveys, as a person uses them."""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from deniable.cli.main import main
+from tests.servers import Served, served
+from tests.surveys import COMMUTE, ONE
+
+pytestmark = pytest.mark.needs("starlette", "uvicorn")
+
+
+def run(*arguments: object, answers: str | None = None, code: int = 0) -> Result:
+    result = CliRunner(env={"COLUMNS": "80"}).invoke(main, [str(argument) for argument in arguments], input=answers)
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "survey.toml"
+    path.write_text(COMMUTE)
+    return path
+
+
+@pytest.fixture
+def collector(file: Path) -> Iterator[Served]:
+    with served(file, str(file.with_suffix(".db"))) as running:
+        yield running
+
+
+def test_from_a_file_to_results(file: Path, collector: Served, tmp_path: Path) -> None:
+    assert "Hidden until there are 10 reports" in run("estimate", file).output
+    done = run("simulate", file, "--people", "300", "--url", collector.url, "--seed", "4", "--connections", "8")
+    assert "300 of 300 people were counted." in done.output
+    shown = run("estimate", file).output
+    assert "300 people, epsilon 2 for one person over the whole survey" in shown and "mean" in shown and "bicycle" in shown
+    assert run("estimate", file, "--url", collector.url).output == shown
+    record = json.loads(run("estimate", file, "--json").stdout)
+    assert record["people"] == 300 and record == json.loads(run("estimate", file, "--url", collector.url, "--json").stdout)
+    for more in ((), ("--url", collector.url)):
+        out, parquet = tmp_path / f"results{len(more)}.csv", tmp_path / f"results{len(more)}.parquet"
+        run("estimate", file, "--csv", out, "--parquet", parquet, *more)
+        assert len(list(csv.DictReader(out.read_text().splitlines()))) == 8 and parquet.read_bytes()[:4] == b"PAR1"
+    run("backup", file, "--out", tmp_path / "backup")
+    assert "Restored commute-2026." in run("restore", file, tmp_path / "backup", "--store", tmp_path / "other.db").output
+    again = json.loads(run("estimate", file, "--store", tmp_path / "other.db", "--json").stdout)
+    assert again == record
+
+
+def test_a_person_answers_once(file: Path, collector: Served) -> None:
+    ledger = file.with_name("me.ledger")
+    command = ("answer", file, "--url", collector.url, "--ledger", ledger)
+    done = run(*command, answers="swim\nbus\nlong\n12.5\nn\n", code=2)
+    assert "not one of the choices" in done.output and "not a number" in done.output and "was not sent" in done.output
+    assert collector.get("/v1/results")["people"] == 0
+    done = run(*command, answers="y\n")
+    assert "You have answered this survey" in done.output and "The collector has counted it." in done.output
+    run(*command, "--yes")
+    assert collector.get("/v1/results")["people"] == 1
+    assert "swim" not in ledger.read_text() and "bus" not in ledger.read_text()
+    other = run(
+        "answer",
+        file,
+        "--url",
+        collector.url,
+        "--ledger",
+        file.with_name("x"),
+        "--lifetime",
+        "1",
+        answers="bus\n3\n",
+        code=2,
+    )
+    assert "for a lifetime" in other.output
+
+
+def test_certify_a_survey(file: Path) -> None:
+    done = run("certify", file)
+    assert "one person    epsilon 2 of 2, over the whole survey" in done.output and "certificate   holds" in done.output
+    record = json.loads(run("certify", file, "--json").stdout)
+    assert record["holds"] and set(record["questions"]) == {"mode", "minutes"} and record["budget"] == 2.0
+
+
+def test_plan_a_survey(file: Path) -> None:
+    done = run("plan", file)
+    assert "mode" in done.output and "minutes" in done.output
+    assert "sampled" in done.output
+
+
+def test_tokens(file: Path) -> None:
+    store = file.with_suffix(".db")
+    token = run("token", file, "--role", "results").output.strip()
+    submit = run("token", file, "--role", "submit").output.strip()
+    assert len(token) > 40 and token != submit
+    assert token.encode() not in store.read_bytes()
+    running = Served(file, str(store))
+    running.process.terminate()
+    running.process.wait()
+    assert "No token to submit" in run("token", file, "--role", "submit", "--revoke").output
+
+
+def test_what_cannot_be(file: Path, tmp_path: Path) -> None:
+    assert "There is no store" in run("estimate", file, code=2).output
+    assert "line 4" in run("certify", _written(tmp_path, COMMUTE.replace("2.0", "-1")), code=2).output
+    for verb in ("simulate", "answer"):
+        more = ("--people", "3") if verb == "simulate" else ()
+        assert "Is it running?" in run(verb, file, *more, "--url", "http://127.0.0.1:9", code=2).output
+    assert "need --mechanism" in run("estimate", tmp_path / "x.reports", code=2).output
+    for wrong in (("plan", "--epsilon", "1"), ("certify", "--epsilon", "1"), ("certify", "--values", "3")):
+        assert "Leave the" in run(wrong[0], file, *wrong[1:], code=2).output
+    assert "A survey takes" in run("estimate", file, "--top", "3", code=2).output
+    assert "A plan needs --epsilon" in run("plan", "--values", "3", code=2).output
+    assert "There is no file" in run("restore", file, tmp_path / "none", code=2).output
+    assert "begins with http" in run("estimate", file, "--url", "ftp://x", code=2).output
+
+
+def test_another_survey_at_the_collector(collector: Served, tmp_path: Path) -> None:
+    other = tmp_path / "other.toml"
+    other.write_text(ONE)
+    assert "another survey than this file" in run("simulate", other, "--people", "1", "--url", collector.url, code=2).output
+    changed = _written(tmp_path, COMMUTE.replace("How did", "How had"))
+    assert "was changed after" in run("serve", changed, "--store", tmp_path / "survey.db", code=2).output
+
+
+def test_results_need_a_token(file: Path, tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    from tests.servers import free_port, wait_until_ready
+
+    port = free_port()
+    command = [sys.executable, "-u", "-m", "deniable", "serve", str(file), "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            token = process.stdout.readline().rpartition(" ")[2].strip()
+            process.stdout.readline()
+            url = f"http://127.0.0.1:{port}"
+            wait_until_ready(url)
+            assert "Authorization: Bearer" in run("estimate", file, "--url", url, code=2).output
+            assert "Hidden" in run("estimate", file, "--url", url, "--token", token).output
+        finally:
+            process.terminate()
+
+
+def _written(folder: Path, text: str) -> Path:
+    path = folder / "written.toml"
+    path.write_text(text)
+    return path

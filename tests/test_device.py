@@ -1,0 +1,160 @@
+"""Devices: randomize once, remember it, send the same report until it arrives, and leave the host in peace."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import deniable as dn
+from deniable.device import Reply
+from deniable.device.sending import http_sender, send_until
+from tests.surveys import COMMUTE, ONE, SAMPLED, survey
+
+TOWN = {"town": "Nice"}
+
+
+class Collector:
+    """A sender that answers as it is told, and remembers what it got."""
+
+    def __init__(self, *statuses: int) -> None:
+        self.statuses, self.got = list(statuses), list[bytes]()
+
+    def __call__(self, message: bytes) -> Reply:
+        self.got.append(message)
+        return Reply(self.statuses.pop(0) if self.statuses else 200)
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    waits: list[float] = []
+    monkeypatch.setattr("time.sleep", waits.append)
+    return waits
+
+
+def device(ledger: Path | dn.Ledger | None, send: Collector | None = None, text: str = ONE) -> dn.Device:
+    return dn.Device(survey(text), ledger, send)
+
+
+def test_it_answers_once(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.json"
+    first = device(path)
+    assert first.message() is None
+    message = first.answer(TOWN)
+    assert first.message() == message
+    for again in (first, device(path)):
+        with pytest.raises(dn.BudgetSpent):
+            again.answer(TOWN)
+        assert again.message() == message
+    assert "Nice" not in path.read_text()
+    assert path.stat().st_mode & 0o077 == 0
+    assert dn.Ledger(path).spent() == 1.0
+
+
+def test_the_report_is_in_the_ledger_before_it_is_sent(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.json"
+
+    def crash(message: bytes) -> Reply:
+        assert device(path).message() == message
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        dn.Device(survey(ONE), path, crash).submit(TOWN)
+    collector = Collector()
+    assert device(path, collector).submit({"town": "Paris"}).state == "sent"
+    assert collector.got == [device(path).message()]
+
+
+def test_it_sends_the_same_report_until_it_arrives(tmp_path: Path) -> None:
+    collector = Collector(0, 503, 429, 500, 200)
+    assert device(tmp_path / "ledger", collector).submit(TOWN).state == "sent"
+    assert len(collector.got) == 5 and len(set(collector.got)) == 1
+    assert device(tmp_path / "ledger", collector).submit(TOWN).state == "sent"
+    assert len(collector.got) == 5  # it is known to have arrived
+
+
+def test_what_did_not_arrive_is_kept_and_sent_next_time(tmp_path: Path) -> None:
+    collector = Collector(*[0] * 5)
+    assert device(tmp_path / "ledger", collector).submit(TOWN).state == "kept"
+    assert device(tmp_path / "ledger", collector).submit().state == "sent"
+    assert len(set(collector.got)) == 1
+
+
+def test_a_refusal_is_final(tmp_path: Path) -> None:
+    collector = Collector(409)
+    assert device(tmp_path / "ledger", collector).submit(TOWN) == dn.Outcome("refused", "status 409")
+    assert len(collector.got) == 1
+
+
+def test_waiting_grows_and_heeds_the_collector() -> None:
+    waits: list[float] = []
+    send_until(lambda message: Reply(503), b"", 6, first=1.0, sleep=waits.append)
+    assert len(waits) == 5
+    for wait, backoff in zip(waits, (1, 2, 4, 8, 16), strict=True):
+        assert backoff / 2 <= wait <= backoff
+    waits.clear()
+    send_until(lambda message: Reply(429, wait=30.0), b"", 2, sleep=waits.append)
+    assert waits == [30.0]
+
+
+def test_it_never_raises_into_the_host(tmp_path: Path) -> None:
+    bad = device(tmp_path / "ledger", Collector())
+    outcome = bad.submit({"town": "a secret"})
+    assert outcome == dn.Outcome("dropped", "OutsideDomain") and bad.dropped == 1
+    assert not (tmp_path / "ledger").exists()
+    with pytest.raises(dn.OutsideDomain):
+        bad.submit({"town": "a secret"}, strict=True)
+    assert device(None).submit(TOWN).state == "dropped"  # there is nobody to send to
+    (tmp_path / "ledger").write_text("not a ledger")
+    assert device(tmp_path / "ledger", Collector()).submit(TOWN).state == "dropped"
+
+
+def test_a_damaged_ledger_stops_answers(tmp_path: Path) -> None:
+    path = tmp_path / "ledger"
+    for content in ("", "{}", '{"format": "deniable ledger 9", "surveys": {}}', "[]"):
+        path.write_text(content)
+        with pytest.raises(dn.InvalidParameter, match="nothing is answered without it"):
+            device(path).answer(TOWN)
+
+
+def test_a_lifetime_has_a_limit(tmp_path: Path) -> None:
+    ledger = dn.Ledger(tmp_path / "ledger", lifetime=2.5)
+    device(ledger).answer(TOWN)
+    with pytest.raises(dn.BudgetSpent, match="limit of 2"):
+        device(ledger, text=COMMUTE).answer({"mode": "bus", "minutes": 3})
+    assert ledger.spent() == 1.0
+
+
+def test_a_changed_survey_under_the_same_id_is_not_answered_again(tmp_path: Path) -> None:
+    device(tmp_path / "ledger").answer(TOWN)
+    with pytest.raises(dn.BudgetSpent):
+        device(tmp_path / "ledger", text=ONE.replace("Which town?", "What town?")).answer(TOWN)
+
+
+def test_a_part_is_drawn_once() -> None:
+    client = survey(SAMPLED).device()
+    part = client.part
+    message = client.answer({"a": None, "b": 3, "c": 0.5})
+    assert client.survey.read(message)[0].part == part  # type: ignore[attr-defined]
+
+
+def test_nobody_answers_there() -> None:
+    send = http_sender("http://127.0.0.1:9", timeout=1)
+    assert send(b"x") == Reply(0, None, "URLError")
+    with pytest.raises(dn.InvalidParameter, match="http"):
+        http_sender("ftp://example")
+
+
+def test_the_client_loads_little() -> None:
+    heavy = ["numba", "scipy", "pyarrow", "rich", "click", "starlette", "uvicorn", "psycopg", "sqlite3", "ssl", "asyncio"]
+    code = f"""
+import sys, json
+from deniable.survey.reading import parse_toml
+from deniable.survey import Survey
+survey = Survey.from_json({json.dumps(survey(COMMUTE).to_json())})
+survey.device().answer({{"mode": "bus", "minutes": 3}})
+print([name for name in {heavy} if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,227 @@
+"""Surveys: what a file may say, what it comes to for a person, and what devices make of it."""
+
+import json
+import math
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.survey import budget
+from deniable.survey.kinds import KINDS, NO_ANSWER
+from tests.surveys import COMMUTE, ONE, OPENS, SAMPLED, several, survey
+
+ALL = [COMMUTE, ONE, SAMPLED, several(2, 3, 4)]
+
+
+@pytest.mark.parametrize("text", ALL)
+def test_json_keeps_everything(text: str, tmp_path: Path) -> None:
+    first = survey(text)
+    again = dn.Survey.from_json(first.to_json())
+    assert again.fingerprint == first.fingerprint and again.contract() == first.contract()
+    file = tmp_path / "survey.json"
+    file.write_text(first.to_json())
+    assert dn.Survey.load(file).fingerprint == first.fingerprint
+    toml = tmp_path / "survey.toml"
+    toml.write_text(text)
+    assert dn.Survey.load(toml).fingerprint == first.fingerprint
+
+
+def test_everything_people_are_told_is_in_the_fingerprint() -> None:
+    base = survey(COMMUTE).fingerprint
+    for old, new in (
+        ("How did you travel", "How do you travel"),
+        ("epsilon = 2.0", "epsilon = 1.9"),
+        ('"walk"', '"on foot"'),
+        ("minimum_reports = 10", "minimum_reports = 11"),
+        ("high = 120", "high = 121"),
+        ('id = "minutes"', 'id = "time"'),
+    ):
+        assert survey(COMMUTE.replace(old, new)).fingerprint != base
+
+
+@pytest.mark.parametrize("text", ALL)
+def test_a_person_never_spends_more_than_the_budget(text: str) -> None:
+    asked = survey(text)
+    certificate = dn.certify_survey(asked)
+    assert certificate.holds and "one person" in str(certificate)
+    assert certificate.loss.odds == asked.loss().odds
+    assert asked.epsilon * (1 - 1e-12) <= certificate.loss.epsilon() <= asked.epsilon
+
+
+@pytest.mark.parametrize("count", range(1, 12))
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.0, 3.7])
+def test_shares_never_round_up(count: int, epsilon: float) -> None:
+    for way in budget.BUDGETS:
+        sample = min(2, count)
+        parts = budget.shares(epsilon, way, sample, [1.0 + place for place in range(count)])
+        used = sorted(parts)[-sample:] if way == "sampled" else parts
+        odds = math.prod((dn.odds_below(part) for part in used), start=dn.odds_below(epsilon) ** 0)
+        assert dn.PrivacyLoss(odds, "theorem").epsilon() <= epsilon
+        assert sum(used) == pytest.approx(epsilon)
+    weighted = budget.shares(epsilon, "weighted", 1, [1.0] * (count - 1) + [3.0])
+    assert weighted[-1] == pytest.approx(epsilon * 3 / (count + 2))
+
+
+BAD = [
+    ('id = "mode"', 'id = "Mode!"', "line 8: id is made of small letters"),
+    ("epsilon = 2.0", "epsilon = 0", "line 4: Epsilon must be a number"),
+    ("epsilon = 2.0", 'epsilon = "two"', "line 4: Epsilon must be a number"),
+    ('kind = "number"', 'kind = "ratings"', "line 17: This release asks questions of kind 'category', 'number'"),
+    ('kind = "number"', "", "line 14: This release asks questions of kind"),
+    ('sensitive = ["none of these"]', 'sensitive = ["swim"]', "line 12: The sensitive answers are a list"),
+    ('"walk", "bicycle"', '"walk", "walk"', "line 11: Two categories are the same"),
+    ("choices = ", "choice = ", "line 11: 'choice' is not known here"),
+    ("low = 0", "low = 200", "line 18: An interval needs two finite ends"),
+    ("low = 0", "", "needs its low, a number"),
+    ('id = "minutes"', 'id = "mode"', "line 15: two questions have the same id"),
+    ("minimum_reports = 10", "minimum_reports = 0", "line 5: minimum_reports must be a whole number"),
+    ("minimum_reports = 10", 'budget = "all"', "line 5: budget is"),
+    ("minimum_reports = 10", "sample = 2", "line 5: sample is for"),
+    ("minimum_reports = 10", 'window = "day"', "line 5: windows are counted from"),
+    ("minimum_reports = 10", "opens = 2026-01-01T00:00:00", "line 5: opens is a date and time with its zone"),
+    ("minimum_reports = 10", "keep_reports = 1", "line 5: keep_reports is true or false"),
+    ("high = 120", "high = 120\nweight = 2", "line 20: weights count only with"),
+    ("high = 120", "high = 120\nweight = 0", "line 20: weight is a number above 0"),
+    ("epsilon = 2.0", "epsilon = = 2", "line 4: this is not TOML"),
+    ("[survey]", "[poll]", "line 2: a survey has"),
+    ("[survey]", "[survey]\nid = ", "line 3: this is not TOML"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "says"), BAD, ids=[bad[2] for bad in BAD])
+def test_errors_point_to_the_line(old: str, new: str, says: str) -> None:
+    with pytest.raises(dn.InvalidSurvey) as caught:
+        survey(COMMUTE.replace(old, new, 1))
+    assert str(caught.value).startswith("survey.toml, ") and says in str(caught.value)
+
+
+def test_lines_are_not_confused_by_long_texts() -> None:
+    text = COMMUTE.replace('ask = "How did you travel today?"', 'ask = """\n[survey]\nid = 3\n"""')
+    with pytest.raises(dn.InvalidSurvey, match="line 21: An interval"):
+        survey(text.replace("low = 0", "low = 200"))
+
+
+def test_json_errors_point_to_the_place() -> None:
+    with pytest.raises(dn.InvalidSurvey, match="survey, line 2: this is not JSON"):
+        dn.Survey.from_json("{\n oh")
+    data = json.loads(survey(COMMUTE).to_json())
+    data["question"][1]["high"] = "a lot"
+    with pytest.raises(dn.InvalidSurvey, match="survey, question 2, high: "):
+        dn.Survey.from_json(json.dumps(data))
+    for nonsense in ("[]", "3", '{"survey": 3, "question": []}', '{"survey": {}, "question": {}}', "[" * 5000):
+        with pytest.raises(dn.InvalidSurvey):
+            dn.Survey.from_json(nonsense)
+    with pytest.raises(dn.InvalidSurvey, match="no file"):
+        dn.Survey.load("nowhere.toml")
+
+
+def test_a_written_mechanism_must_fit_question_and_budget() -> None:
+    data = json.loads(survey(several(4, 4)).to_json())
+    dearer = dn.DirectResponse(dn.Categories(range(4)), epsilon=0.9).spec()
+    data["question"][0]["mechanism"] = dearer
+    with pytest.raises(dn.InvalidSurvey, match="spend more than its epsilon"):
+        dn.Survey.from_json(json.dumps(data))
+    data["question"][0]["mechanism"] = dn.DirectResponse(dn.Categories(range(5)), epsilon=0.5).spec()
+    with pytest.raises(dn.InvalidSurvey, match="its answers differ"):
+        dn.Survey.from_json(json.dumps(data))
+
+
+def test_every_kind_can_be_asked() -> None:
+    random = np.random.default_rng(0)
+    for asked in map(survey, ALL):
+        for question in asked.questions:
+            domain = question.mechanism.domain
+            assert question.how.hint(domain)
+            answers = question.how.pretend(domain, random, 50)
+            assert len(question.mechanism.perturb(question.answers(answers))) == 50
+    number, choice = KINDS["number"], KINDS["category"]
+    assert number.read(survey(COMMUTE).questions[1].mechanism.domain, " 12,5") == 12.5
+    assert choice.read(survey(COMMUTE).questions[0].mechanism.domain, "bus") == "bus"
+    assert choice.read(survey(SAMPLED).questions[0].mechanism.domain, "") is None
+    for kind, question in ((number, survey(COMMUTE).questions[1]), (choice, survey(COMMUTE).questions[0])):
+        with pytest.raises(dn.OutsideDomain) as caught:
+            kind.read(question.mechanism.domain, "secret")
+        assert "secret" not in str(caught.value)
+
+
+def test_silence_is_as_sensitive_as_what_it_hides() -> None:
+    text = COMMUTE.replace('sensitive = ["none of these"]', 'sensitive = ["none of these"]\noptional = true')
+    mechanism = survey(text).questions[0].mechanism
+    assert isinstance(mechanism, dn.UtilityOptimized) and list(mechanism.sensitive) == ["none of these", NO_ANSWER]
+
+
+def test_silence_is_an_answer_or_refused() -> None:
+    asked = survey(SAMPLED)
+    assert NO_ANSWER in asked.questions[0].mechanism.domain.labels
+    asked.randomize({"b": 3, "c": 0.0}, now=OPENS, part=0b011)
+    with pytest.raises(dn.OutsideDomain, match="'b' was not answered"):
+        asked.randomize({"a": "yes"}, now=OPENS, part=0b011)
+    with pytest.raises(dn.OutsideDomain, match="and nothing else"):
+        asked.randomize({"a": "yes", "b": 3, "c": 0, "d": 4}, now=OPENS)
+
+
+def test_parts_are_uniform_and_only_those() -> None:
+    asked = survey(SAMPLED)
+    seen = Counter(asked.draw_parts(30_000, dn.SeededCoins(1)))
+    assert set(seen) == {0b011, 0b101, 0b110}
+    # 6 standard deviations of a binomial count: a false alarm once in 5e8
+    assert all(abs(count - 10_000) < 6 * math.sqrt(30_000 * 2 / 9) for count in seen.values())
+    for part in (0, 0b001, 0b111, 0b1001, 1 << 63):
+        with pytest.raises(dn.InvalidReport, match="No device"):
+            asked.part(part)
+
+
+@pytest.mark.parametrize("text", ALL)
+def test_one_by_one_and_in_batches_the_reports_are_what_was_sent(text: str) -> None:
+    asked, people = survey(text), 300
+    random = np.random.default_rng(2)
+    answers = {q.id: q.how.pretend(q.mechanism.domain, random, people) for q in asked.questions}
+    singles = asked.randomize_all(answers, people, now=OPENS)
+    messages = asked.read(b"".join(singles))
+    assert len(messages) == people and len({each.id for each in messages}) == people
+    for part in {each.part for each in messages}:
+        chosen = [each for each in messages if each.part == part]
+        together = asked.unpack_singles(part, [each.payload for each in chosen])
+        apart = [asked.unpack(each) for each in chosen]
+        for place, reports in enumerate(together):
+            joined = dn.concatenate(each[place] for each in apart)
+            for name, column in reports.columns.items():
+                assert np.array_equal(column, joined.columns[name])
+    batch = asked.read(asked.batch(answers, people, now=OPENS))
+    assert sum(each.reports for each in batch) == people
+    assert len(batch) == len({each.part for each in messages})
+
+
+def test_the_mean_of_numbers_is_right() -> None:
+    asked = survey(COMMUTE)
+    question = asked.questions[1]
+    answers = np.full(200_000, 30.0)
+    tally = question.mechanism.tally(question.mechanism.perturb(answers, dn.SeededCoins(3)))
+    estimate = question.mechanism.estimate(tally)
+    mean, error = question.how.more(question.mechanism.domain, estimate)["mean"]
+    assert abs(mean - 30) < 6 * error < 6  # a false alarm once in 5e8
+
+
+def test_advice_is_about_these_sizes() -> None:
+    two, many = survey(several(2, epsilon=4.0)).advice(), survey(several(*[16] * 8)).advice()
+    assert two.shared == two.sampled
+    assert many.better == "sampled" and len(many.questions) == 8
+    assert max(many.sampled) < max(many.shared)
+
+
+@pytest.mark.parametrize("cut", [0, 10, 59, 60, -1])
+def test_damaged_messages_are_refused(cut: int) -> None:
+    asked = survey(ONE)
+    message = asked.device().answer({"town": "Nice"})
+    with pytest.raises(dn.InvalidReport):
+        asked.read(message[:cut])
+    with pytest.raises(dn.InvalidReport):
+        asked.read(message + b"\0")
+    for place in range(len(message)):
+        bent = bytearray(message)
+        bent[place] ^= 0x10
+        with pytest.raises((dn.InvalidReport, dn.SurveyMismatch)):
+            asked.read(bytes(bent))
