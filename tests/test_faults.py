@@ -274,8 +274,8 @@ def test_told_to_stop_it_answers_everybody(file: Path, tmp_path: Path) -> None:
         wait_for(lambda: len(load.made) > 60)
         assert collector.stop() in (0, -15)
         collector = Served(file, store, collector.port).wait()
+        load.finish()
     finally:
         load._going = False
-    load.finish()
-    collector.stop()
+        collector.kill()
     load.check(store)
