@@ -295,5 +295,5 @@ def test_missing_extras_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_every_error_is_ours() -> None:
     errors = [each for each in vars(dn).values() if isinstance(each, type) and issubclass(each, Exception)]
-    assert len(errors) == 10
+    assert len(errors) == 13
     assert all(issubclass(each, dn.DeniableError) for each in errors)

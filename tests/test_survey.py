@@ -10,7 +10,8 @@ import pytest
 
 import deniable as dn
 from deniable.survey import budget
-from deniable.survey.kinds import KINDS, NO_ANSWER
+from deniable.survey.kind import NO_ANSWER
+from deniable.survey.kinds import KINDS
 from tests.surveys import COMMUTE, ONE, OPENS, SAMPLED, several, survey
 
 ALL = [COMMUTE, ONE, SAMPLED, several(2, 3, 4)]
@@ -69,7 +70,7 @@ BAD = [
     ('id = "mode"', 'id = "Mode!"', "line 8: id is made of small letters"),
     ("epsilon = 2.0", "epsilon = 0", "line 4: Epsilon must be a number"),
     ("epsilon = 2.0", 'epsilon = "two"', "line 4: Epsilon must be a number"),
-    ('kind = "number"', 'kind = "ratings"', "line 17: This release asks questions of kind 'category', 'number'"),
+    ('kind = "number"', 'kind = "sparse set"', "line 17: This release asks questions of kind 'category', 'number'"),
     ('kind = "number"', "", "line 14: This release asks questions of kind"),
     ('sensitive = ["none of these"]', 'sensitive = ["swim"]', "line 12: The sensitive answers are a list"),
     ('"walk", "bicycle"', '"walk", "walk"', "line 11: Two categories are the same"),

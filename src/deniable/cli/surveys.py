@@ -94,12 +94,9 @@ def show(data: dict[str, Any]) -> None:
         others = [line for line in each["estimates"] if line["measure"] != "share"]
         if len(shares) > 2 or not others:
             _bars(console, shares)
-        for line in others:
-            console.print(
-                f"{line['measure']} {line['value']:.4g}, {data['confidence']:.0%} interval {line['low']:.4g} to "
-                f"{line['high']:.4g}",
-                highlight=False,
-            )
+        for line in others[:MOST_BARS]:
+            name, ends = f"{line['answer']} {line['measure']}".strip(), f"{line['low']:.4g} to {line['high']:.4g}"
+            console.print(f"{name} {line['value']:.4g}, {data['confidence']:.0%} interval {ends}", highlight=False)
 
 
 def _bars(console: "Console", shares: list[dict[str, Any]]) -> None:

@@ -30,14 +30,13 @@ class Answered:
         """A line for each published number."""
         if self.estimate is None:
             return []
-        low, high = self.estimate.interval(confidence)
-        errors, key = self.estimate.standard_error, (self.question.id, self.period)
-        lines: list[Record] = [
-            (*key, self.estimate.measure, str(label), float(value), float(error), float(start), float(stop), self.reports)
-            for label, value, error, start, stop in zip(
-                self.estimate.labels, self.estimate.values, errors, low, high, strict=True
-            )
-        ]
+        key, lines = (self.question.id, self.period), list[Record]()
+        for part in self.question.how.parts(self.estimate):
+            columns = (part.labels, part.values, part.standard_error, *part.interval(confidence))
+            lines += [
+                (*key, part.measure, str(label), float(value), float(error), float(low), float(high), self.reports)
+                for label, value, error, low, high in zip(*columns, strict=True)
+            ]
         reach = NormalDist().inv_cdf((1 + confidence) / 2)
         for name, (value, error) in self.question.how.more(self.question.mechanism.domain, self.estimate).items():
             lines.append((*key, name, "", value, error, value - reach * error, value + reach * error, self.reports))

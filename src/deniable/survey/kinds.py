@@ -3,10 +3,7 @@
 A new kind is one entry in `KINDS`.
 """
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -16,37 +13,19 @@ from deniable.core.mechanism import Mechanism
 from deniable.domains import Categories, Interval
 from deniable.errors import InvalidParameter, OutsideDomain
 from deniable.planner import plan
-
-Details = Mapping[str, Any]
-NO_ANSWER = "(no answer)"
-
-
-class WrongDetail(InvalidParameter):
-    """A line of a question that says something impossible; `key` names the line."""
-
-    def __init__(self, key: str, message: str) -> None:
-        super().__init__(message)
-        self.key = key
-
-
-def error_of_shares(mechanism: Mechanism, people: int) -> float:
-    """The error to expect of a share, root mean square, if all answers are equally common."""
-    size = mechanism.domain.size
-    return float(np.sqrt(np.mean(mechanism.predict(np.full(size, 1 / size), people).standard_error ** 2)))
-
-
-@dataclass(frozen=True)
-class Kind:
-    """How questions of one kind are made, asked, simulated and summarized."""
-
-    details: frozenset[str]
-    domain: Callable[[Details], Domain]
-    mechanism: Callable[[Domain, Details, float, int], Mechanism]
-    hint: Callable[[Domain], str]
-    read: Callable[[Domain, str], object]
-    pretend: Callable[[Domain, np.random.Generator, int], Answers]
-    more: Callable[[Domain, Estimate], Mapping[str, tuple[float, float]]] = lambda domain, estimate: {}
-    error: Callable[[Mechanism, int], float] = error_of_shares
+from deniable.survey.kind import (
+    NO_ANSWER,
+    Details,
+    Kind,
+    WrongDetail,
+    choice_hint,
+    mean_of,
+    planned,
+    pretend_choice,
+    read_choice,
+)
+from deniable.survey.ratings import RATINGS
+from deniable.survey.scales import ORDERED, PLACE
 
 
 def _choices(details: Details) -> Categories:
@@ -78,29 +57,6 @@ def _category(domain: Domain, details: Details, epsilon: float, people: int) -> 
         raise WrongDetail("sensitive", str(error)) from None
 
 
-def _choice_hint(domain: Domain) -> str:
-    return ", ".join(str(label) for label in domain.labels)
-
-
-def _read_choice(domain: Domain, text: str) -> object:
-    if not text and NO_ANSWER in domain.labels:
-        return None
-    found = [label for label in domain.labels if str(label) == text]
-    if not found:
-        raise OutsideDomain("That is not one of the choices. Type one of them as it is written.")
-    return found[0]
-
-
-def _pretend_choice(domain: Domain, random: np.random.Generator, people: int) -> Answers:
-    """Some answers are common and some rare, in a shuffled order: shares fall off like 1 / rank."""
-    weights = 1.0 / np.arange(1, domain.size + 1)
-    random.shuffle(weights)
-    drawn = random.choice(domain.size, people, p=weights / weights.sum())
-    if isinstance(domain.labels, range):
-        return drawn
-    return [domain.labels[place] for place in drawn.tolist()]
-
-
 def _range(details: Details) -> Interval:
     for end in ("low", "high"):
         if isinstance(details.get(end), bool) or not isinstance(details.get(end), int | float):
@@ -124,18 +80,9 @@ def _pretend_number(domain: Domain, random: np.random.Generator, people: int) ->
 
 
 def _mean(domain: Domain, estimate: Estimate) -> Mapping[str, tuple[float, float]]:
-    """The mean and its standard error: the points weighted by their shares; right on average, as the rounding is."""
+    """Right on average, as the rounding to the points is."""
     assert isinstance(domain, Interval)
-    points = domain.points
-    if estimate.covary is not None:
-        error = math.sqrt(max(float(points @ estimate.covariance() @ points), 0.0))
-    else:  # no closed form: the sum of all errors is never exceeded
-        error = float(np.abs(points) @ estimate.standard_error)
-    return {"mean": (float(points @ estimate.values), error)}
-
-
-def _planned(domain: Domain, details: Details, epsilon: float, people: int) -> Mechanism:
-    return plan(domain, epsilon, people)
+    return mean_of(domain.points, estimate)
 
 
 KINDS: dict[str, Kind] = {
@@ -143,20 +90,23 @@ KINDS: dict[str, Kind] = {
         frozenset({"choices", "sensitive", "other", "optional"}),
         _choices,
         _category,
-        _choice_hint,
-        _read_choice,
-        _pretend_choice,
+        choice_hint,
+        read_choice,
+        pretend_choice,
     ),
     # A grid of one step is one bit: high or low with the probability that is right on average, then randomized.
     "number": Kind(
         frozenset({"low", "high", "steps", "clip"}),
         _range,
-        _planned,
+        planned,
         lambda domain: f"a number from {domain.labels[0]:g} to {domain.labels[-1]:g}",
         _read_number,
         _pretend_number,
         _mean,
     ),
+    "ordered": ORDERED,
+    "place": PLACE,
+    "ratings": RATINGS,
 }
 
 

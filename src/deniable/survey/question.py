@@ -8,7 +8,8 @@ from typing import Any
 from deniable.core.domain import Answers
 from deniable.core.mechanism import Mechanism
 from deniable.errors import OutsideDomain
-from deniable.survey.kinds import NO_ANSWER, Kind, kind_named
+from deniable.survey.kind import NO_ANSWER, Kind
+from deniable.survey.kinds import kind_named
 
 
 @dataclass(frozen=True, eq=False)

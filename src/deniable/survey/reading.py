@@ -14,7 +14,8 @@ from deniable.core.odds import checked_epsilon
 from deniable.errors import DeniableError, InvalidParameter, InvalidSurvey
 from deniable.survey import budget
 from deniable.survey.budget import BUDGETS
-from deniable.survey.kinds import WrongDetail, kind_named
+from deniable.survey.kind import WrongDetail
+from deniable.survey.kinds import kind_named
 from deniable.survey.lines import lines_of
 from deniable.survey.question import Question
 from deniable.survey.survey import FORMAT, MOST_QUESTIONS, Survey
