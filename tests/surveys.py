@@ -68,6 +68,49 @@ low = -1.5
 high = 1.5
 steps = 3
 """
+KINDS = """
+[survey]
+id = "kinds"
+epsilon = 4.0
+minimum_reports = 10
+
+[[question]]
+id = "mood"
+ask = "How are you, from 0 to 10?"
+kind = "ordered"
+low = 0
+high = 10
+
+[[question]]
+id = "often"
+ask = "How often do you see films?"
+kind = "ordered"
+choices = ["never", "sometimes", "often"]
+
+[[question]]
+id = "films"
+ask = "Which films did you see, and how were they?"
+kind = "ratings"
+items = ["Alien", "Brazil", "Casablanca"]
+low = 0.5
+high = 5
+at_most = 2
+
+[[question]]
+id = "home"
+ask = "Where do you live?"
+kind = "place"
+places = ["Lyon", "Paris", "Nice"]
+points = [[45.76, 4.84], [48.86, 2.35], [43.70, 7.27]]
+
+[[question]]
+id = "taste"
+ask = "What does your device make of your taste?"
+kind = "features"
+dimensions = 4
+low = -1
+high = 1
+"""
 OPENS = 1767225600  # 2026-01-01, when SAMPLED opens
 
 

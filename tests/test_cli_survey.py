@@ -46,7 +46,7 @@ def test_from_a_file_to_results(file: Path, collector: Served, tmp_path: Path) -
     for more in ((), ("--url", collector.url)):
         out, parquet = tmp_path / f"results{len(more)}.csv", tmp_path / f"results{len(more)}.parquet"
         run("estimate", file, "--csv", out, "--parquet", parquet, *more)
-        assert len(list(csv.DictReader(out.read_text().splitlines()))) == 8 and parquet.read_bytes()[:4] == b"PAR1"
+        assert len(list(csv.DictReader(out.read_text().splitlines()))) == 6 and parquet.read_bytes()[:4] == b"PAR1"
     run("backup", file, "--out", tmp_path / "backup")
     assert "Restored commute-2026." in run("restore", file, tmp_path / "backup", "--store", tmp_path / "other.db").output
     again = json.loads(run("estimate", file, "--store", tmp_path / "other.db", "--json").stdout)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from deniable.core.domain import Answers, Domain
 from deniable.core.estimate import Estimate
 from deniable.core.mechanism import Mechanism
+from deniable.domains import Interval
 from deniable.errors import InvalidParameter, OutsideDomain
 from deniable.planner import plan
 
@@ -84,3 +85,19 @@ def mean_of(points: NDArray[np.float64], estimate: Estimate) -> Mapping[str, tup
     else:
         error = float(np.abs(points) @ estimate.standard_error)
     return {"mean": (float(points @ estimate.values), error)}
+
+
+def for_mean(domain: Domain, details: Details, epsilon: float, people: int) -> Mechanism:
+    """The best mechanism for a mean."""
+    return plan(domain, epsilon, people, target="mean")
+
+
+def error_of_means(mechanism: Mechanism, people: int) -> float:
+    """The error to expect of a mean, root mean square, if everybody's answer is the middle; in units of the range."""
+    domain: Any = mechanism.domain
+    if isinstance(domain, Interval):
+        truth = np.zeros(domain.size)
+        truth[domain.size // 2] = 1.0
+    else:
+        truth = np.full((1, domain.dimensions), (domain.low + domain.high) / 2)
+    return float(np.sqrt(np.mean(mechanism.predict(truth, people).standard_error ** 2))) / (domain.high - domain.low)

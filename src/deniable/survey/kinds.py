@@ -9,16 +9,20 @@ import numpy as np
 
 from deniable.core.domain import Answers, Domain, Label
 from deniable.core.estimate import Estimate
-from deniable.core.mechanism import Mechanism
+from deniable.core.mechanism import Additive, Mechanism
 from deniable.domains import Categories, Interval
 from deniable.errors import InvalidParameter, OutsideDomain
 from deniable.planner import plan
+from deniable.survey.features import FEATURES
 from deniable.survey.kind import (
     NO_ANSWER,
     Details,
     Kind,
     WrongDetail,
     choice_hint,
+    error_of_means,
+    error_of_shares,
+    for_mean,
     mean_of,
     planned,
     pretend_choice,
@@ -26,6 +30,8 @@ from deniable.survey.kind import (
 )
 from deniable.survey.ratings import RATINGS
 from deniable.survey.scales import ORDERED, PLACE
+
+FINE = 1024  # steps of a grid on which a mean is told
 
 
 def _choices(details: Details) -> Categories:
@@ -62,7 +68,7 @@ def _range(details: Details) -> Interval:
         if isinstance(details.get(end), bool) or not isinstance(details.get(end), int | float):
             raise WrongDetail(end, f'A question of kind "number" needs its {end}, a number: low = 0 and high = 120.')
     try:
-        return Interval(details["low"], details["high"], details.get("steps", 1), clip=details.get("clip", True))
+        return Interval(details["low"], details["high"], details.get("steps", FINE), clip=details.get("clip", True))
     except InvalidParameter as error:
         raise WrongDetail("steps" if "steps" in details else "low", str(error)) from None
 
@@ -79,9 +85,24 @@ def _pretend_number(domain: Domain, random: np.random.Generator, people: int) ->
     return np.round(domain.low + (domain.high - domain.low) * random.beta(2, 4, people), 6)
 
 
+def _number(domain: Domain, details: Details, epsilon: float, people: int) -> Mechanism:
+    """The mean alone, as well as can be; where steps are given, the shares of the points, and the mean from them."""
+    return planned(domain, details, epsilon, people) if "steps" in details else for_mean(domain, details, epsilon, people)
+
+
+def _number_error(mechanism: Mechanism, people: int) -> float:
+    return error_of_shares(mechanism, people) if isinstance(mechanism, Additive) else error_of_means(mechanism, people)
+
+
+def _number_parts(estimate: Estimate) -> Sequence[Estimate]:
+    return [] if estimate.measure == "mean" else [estimate]
+
+
 def _mean(domain: Domain, estimate: Estimate) -> Mapping[str, tuple[float, float]]:
     """Right on average, as the rounding to the points is."""
     assert isinstance(domain, Interval)
+    if estimate.measure == "mean":
+        return {"mean": (float(estimate.values[0]), float(estimate.standard_error[0]))}
     return mean_of(domain.points, estimate)
 
 
@@ -94,16 +115,18 @@ KINDS: dict[str, Kind] = {
         read_choice,
         pretend_choice,
     ),
-    # A grid of one step is one bit: high or low with the probability that is right on average, then randomized.
     "number": Kind(
         frozenset({"low", "high", "steps", "clip"}),
         _range,
-        planned,
+        _number,
         lambda domain: f"a number from {domain.labels[0]:g} to {domain.labels[-1]:g}",
         _read_number,
         _pretend_number,
         _mean,
+        _number_error,
+        _number_parts,
     ),
+    "features": FEATURES,
     "ordered": ORDERED,
     "place": PLACE,
     "ratings": RATINGS,
