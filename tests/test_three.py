@@ -10,12 +10,12 @@ import pytest
 
 import deniable as dn
 from deniable.domains import domain_from_spec
-from deniable.mechanisms.channel import Channel
+from deniable.mechanisms.channel import ExactChannel
 from deniable.mechanisms.three_design import least, variance, vertices
 
 EPSILON = math.log(3)
 
-CHANNELS: dict[str, Channel] = {
+CHANNELS: dict[str, ExactChannel] = {
     "ewrr": dn.ThreeState.ewrr(EPSILON),
     "dagger": dn.ThreeState.dagger(F(7, 10), F(1, 2)),
     "ddagger": dn.ThreeState.ddagger(F(7, 10), F(4, 5)),

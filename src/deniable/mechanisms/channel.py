@@ -1,36 +1,31 @@
-"""Any finite channel: how likely each report is under each answer, inverted to estimate the shares."""
+"""Channels of exact fractions, and direct response with any probability."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from deniable import kernels
 from deniable.core.coins import Coins, check_probability
 from deniable.core.domain import Domain
-from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
-from deniable.core.tally import Tally
-from deniable.errors import InvalidParameter, InvalidReport
+from deniable.errors import InvalidParameter
+from deniable.mechanisms.matrix import Channel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Matrix = tuple[tuple[Fraction, ...], ...]
 
 
-class Channel(Mechanism):
-    """A mechanism whose reports are numbers 0 to d - 1, with a matrix P: row x is the law of the report on answer x.
+class ExactChannel(Channel):
+    """A channel given by its exact fractions, with a report for each answer: row x is the law of the report on answer x.
 
-    With r the shares of the reports, the shares of the answers are estimated by r P^-1, which is unbiased. Its covariance
-    for fixed people with shares f is P^-T (sum of f_x (diag(P_x) - P_x P_x^T)) P^-1 / n, and for people drawn at random
-    (diag(f) - f f^T) / n more.
+    For people drawn at random the covariance of the shares f is (diag(f) - f f^T) / n more than for fixed people.
     """
 
     @property
@@ -39,42 +34,8 @@ class Channel(Mechanism):
         """The matrix, in exact fractions."""
 
     @cached_property
-    def _matrix(self) -> Floats:
+    def matrix(self) -> Floats:
         return np.array([[float(chance) for chance in row] for row in self.channel])
-
-    @property
-    def layout(self) -> Layout:
-        return Layout((Number("value", self.domain.size),))
-
-    def votes(self, columns: Columns) -> Ints:
-        value = columns["value"]
-        if len(value) and value.max() >= self.domain.size:
-            raise InvalidReport("A report names a value outside the domain.")
-        return kernels.histogram(value, self.domain.size)
-
-    def estimate(self, tally: Tally) -> Estimate:
-        self.check_tally(tally)
-        shares = np.linalg.solve(self._matrix.T, tally.counts / tally.n).astype(np.float64)
-        return self._with_error(shares, tally.n)
-
-    def predict(self, truth: ArrayLike, n: int) -> Estimate:
-        shares = np.asarray(truth, np.float64)
-        if shares.shape != (self.domain.size,) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:
-            raise InvalidParameter(f"The true shares must be {self.domain.size} numbers from 0 that sum to 1.")
-        if n < 1:
-            raise InvalidParameter("A prediction needs at least one person.")
-        return self._with_error(shares, n)
-
-    def _with_error(self, shares: Floats, n: int) -> Estimate:
-        # The covariance is linear in the shares, so unbiased shares give an unbiased covariance.
-        covary = partial(self._covariance, shares, n)
-        return Estimate(self.domain.labels, shares, np.diag(covary()), n, covary)
-
-    def _covariance(self, shares: Floats, n: int) -> Floats:
-        inverse, matrix = np.linalg.inv(self._matrix), self._matrix
-        reports = np.diag(shares @ matrix) - matrix.T @ (shares[:, None] * matrix)
-        covariance: Floats = inverse.T @ reports @ inverse / n
-        return covariance
 
     def worst(self) -> Fraction | None:
         """The largest ratio between two entries of a column, None if a zero meets something else."""
@@ -107,7 +68,7 @@ def check_cost(mechanism: Mechanism) -> None:
 
 
 @dataclass(frozen=True)
-class EqualWeight(Channel):
+class EqualWeight(ExactChannel):
     """Tell the truth with probability p, any other answer equally often, for any p but 1 / d: EWRR_n, for n answers.
 
     With p = e^epsilon / (e^epsilon + d - 1) it is direct response. Ma, Wang 2021.

@@ -18,7 +18,7 @@ from deniable.core.tally import Tally
 from deniable.domains.key_value import KeyValue
 from deniable.domains.link import HIGH, LOW, NONE, Link
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.channel import Channel, Matrix, check_cost, own_cost
+from deniable.mechanisms.channel import ExactChannel, Matrix, check_cost, own_cost
 from deniable.mechanisms.key_value_estimate import KeyValueEstimate, Named, Spread, squares
 
 Bools = NDArray[np.bool_]
@@ -34,7 +34,7 @@ SINGULAR = (
 
 
 @dataclass(frozen=True)
-class ThreeState(Channel):
+class ThreeState(ExactChannel):
     """A missing link is kept with p1, else becomes a link of either end; a link is kept with p2, and then its end with q.
 
         report           none      high          low
@@ -161,7 +161,7 @@ class ThreeState(Channel):
 
     def predict_links(self, truth: Prior, n: int) -> KeyValueEstimate:
         """What `links` gives for n people with these shares of no link, high and low: the truth, with its exact variance."""
-        none, high, low = (np.array([float(share)]) for share in np.asarray(truth, np.float64) @ self._matrix)
+        none, high, low = (np.array([float(share)]) for share in np.asarray(truth, np.float64) @ self.matrix)
         second = np.array([1.0 - truth[0]])  # states have weights of -1 and 1 only
         return told_by_states(self, 1 - none, high - low, np.array([n]), n, self.domain, ("link",), second=second)
 

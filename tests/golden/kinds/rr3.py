@@ -10,7 +10,7 @@ import numpy as np
 
 import deniable as dn
 from deniable.core.mechanism import Mechanism
-from deniable.mechanisms.channel import Channel
+from deniable.mechanisms.channel import ExactChannel
 from deniable.mechanisms.key_value import KeyValueProtocol
 from deniable.mechanisms.three_design import least
 from tests.golden.kinds.registry import kind
@@ -23,7 +23,7 @@ def exact(number: float) -> Fraction:
     return Fraction(str(number))
 
 
-def channel(inputs: Inputs) -> Channel:
+def channel(inputs: Inputs) -> ExactChannel:
     """The mechanism that an entry describes."""
     given = inputs["channel"]
     match given["family"]:
