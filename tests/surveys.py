@@ -97,6 +97,13 @@ high = 5
 at_most = 2
 
 [[question]]
+id = "apps"
+ask = "Which apps do you have?"
+kind = "set"
+items = ["chat", "map", "game", "bank"]
+at_most = 3
+
+[[question]]
 id = "home"
 ask = "Where do you live?"
 kind = "place"

@@ -153,17 +153,19 @@ def test_other_kinds_are_read_asked_and_estimated() -> None:
     """A person's answers, typed; then many people's, and what comes out of their reports."""
     asked = survey(KINDS_OF_QUESTIONS)
     typed = {"mood": "7", "often": "sometimes", "films": "Alien = 4, Brazil = 2.5", "home": "Nice", "taste": "0 0.5 -1 1"}
+    typed["apps"] = "map, bank"
     answers = {question.id: question.how.read(question.mechanism.domain, typed[question.id]) for question in asked.questions}
     assert answers["films"] == {"Alien": 4.0, "Brazil": 2.5} and answers["mood"] == 7 and answers["taste"] == [0, 0.5, -1, 1]
     message = asked.randomize(answers, now=0)
-    assert sum(len(reports) for each in asked.read(message) for reports in asked.unpack(each)) == 5
+    assert answers["apps"] == ["map", "bank"]
+    assert sum(len(reports) for each in asked.read(message) for reports in asked.unpack(each)) == 6
     assert dn.certify_survey(asked).holds
     random, found = np.random.default_rng(4), {}
     for question in asked.questions:
         domain = question.mechanism.domain
         assert question.how.hint(domain) and 0 < question.how.error(question.mechanism, 1000) < 10
         made = question.how.pretend(domain, random, 4000)
-        tally = question.mechanism.tally(question.mechanism.perturb(made, dn.SeededCoins(1)))
+        tally = question.mechanism.tally(question.mechanism.perturb(question.answers(made), dn.SeededCoins(1)))
         estimate = question.mechanism.estimate(tally)
         found[question.id] = [part.measure for part in question.how.parts(estimate)]
         for part in question.how.parts(estimate):
@@ -171,12 +173,15 @@ def test_other_kinds_are_read_asked_and_estimated() -> None:
         if question.id == "mood":
             mean, error = question.how.more(domain, estimate)["mean"]
             assert abs(mean - np.mean(np.asarray(made))) < 6 * error  # a false alarm once in 5e8
-    shares = {"mood": ["share"], "often": ["share"], "home": ["share"]}
+    shares = {"mood": ["share"], "often": ["share"], "home": ["share"], "apps": ["share"]}
     assert found == shares | {"films": ["share", "mean value"], "taste": ["mean"]}
-    for question, wrong in zip(asked.questions, ("11", "secret", "secret = 4", "secret", "1 2"), strict=True):
+    for question, wrong in zip(asked.questions, ("11", "secret", "secret = 4", "secret, map", "secret", "1 2"), strict=True):
         with pytest.raises(dn.OutsideDomain) as caught:
             question.how.read(question.mechanism.domain, wrong)
         assert "secret" not in str(caught.value)
+    for impossible in ("map", ["secret"], [["map"]], 7):
+        with pytest.raises(dn.OutsideDomain):
+            asked.randomize({**answers, "apps": impossible}, now=0)
 
 
 @pytest.mark.parametrize(
@@ -186,6 +191,7 @@ def test_other_kinds_are_read_asked_and_estimated() -> None:
         ("low = 0\nhigh = 10", "low = 10\nhigh = 0", "line"),
         ('choices = ["never", "sometimes", "often"]', "", "in order, or whole numbers"),
         ('items = ["Alien", "Brazil", "Casablanca"]', "", "needs its items"),
+        ('items = ["chat", "map", "game", "bank"]', "", "needs its items"),
         ("low = 0.5\n", "", "lowest rating"),
         ("at_most = 2", "at_most = 9", "line"),
         ('places = ["Lyon", "Paris", "Nice"]', 'places = ["Lyon", "Paris"]', "as many"),

@@ -46,6 +46,7 @@ class Kind:
     more: Callable[[Domain, Estimate], Mapping[str, tuple[float, float]]] = lambda domain, estimate: {}
     error: Callable[[Mechanism, int], float] = error_of_shares
     parts: Callable[[Any], Sequence[Estimate]] = lambda estimate: [estimate]
+    given: Callable[[object], object] | None = None  # what a person's answer is for the mechanism, if not itself
 
 
 def choice_hint(domain: Domain) -> str:

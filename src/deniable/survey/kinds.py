@@ -28,7 +28,7 @@ from deniable.survey.kind import (
     pretend_choice,
     read_choice,
 )
-from deniable.survey.ratings import RATINGS
+from deniable.survey.ratings import RATINGS, SET
 from deniable.survey.scales import ORDERED, PLACE
 
 FINE = 1024  # steps of a grid on which a mean is told
@@ -130,6 +130,7 @@ KINDS: dict[str, Kind] = {
     "ordered": ORDERED,
     "place": PLACE,
     "ratings": RATINGS,
+    "set": SET,
 }
 
 

@@ -50,7 +50,7 @@ class Question:
                     f"Question {self.id!r} was not answered. Answer it, or let it be left out: optional = true."
                 )
             return [NO_ANSWER if value is None else value for value in values]
-        return values
+        return values if self.how.given is None else [self.how.given(value) for value in values]
 
     def contract(self) -> dict[str, object]:
         """What a person is asked, as plain data."""

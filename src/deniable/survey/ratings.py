@@ -1,11 +1,11 @@
-"""Items that people rate: how many rate each, and how."""
+"""Items that people rate, or have: how many do, and how they rate them."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from deniable.core.domain import Answers, Domain
+from deniable.core.domain import Answers, Domain, Label
 from deniable.core.estimate import Estimate
 from deniable.core.mechanism import Mechanism
 from deniable.domains import KeyValue
@@ -46,11 +46,15 @@ def _read(domain: Domain, text: str) -> object:
 
 
 def _pretend(domain: Domain, random: np.random.Generator, people: int) -> Answers:
+    return _rated(domain, random, people)
+
+
+def _rated(domain: Domain, random: np.random.Generator, people: int) -> list[dict[Label, float]]:
     """A few items each, some much rated and some little; every item has a rating of its own that people lean to."""
     assert isinstance(domain, KeyValue)
     keys, span = len(domain.labels), domain.high - domain.low
     weights, liking = 1.0 / np.arange(1, keys + 1), random.random(keys)
-    answers: list[object] = []
+    answers: list[dict[Label, float]] = []
     for rated in random.integers(0, min(domain.at_most, keys) + 1, people):
         chosen = random.choice(keys, rated, replace=False, p=weights / weights.sum())
         values = domain.low + span * np.clip(liking[chosen] + random.normal(0, 0.2, rated), 0, 1)
@@ -74,4 +78,49 @@ def _parts(estimate: Any) -> Sequence[Estimate]:
 
 RATINGS = Kind(
     frozenset({"items", "low", "high", "at_most"}), _items, planned, _hint, _read, _pretend, error=_error, parts=_parts
+)
+
+
+def _things(details: Details) -> KeyValue:
+    return _items({"items": None, **details, "low": 0, "high": 1})
+
+
+def _held(answer: object) -> object:
+    """A list of names is one of items that are there; each counts once."""
+    try:
+        if isinstance(answer, list | tuple | set | frozenset):
+            return dict.fromkeys(answer, 1.0)
+    except TypeError:  # a name that is none, such as a list
+        pass
+    raise OutsideDomain("Which of these a person has is a list of names, which may be empty.")
+
+
+def _read_names(domain: Domain, text: str) -> object:
+    names = {str(label): label for label in domain.labels}
+    found = [part.strip() for part in text.split(",") if part.strip()]
+    if not set(found) <= set(names):
+        raise OutsideDomain("Type names from the list with commas between them, or nothing.")
+    return [names[name] for name in found]
+
+
+def _pretend_sets(domain: Domain, random: np.random.Generator, people: int) -> Answers:
+    return [[*rated] for rated in _rated(domain, random, people)]
+
+
+def _set_hint(domain: Domain) -> str:
+    assert isinstance(domain, KeyValue)
+    shown = ", ".join(map(str, domain.labels[:8])) + (", ..." if len(domain.labels) > 8 else "")
+    return f"up to {domain.at_most} of {shown}, with commas between them"
+
+
+SET = Kind(
+    frozenset({"items", "at_most"}),
+    _things,
+    planned,
+    _set_hint,
+    _read_names,
+    _pretend_sets,
+    error=_error,
+    parts=lambda estimate: [estimate.frequency],
+    given=_held,
 )
