@@ -5,9 +5,11 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+import deniable as dn
 from deniable.cli.main import main
 from tests.servers import Served, served
 from tests.surveys import COMMUTE, ONE
@@ -152,3 +154,27 @@ def _written(folder: Path, text: str) -> Path:
     path = folder / "written.toml"
     path.write_text(text)
     return path
+
+
+@pytest.mark.needs("pyarrow")
+def test_kept_reports_are_counted_question_by_question(tmp_path: Path) -> None:
+    """The files that a collector writes, by the survey's own file."""
+    path, folder = tmp_path / "survey.toml", tmp_path / "survey.reports"
+    path.write_text(COMMUTE)
+    folder.mkdir()
+    expected: dict[str, dn.Tally] = {}
+    for question in dn.Survey.load(path).questions:
+        answers = question.answers(question.how.pretend(question.mechanism.domain, np.random.default_rng(1), 50))
+        for part in (1, 2):
+            reports = question.mechanism.perturb(answers, dn.SeededCoins(part))
+            dn.write_reports(folder / f"{question.id}-{part:012d}-{part:012d}.parquet", question.mechanism, reports)
+            tally = question.mechanism.tally(reports)
+            expected[question.id] = tally + expected[question.id] if part == 2 else tally
+    for name, tally in expected.items():
+        out = tmp_path / f"{name}.json"
+        done = run("aggregate", path, folder, "--question", name, "--out", out)
+        assert "100 reports, from 2 files" in done.output
+        assert dn.Tally.from_json(out.read_text()) == tally
+    for wrong in ([], ["--question", "age"]):
+        refused = run("aggregate", path, folder, *wrong, "--out", tmp_path / "none.json", code=2)
+        assert "one of mode, minutes" in refused.output

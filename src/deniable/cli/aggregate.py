@@ -10,8 +10,11 @@ from deniable.aggregate import Aggregate
 from deniable.aggregate import aggregate as counted
 from deniable.cli import options
 from deniable.cli.mechanisms import read_mechanism
+from deniable.cli.surveys import is_survey
 from deniable.cli.targets import check_target, write_text
 from deniable.core.mechanism import Mechanism
+from deniable.errors import InvalidParameter
+from deniable.survey import Survey
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Count many files of reports.")
 @click.argument("contract", type=click.Path(path_type=Path), metavar="MECHANISM")
+@click.option("--question", metavar="ID", help="Of a survey: the question whose reports are counted, if it has several.")
 @click.argument("files", nargs=-1, required=True, metavar="REPORTS...")
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="Where the tally goes, as JSON.")
 @click.option(
@@ -47,6 +51,7 @@ if TYPE_CHECKING:
 def aggregate(
     contract: Path,
     files: tuple[str, ...],
+    question: str | None,
     out: Path,
     engine: str | None,
     workers: int | None,
@@ -57,21 +62,22 @@ def aggregate(
 ) -> None:
     """Count all REPORTS of MECHANISM into one tally.
 
-    MECHANISM is a JSON file as deniable plan wrote it. REPORTS are files, folders, patterns in quotes, or addresses such as
-    's3://bucket/day/*.parquet'. The tally is the same to the last integer wherever it is counted; deniable estimate reads
-    it.
+    MECHANISM is a JSON file as deniable plan wrote it, or a survey, of whose kept reports a folder may be given. REPORTS are
+    files, folders, patterns in quotes, or addresses such as 's3://bucket/day/*.parquet'. The tally is the same to the last
+    integer wherever it is counted; deniable estimate reads it.
 
     \b
     deniable aggregate mechanism.json reports/ --out tally.json
     deniable aggregate mechanism.json 'reports/*.parquet' --out tally.json --engine dask://host:8786
     deniable aggregate mechanism.json reports/ --out tally.json --manifest manifest.json --damaged skip
+    deniable aggregate survey.toml survey.reports/ --question mode --out tally.json --engine dask://host:8786
     deniable estimate tally.json --mechanism mechanism.json
 
     Every row group counts once, also if a worker dies and its work is done again. With --manifest a run that was broken
     off goes on where it was; repeated later, it adds only the files that are new.
     """
     check_target(out, force)
-    mechanism = agreed(contract)
+    mechanism, files = agreed(contract, question, files)
 
     from deniable.cli import panel  # loads rich, which --help does not need
 
@@ -84,9 +90,18 @@ def aggregate(
         _tell(panel.console(), tally, out)
 
 
-def agreed(contract: Path) -> Mechanism:
-    """The mechanism that made the reports, out of the file that collector and devices share."""
-    return read_mechanism(contract)
+def agreed(contract: Path, question: str | None, files: tuple[str, ...]) -> tuple[Mechanism, tuple[str, ...]]:
+    """The mechanism that made the reports, out of the file that collector and devices share, and the files of reports."""
+    if not is_survey(contract):
+        if question is not None:
+            raise InvalidParameter("Only a survey has questions to choose from. Leave --question out.")
+        return read_mechanism(contract), files
+    questions = {each.id: each.mechanism for each in Survey.load(contract).questions}
+    if question is None and len(questions) == 1:
+        (question,) = questions
+    if question not in questions:
+        raise InvalidParameter(f"Say which question's reports to count: --question with one of {', '.join(questions)}.")
+    return questions[question], tuple(f"{name}/{question}-*.parquet" if Path(name).is_dir() else name for name in files)
 
 
 def _record(tally: Aggregate) -> dict[str, object]:
