@@ -8,6 +8,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# learn brings PyTorch and Flower (1 GB), spark needs Java: both only where asked for
 EXTRAS ?= all,dev,docs
 export ALL
 
@@ -20,6 +21,7 @@ $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "deniable needs Python 3.11 or later: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt uv
+	case ",$(EXTRAS)," in *,learn,*) $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch;; esac
 	$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt --compile-bytecode -e '.[$(EXTRAS)]'
 	touch $@
 
