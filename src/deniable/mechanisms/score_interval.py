@@ -91,7 +91,8 @@ class ScoreEstimate(Estimate):
 def likeliest(chances: Floats, adds: Floats, mean: Floats) -> tuple[Floats, Bools]:
     """The law of three outcomes with a given sum of law times adds under which what came in is likeliest; if there is one.
 
-    Both sums leave one direction free; the logarithm of the likelihood has one maximum along it.
+    Both sums leave one direction free, law = start + free * s. Along it the logarithm of the likelihood has one maximum:
+    where sum(chances * free / law) = 0, which is a quadratic equation in s, or where an outcome has no chance left.
 
     >>> law, possible = likeliest(np.array([[0.5], [0.5], [0.0]]), np.array([[0.0], [1.0], [3.0]]), np.array([0.5]))
     >>> law.ravel().round(6), possible
@@ -99,22 +100,30 @@ def likeliest(chances: Floats, adds: Floats, mean: Floats) -> tuple[Floats, Bool
     """
     whole = chances.sum(axis=0)
     free = np.stack([adds[1] - adds[2], adds[2] - adds[0], adds[0] - adds[1]])
+    free = free / np.maximum(np.abs(free).max(axis=0), 1e-300)
     centred = adds - adds.mean(axis=0)
     size = np.maximum((centred**2).sum(axis=0), 1e-300)
     start = whole / 3 + centred * (mean - whole * adds.mean(axis=0)) / size
     with np.errstate(divide="ignore", invalid="ignore"):
-        empty = -start / free  # where an outcome has no chance left
+        empty = -start / free
     least = np.where(free > 0, empty, -np.inf).max(axis=0)
     most = np.where(free < 0, empty, np.inf).min(axis=0)
     possible: Bools = least <= most
-    low, high = np.where(possible, least, 0.0), np.where(possible, most, 0.0)
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        law = start + free * middle
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rising = np.where(chances > 0, chances * free / law, 0.0).sum(axis=0) > 0
-        low, high = np.where(rising, middle, low), np.where(rising, high, middle)
-    return np.maximum(start + free * (low + high) / 2, 0.0), possible
+    least, most = np.where(possible, least, 0.0), np.where(possible, most, 0.0)
+
+    pull, others = chances * free, ((1, 2), (0, 2), (0, 1))
+    twice = 2 * sum(each * free[i] * free[j] for each, (i, j) in zip(pull, others, strict=True))
+    once = sum(each * (start[i] * free[j] + start[j] * free[i]) for each, (i, j) in zip(pull, others, strict=True))
+    none = sum(each * start[i] * start[j] for each, (i, j) in zip(pull, others, strict=True))
+    reach = once + np.copysign(np.sqrt(np.maximum(once**2 - 2 * twice * none, 0)), once)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        roots = -reach / twice, -2 * none / reach
+    tried = np.stack([least, most, *(np.clip(np.nan_to_num(root), least, most) for root in roots)])
+    laws = np.maximum(start[:, None] + free[:, None] * tried, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        fit = np.where(chances[:, None] > 0, chances[:, None] * np.log(laws), 0.0).sum(axis=0)
+    best = np.argmax(fit, axis=0)
+    return np.take_along_axis(laws, best[None, None], axis=1)[:, 0], possible
 
 
 def _normal(confidence: float, intervals: int) -> float:
