@@ -10,7 +10,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.odds import odds_below
 from deniable.core.reports import Reports, concatenate
 from deniable.core.tally import Tally
-from deniable.device import Device, Ledger, Outcome
+from deniable.device import Device, Ledger, Memory, Outcome
 from deniable.domains import (
     Categories,
     Features,
@@ -88,10 +88,10 @@ from deniable.metrics import mae, mse, top_f1, top_ndcg
 from deniable.planner import plan, required_n
 from deniable.postprocess import base_cut, em, em_channel, least_squares, norm_sub
 from deniable.privacy.certificate import Certificate
-from deniable.privacy.certify import certify
+from deniable.privacy.certify import certify, certify_ever
 from deniable.privacy.law import Law, law
 from deniable.survey import Question, Survey, SurveyCertificate, certify_survey
-from deniable.wrappers import Pilot, PilotedEstimate, PublishedUtility, UtilityOptimized, mechanism_from_json
+from deniable.wrappers import Memoized, Pilot, PilotedEstimate, PublishedUtility, UtilityOptimized, mechanism_from_json
 
 __all__ = [
     "Aggregate",
@@ -141,6 +141,8 @@ __all__ = [
     "Manifest",
     "MeanChannel",
     "Mechanism",
+    "Memoized",
+    "Memory",
     "MissingExtra",
     "NotCertifiable",
     "Ordered",
@@ -184,6 +186,7 @@ __all__ = [
     "aggregate",
     "base_cut",
     "certify",
+    "certify_ever",
     "certify_survey",
     "common_neighbours",
     "compare_releases",

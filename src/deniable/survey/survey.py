@@ -107,6 +107,11 @@ class Survey:
         """What one person gives away over the whole survey, by the formulas; `certify_survey` checks it."""
         return budget.person([question.mechanism.loss() for question in self.questions], self.budget, self.sample)
 
+    def losses(self, part: int | None = None) -> dict[str, PrivacyLoss]:
+        """What each question of a part gives away alone, by the formulas; of all questions unless a part is given."""
+        asked = self.questions if part is None else self.part(part)
+        return {question.id: question.mechanism.loss() for question in asked}
+
     def advice(self) -> Advice:
         """What error to expect of each question if the budget is shared equally, and if each person answers a part."""
         count, part = len(self.questions), self.sample if self.budget == "sampled" else 1

@@ -5,13 +5,14 @@ import json
 from deniable.core.mechanism import Mechanism
 from deniable.errors import InvalidParameter
 from deniable.mechanisms import FAMILIES, mechanism_from_spec
+from deniable.wrappers.memoized import Memoized
 from deniable.wrappers.pilot import Pilot, PilotedEstimate
 from deniable.wrappers.published import PublishedUtility
 from deniable.wrappers.utility import UtilityOptimized
 
-__all__ = ["Pilot", "PilotedEstimate", "PublishedUtility", "UtilityOptimized", "mechanism_from_json"]
+__all__ = ["Memoized", "Pilot", "PilotedEstimate", "PublishedUtility", "UtilityOptimized", "mechanism_from_json"]
 
-WRAPPERS: dict[str, type[Mechanism]] = {family.wire: family for family in (UtilityOptimized, PublishedUtility)}
+WRAPPERS: dict[str, type[Mechanism]] = {family.wire: family for family in (UtilityOptimized, PublishedUtility, Memoized)}
 
 
 def mechanism_from_json(text: str) -> Mechanism:
