@@ -89,7 +89,9 @@ from deniable.planner import plan, required_n
 from deniable.postprocess import base_cut, em, em_channel, least_squares, norm_sub
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify, certify_ever
+from deniable.privacy.composition import Composition, compose, loss_law, same_answer
 from deniable.privacy.law import Law, law
+from deniable.privacy.loss_law import LossLaw
 from deniable.survey import Question, Survey, SurveyCertificate, certify_survey
 from deniable.wrappers import Memoized, Pilot, PilotedEstimate, PublishedUtility, UtilityOptimized, mechanism_from_json
 
@@ -106,6 +108,7 @@ __all__ = [
     "Coarsened",
     "Coins",
     "Comparison",
+    "Composition",
     "Compressed",
     "DeniableError",
     "Device",
@@ -137,6 +140,7 @@ __all__ = [
     "Ledger",
     "Link",
     "LocalHashing",
+    "LossLaw",
     "LossMatrix",
     "Manifest",
     "MeanChannel",
@@ -190,6 +194,7 @@ __all__ = [
     "certify_survey",
     "common_neighbours",
     "compare_releases",
+    "compose",
     "concatenate",
     "count_triangles",
     "em",
@@ -198,6 +203,7 @@ __all__ = [
     "from_arrow",
     "law",
     "least_squares",
+    "loss_law",
     "mae",
     "mechanism_from_json",
     "mse",
@@ -211,6 +217,7 @@ __all__ = [
     "read_losses",
     "read_reports",
     "required_n",
+    "same_answer",
     "to_arrow",
     "top_f1",
     "top_ndcg",
