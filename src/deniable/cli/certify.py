@@ -149,6 +149,7 @@ def _survey(ctx: click.Context, path: Path, as_json: bool) -> None:
             "budget": survey.epsilon,
             "epsilon": found.loss.epsilon() if bounded else None,
             "odds": str(found.loss.odds) if bounded else None,
+            "statement": found.statement(),
             "questions": {q.id: _record(each) for q, each in zip(survey.questions, found.questions, strict=True)},
         }
         click.echo(json.dumps(record))
@@ -157,6 +158,8 @@ def _survey(ctx: click.Context, path: Path, as_json: bool) -> None:
             click.echo(f"{question.id}: {question.ask}")
             panel.console().print(panel.certificate(each))
         click.echo(str(found))
+        click.echo()
+        click.echo(found.statement())
     if not found.holds:
         ctx.exit(1)
 

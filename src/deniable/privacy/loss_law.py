@@ -8,7 +8,7 @@ from fractions import Fraction
 from deniable.core.odds import log_up
 from deniable.errors import InvalidParameter
 
-MOST = 1 << 11  # different odds that are kept; beyond that some are raised to the next
+MOST = 1 << 9  # different odds that are kept; beyond that some are raised to the next
 _DIGITS = 50
 _MARGIN = Decimal(10) ** -35
 _STEP = Fraction(1, 200)  # of the orders at which the concentrated loss is looked at

@@ -107,6 +107,12 @@ class Survey:
         """What one person gives away over the whole survey, by the formulas; `certify_survey` checks it."""
         return budget.person([question.mechanism.loss() for question in self.questions], self.budget, self.sample)
 
+    def statement(self) -> str:
+        """What a person may lose by answering, in words, and the same for a regulator; `certify_survey` proves it."""
+        from deniable.survey.statement import statement
+
+        return statement(self)
+
     def losses(self, part: int | None = None) -> dict[str, PrivacyLoss]:
         """What each question of a part gives away alone, by the formulas; of all questions unless a part is given."""
         asked = self.questions if part is None else self.part(part)
