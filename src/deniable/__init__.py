@@ -93,7 +93,17 @@ from deniable.privacy.composition import Composition, compose, loss_law, same_an
 from deniable.privacy.law import Law, law
 from deniable.privacy.loss_law import LossLaw
 from deniable.survey import Question, Survey, SurveyCertificate, certify_survey
-from deniable.wrappers import Memoized, Pilot, PilotedEstimate, PublishedUtility, UtilityOptimized, mechanism_from_json
+from deniable.wrappers import (
+    EveryAttribute,
+    FakeAttributes,
+    Memoized,
+    OneAttribute,
+    Pilot,
+    PilotedEstimate,
+    PublishedUtility,
+    UtilityOptimized,
+    mechanism_from_json,
+)
 
 __all__ = [
     "Aggregate",
@@ -120,7 +130,9 @@ __all__ = [
     "EngineFailure",
     "EqualWeight",
     "Estimate",
+    "EveryAttribute",
     "EveryCoin",
+    "FakeAttributes",
     "FeatureVector",
     "Features",
     "FiniteChannel",
@@ -149,6 +161,7 @@ __all__ = [
     "Memory",
     "MissingExtra",
     "NotCertifiable",
+    "OneAttribute",
     "Ordered",
     "Outcome",
     "OutsideDomain",

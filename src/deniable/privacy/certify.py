@@ -32,6 +32,7 @@ from deniable.mechanisms.feature_vector import FeatureVector
 from deniable.mechanisms.key_value_unary import PCKVUnary
 from deniable.mechanisms.unit_codes import UnitCodes
 from deniable.mechanisms.vector import VectorRelease
+from deniable.privacy.attributes import by_attributes
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.law import LIMIT, Chances, combinations, gathered, law, runs
 from deniable.privacy.memoized import certify_bits, certify_lifetime, has_bits
@@ -41,6 +42,7 @@ from deniable.privacy.ratio import Worst, worst_ratio
 from deniable.privacy.theorem import compressed_worst
 from deniable.privacy.told import in_words, told_laws
 from deniable.privacy.wiring import check_members, factored
+from deniable.wrappers.attributes import Attributes
 from deniable.wrappers.memoized import Memoized
 from deniable.wrappers.utility import OpenAnswers
 
@@ -67,6 +69,10 @@ def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT
             if isinstance(mechanism, VectorRelease):
                 return certificate(
                     mechanism, *by_coordinates(mechanism, [certify(part, None, limit) for part in mechanism.parts])
+                )
+            if isinstance(mechanism, Attributes):
+                return certificate(
+                    mechanism, *by_attributes(mechanism, [certify(part, None, limit) for part in mechanism.parts])
                 )
             if isinstance(mechanism, FeatureVector):
                 return certificate(mechanism, *by_parts(mechanism, _enumerated(mechanism.part, limit)))

@@ -1,5 +1,6 @@
 """The law of the privacy loss: with which odds reports speak for one answer against another, and how often."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal, localcontext
@@ -93,12 +94,31 @@ class LossLaw:
         """The law of so many independent reports with this law each."""
         if times < 0:
             raise InvalidParameter("A report is given some number of times, not fewer than none.")
+        top = max(self.masses, default=Fraction(1))
+        if times > 2 and top > 1 and set(self.masses) <= {top, Fraction(1), 1 / top}:
+            return self._stepwise(top, times)
         whole, square = LossLaw({Fraction(1): Fraction(1)}), self
         while times:
             whole = whole * square if times & 1 else whole
             times >>= 1
             square = square * square if times else square
         return whole
+
+    def _stepwise(self, odds: Fraction, times: int) -> "LossLaw":
+        """Where reports go one step up, down or none: the coefficients of (up x^2 + none x + down)^times, all at once.
+
+        The polynomial is worked out at one large power of two, whose digits are its coefficients.
+        """
+        steps = [self.masses.get(each, Fraction(0)) for each in (1 / odds, Fraction(1), odds)]
+        whole = math.lcm(*(step.denominator for step in steps))
+        weights = [int(step * whole) for step in steps]
+        width = (sum(weights) ** times).bit_length() + 1
+        digits = sum(weight << width * place for place, weight in enumerate(weights)) ** times
+        masses, one, total = dict[Fraction, Fraction](), (1 << width) - 1, whole**times
+        for place in range(2 * times + 1):
+            if weight := digits >> width * place & one:
+                masses[odds ** (place - times)] = Fraction(weight, total)
+        return LossLaw(masses, 1 - (1 - self.unbounded) ** times, self.raised)
 
     def _within(self, most: int) -> "LossLaw":
         if len(self.masses) <= most:
