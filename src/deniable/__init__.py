@@ -85,14 +85,14 @@ from deniable.mechanisms import (
     plan_release,
 )
 from deniable.metrics import mae, mse, top_f1, top_ndcg
-from deniable.planner import plan, required_n
+from deniable.planner import Cost, measured_cost, plan, plan_repeated, required_n
 from deniable.postprocess import base_cut, em, em_channel, least_squares, norm_sub
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify, certify_ever
 from deniable.privacy.composition import Composition, compose, loss_law, same_answer
 from deniable.privacy.law import Law, law
 from deniable.privacy.loss_law import LossLaw
-from deniable.survey import Question, Survey, SurveyCertificate, certify_survey
+from deniable.survey import Question, Survey, SurveyCertificate, SurveyPlan, certify_survey, plan_survey
 from deniable.wrappers import (
     EveryAttribute,
     FakeAttributes,
@@ -120,6 +120,7 @@ __all__ = [
     "Comparison",
     "Composition",
     "Compressed",
+    "Cost",
     "DeniableError",
     "Device",
     "DirectResponse",
@@ -189,6 +190,7 @@ __all__ = [
     "Survey",
     "SurveyCertificate",
     "SurveyMismatch",
+    "SurveyPlan",
     "Tally",
     "ThreeOutputs",
     "ThreeState",
@@ -218,6 +220,7 @@ __all__ = [
     "least_squares",
     "loss_law",
     "mae",
+    "measured_cost",
     "mechanism_from_json",
     "mse",
     "norm_sub",
@@ -225,6 +228,8 @@ __all__ = [
     "perturb_files",
     "plan",
     "plan_release",
+    "plan_repeated",
+    "plan_survey",
     "quadkey",
     "read_batches",
     "read_losses",
