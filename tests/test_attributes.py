@@ -82,7 +82,7 @@ def test_the_amplification_of_the_paper_fails_for_records(sizes: tuple[int, ...]
         assert random.attribute_loss().odds > claimed  # type: ignore[operator]
 
 
-def votes(name: str, index: int) -> list[tuple[np.ndarray, Fraction]]:  # type: ignore[type-arg]
+def votes(name: str, index: int) -> list[tuple[np.ndarray, Fraction]]:
     """What each report counts for, with its probability."""
     mechanism = MADE[name]
     law = dn.law(mechanism, index)
@@ -98,7 +98,7 @@ def people(name: str) -> list[tuple[int, Fraction]]:
     return list(enumerate(shares(MADE[name].domain.size)))
 
 
-def true_shares(name: str) -> np.ndarray:  # type: ignore[type-arg]
+def true_shares(name: str) -> np.ndarray:
     domain = MADE[name].domain
     out = dict.fromkeys(domain.labels, 0.0)
     for index, share in people(name):

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -80,7 +80,7 @@ class Attributes(Mechanism):
         if any(abs(own.sum() - 1) > 1e-9 for own in self.split(shares)):
             raise InvalidParameter("The true shares of each attribute must sum to 1.")
         noise = [self.noise(place, own, n) for place, own in enumerate(self.split(shares))]
-        return Estimate(self.domain.labels, shares, np.concatenate(noise), n)
+        return Estimate(cast(Any, self.domain.labels), shares, np.concatenate(noise), n)
 
     @abstractmethod
     def noise(self, place: int, shares: Floats, n: int, reports: float | None = None) -> Floats:
@@ -156,7 +156,7 @@ class EveryAttribute(Attributes):
             part.debias(own, tally.n) / tally.n for part, own in zip(self.parts, self.split(tally.counts), strict=True)
         ]
         noise = [self.noise(place, own, tally.n) for place, own in enumerate(shares)]
-        return Estimate(self.domain.labels, np.concatenate(shares), np.concatenate(noise), tally.n)
+        return Estimate(cast(Any, self.domain.labels), np.concatenate(shares), np.concatenate(noise), tally.n)
 
     def noise(self, place: int, shares: Floats, n: int, reports: float | None = None) -> Floats:
         return self.parts[place].noise(shares) / n
@@ -236,7 +236,7 @@ class OneAttribute(Attributes):
             shares = self.parts[place].debias(own.astype(np.int64), int(told[place])) / told[place]
             values.append(shares)
             noise.append(self.noise(place, shares, tally.n, int(told[place])))
-        return Estimate(self.domain.labels, np.concatenate(values), np.concatenate(noise), tally.n)
+        return Estimate(cast(Any, self.domain.labels), np.concatenate(values), np.concatenate(noise), tally.n)
 
     def noise(self, place: int, shares: Floats, n: int, reports: float | None = None) -> Floats:
         told = n / len(self.parts) if reports is None else reports
@@ -354,7 +354,7 @@ class FakeAttributes(Attributes):
             p, q = map(float, self.support(place))
             values.append((own / tally.n - q) / (p - q))
         noise = [self.noise(place, shares, tally.n) for place, shares in enumerate(values)]
-        return Estimate(self.domain.labels, np.concatenate(values), np.concatenate(noise), tally.n)
+        return Estimate(cast(Any, self.domain.labels), np.concatenate(values), np.concatenate(noise), tally.n)
 
     def noise(self, place: int, shares: Floats, n: int, reports: float | None = None) -> Floats:
         p, q = map(float, self.support(place))
