@@ -51,7 +51,7 @@ class Attributes(Mechanism):
     @property
     def edges(self) -> list[int]:
         """Where the answers of each attribute begin among all labels, and where the last ends."""
-        return np.cumsum([0, *(part.domain.size for part in self.parts)]).tolist()  # type: ignore[no-any-return]
+        return np.cumsum([0, *(part.domain.size for part in self.parts)]).tolist()
 
     @property
     def cells(self) -> int:
@@ -153,7 +153,8 @@ class EveryAttribute(Attributes):
     def estimate(self, tally: Tally) -> Estimate:
         self.check_tally(tally)
         shares = [
-            part.debias(own, tally.n) / tally.n for part, own in zip(self.parts, self.split(tally.counts), strict=True)
+            part.debias(own.astype(np.int64), tally.n) / tally.n
+            for part, own in zip(self.parts, self.split(tally.counts), strict=True)
         ]
         noise = [self.noise(place, own, tally.n) for place, own in enumerate(shares)]
         return Estimate(cast(Any, self.domain.labels), np.concatenate(shares), np.concatenate(noise), tally.n)
