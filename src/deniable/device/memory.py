@@ -78,8 +78,9 @@ class Memory:
 
         When they changed is not hidden; `Memoized.stream_loss` bounds what that adds.
         """
-        if not self.distinct:
+        kept = self.distinct
+        if not kept:
             return PrivacyLoss(self.mechanism.odds / self.mechanism.odds, "enumerated", over="no report yet")
         own = self.mechanism.lifetime_loss(1)
-        odds = None if own.odds is None else own.odds**self.distinct
-        return replace(own, odds=odds, over=f"all reports ever, {self.distinct} kept answers")
+        odds = None if own.odds is None else own.odds**kept
+        return replace(own, odds=odds, over=f"all reports ever, {kept} kept answer{'s' * (kept > 1)}")
