@@ -11,7 +11,7 @@ from pathlib import Path
 import deniable as dn
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
-WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 640, 360, 60, 48, 24, 120
+WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 640, 360, 60, 48, 24, 130
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#aa3377", "#ccbb44")
 
 Line = tuple[str, Sequence[tuple[float, float]]]
@@ -46,8 +46,8 @@ def chart(title: str, across: str, up: str, lines: Sequence[Line], most: tuple[f
         colour = COLOURS[place % len(COLOURS)]
         path = " ".join(f"{LEFT + wide * x / most[0]:.1f},{TOP + high * (1 - y / most[1]):.1f}" for x, y in points)
         body.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        x, y = points[-1]
-        body.append(_text(LEFT + wide * x / most[0] + 6, TOP + high * (1 - y / most[1]) + 4, name, "start", 12))
+        named = _text(LEFT + wide + 8, TOP + 16 + 18 * place, name, "start", 12)
+        body.append(named.replace("<text", f'<text fill="{colour}"'))
     body += [_text(LEFT + wide / 2, HEIGHT - 10, across), _text(LEFT, TOP - 8, up, "start")]
     return _page(title, body)
 
@@ -112,22 +112,16 @@ def error() -> str:
 
 def many() -> str:
     """What many reports on the same answer cost."""
-    once = dn.DirectResponse(dn.Categories(["yes", "no"]), 0.5)
-    kept = dn.Memoized.direct(once.domain, 2.0, 0.5)
-    counts = range(1, 31)
+    once = dn.LossLaw.worst(dn.odds_below(0.1))
+    kept = dn.Memoized.direct(dn.Categories(["yes", "no"]), 1.0, 0.1)
+    counts = range(4, 101, 4)
     lines = [
-        ("fresh, always", [(k, 0.5 * k) for k in counts]),
-        ("fresh, but for 1e-6", [(k, dn.compose([once], 1e-6, k).optimal) for k in counts]),
+        ("fresh, always", [(k, 0.1 * k) for k in counts]),
+        ("fresh, but for 1e-6", [(k, (once**k).epsilon(1e-6)) for k in counts]),
         ("kept for ever", [(k, kept.lifetime_loss().epsilon()) for k in counts]),
     ]
-    return chart(
-        "What asking again costs",
-        "reports on one answer, epsilon 0.5 each",
-        "epsilon of all together",
-        lines,
-        (30, 15),
-        (6, 5),
-    )
+    title, across = "What asking again costs", "reports on one answer, epsilon 0.1 each"
+    return chart(title, across, "epsilon of all together", lines, (100, 10), (5, 5))
 
 
 PICTURES = {"belief": belief, "law": law, "error": error, "many": many}

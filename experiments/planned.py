@@ -5,7 +5,8 @@
 
 In each collection the same people answer; their reports are counted and estimated. Measured is the root of the mean squared
 difference to the truth over all values and collections, predicted the root of the mean of the variances that `predict` gives
-without any trial; for releases it is the mean distance from the truth, and the expected loss. The coins are seeded, so that the table can be made again.
+without any trial; for releases, the mean distance from the truth, and the expected loss. The coins are seeded, so that the
+table can be made again.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -103,3 +103,13 @@ def test_the_command_plans_surveys_and_repeated_questions(tmp_path: Path) -> Non
         ["--values", "20", "--epsilon", "2", "--people", "5", "--once", "1", "--max-bits", "5"],
     ):
         assert CliRunner().invoke(main, ["plan", *wrong]).exit_code != 0
+
+
+def test_certificates_tell_what_else_counts(tmp_path: Path) -> None:
+    kept, fake = tmp_path / "kept.json", tmp_path / "fake.json"
+    kept.write_text(dn.Memoized.direct(dn.Categories(range(3)), 2.0, 1.0).to_json())
+    fake.write_text(dn.FakeAttributes.as_published(dn.Vectors([dn.Categories(range(2))] * 2), 1.0).to_json())
+    shown = CliRunner().invoke(main, ["certify", str(kept)])
+    assert shown.exit_code == 0 and "All reports ever on one value: epsilon 2 (enumerated)." in shown.stdout
+    shown = CliRunner().invoke(main, ["certify", str(fake)])
+    assert shown.exit_code == 1 and "For records that differ in one answer: epsilon 1." in shown.stdout

@@ -17,7 +17,9 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms import BitRand, DuchiVector, FeatureVector, SubsetSelection, UnitCodes
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify as certificate_of
+from deniable.privacy.certify import certify_ever
 from deniable.survey import Survey, certify_survey
+from deniable.wrappers import FakeAttributes, Memoized
 from deniable.wrappers.utility import UtilityOptimized
 
 LARGEST = 100_000  # values: past this, following a mechanism takes minutes
@@ -126,8 +128,21 @@ def certify(
         click.echo(json.dumps(_record(certificate)))
     else:
         panel.console().print(panel.certificate(certificate))
+        for line in _besides(chosen):
+            click.echo(line)
     if not certificate.holds:
         ctx.exit(1)
+
+
+def _besides(mechanism: Mechanism) -> list[str]:
+    """What else there is to say where one report on one whole answer is not all that counts."""
+    if isinstance(mechanism, Memoized):
+        ever = certify_ever(mechanism).loss
+        told = "no promise" if ever.odds is None else f"epsilon {ever.epsilon():.9g}"
+        return [f"This is about one report. {ever.unit[0].upper()}{ever.unit[1:]}: {told} ({ever.proof})."]
+    if isinstance(mechanism, FakeAttributes):
+        return [f"For {mechanism.attribute_loss().protects}: epsilon {mechanism.attribute_loss().epsilon():.9g}."]
+    return []
 
 
 def _survey(ctx: click.Context, path: Path, as_json: bool) -> None:
