@@ -1,4 +1,4 @@
-"""Noise for the second round: Laplace's, and the one of smooth sensitivity.
+"""Noise for the second round: Laplace's, and Student's for smooth sensitivity.
 
 It is made of floating-point numbers of 53 bits, so that its promise is that of the theorem for real numbers; what is told is
 rounded to whole 1/64, which takes away what the last bits could tell.
@@ -15,9 +15,10 @@ from deniable.sparse.encoder import stream
 
 Floats = NDArray[np.float64]
 
-STEEPEST = 3**0.75  # how fast the logarithm of 1 / (1 + x^4) can fall
-WIDENING = 3.0  # how much it can change for each unit of the logarithm of its scale
-BETA = 1 / 6  # beta as a share of the budget: half of it then pays for the widening
+FREEDOM = (
+    5  # of Student's noise: the fewest degrees with a fourth moment, so that errors measured in some runs mean something
+)
+STEEPEST = (FREEDOM + 1) / (2 * math.sqrt(FREEDOM)) * math.sqrt(FREEDOM / (FREEDOM - 2))  # slope of its log density
 
 
 def uniforms(size: int, coins: Coins) -> Floats:
@@ -33,14 +34,10 @@ def laplace(scales: Floats, coins: Coins) -> Floats:
 
 
 def smooth(scales: Floats, coins: Coins) -> Floats:
-    """Noise with density proportional to 1 / (1 + x^4), of variance one, times the scales."""
-    out, left = np.empty(len(scales)), np.arange(len(scales))
-    while left.size:  # from Cauchy's: (1 + x^2) / (1 + x^4) is at most (1 + sqrt 2) / 2
-        x = np.tan(math.pi * (uniforms(len(left), coins) - 0.5))
-        good = uniforms(len(left), coins) * (1 + math.sqrt(2)) / 2 <= (1 + x * x) / (1 + x**4)
-        out[left[good]] = x[good]
-        left = left[~good]
-    return out * scales
+    """Student's noise with `FREEDOM` degrees of freedom, of variance one, times the scales (drawn as in Bailey 1994)."""
+    radius = np.sqrt(FREEDOM * np.expm1(-2 / FREEDOM * np.log(uniforms(len(scales), coins))))
+    drawn = radius * np.cos(2 * math.pi * uniforms(len(scales), coins))
+    return drawn * math.sqrt((FREEDOM - 2) / FREEDOM) * scales
 
 
 def rounded(told: Floats) -> Floats:
@@ -60,13 +57,15 @@ def smooth_sensitivity(local: Floats, step: float, beta: float) -> Floats:
 
 
 def smooth_scale(epsilon: float, beta: float) -> float:
-    """The scale for sensitivity one: 3^(3/4) / (epsilon - 3 beta).
+    """The standard deviation for sensitivity one: (d + 1) / (2 sqrt(d - 2)) / (epsilon - d beta), d degrees of freedom.
 
-    Moving the density 1 / (1 + x^4) by S costs 3^(3/4) S / scale, widening it by e^beta costs 3 beta, and the two together
-    epsilon; Nissim, Raskhodnikova, Smith (2007) bound the same more roughly, by 10 / epsilon with beta = epsilon / 10.
+    The logarithm of the density, -(d + 1) / 2 ln(1 + x^2 / d), falls by (d + 1) / (2 sqrt d) at most where x moves by one,
+    and changes by d at most where the width changes by a factor of e: a move and a change of width by e^beta together cost
+    epsilon. Nissim, Raskhodnikova, Smith (2007) take tails of 1 / x^4, whose fourth moment is infinite; Bun and Steinke
+    (2019) Student's.
     """
-    if not 0 < WIDENING * beta < epsilon:
+    if not 0 < FREEDOM * beta < epsilon:
         raise InvalidParameter(
-            "The widening takes a part of the second round's budget: beta lies between 0 and a third of it."
+            f"The widening takes a part of the second round's budget: beta lies between 0 and epsilon / {FREEDOM}."
         )
-    return STEEPEST / (epsilon - WIDENING * beta)
+    return STEEPEST / (epsilon - FREEDOM * beta)
