@@ -21,7 +21,7 @@ from deniable.collector.access import Gate, RateLimit, hash_of, new_token
 from deniable.collector.app import App, Limits
 from deniable.collector.json_reports import write_json
 from deniable.device.sending import MEDIA
-from tests.surveys import COMMUTE, ONE, OPENS, SAMPLED, several, survey
+from tests.surveys import COMMUTE, ONE, OPENS, SAMPLED, SPARSE, several, survey
 
 pytestmark = pytest.mark.needs("starlette")
 
@@ -158,7 +158,7 @@ def test_json_and_bytes_are_the_same_report(app: App) -> None:
     assert counted(app) == 2
 
 
-@pytest.mark.parametrize("text", [COMMUTE, SAMPLED, several(3, 40, 900)])
+@pytest.mark.parametrize("text", [COMMUTE, SAMPLED, several(3, 40, 900), SPARSE])
 def test_json_of_every_layout(text: str, tmp_path: Path) -> None:
     for app in made(tmp_path, text, now=OPENS):
         asked = app.collector.survey

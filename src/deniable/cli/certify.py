@@ -145,7 +145,7 @@ def _survey(ctx: click.Context, path: Path, as_json: bool) -> None:
             "holds": found.holds,
             "survey": survey.id,
             "fingerprint": survey.fingerprint,
-            "unit": "one person over the whole survey",
+            "unit": survey.unit,
             "budget": survey.epsilon,
             "epsilon": found.loss.epsilon() if bounded else None,
             "odds": str(found.loss.odds) if bounded else None,

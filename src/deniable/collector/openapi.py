@@ -3,7 +3,8 @@
 from typing import Any
 
 from deniable.collector.verdicts import REFUSALS
-from deniable.core.layout import Number
+from deniable.core.layout import Flags, Number
+from deniable.core.messages import Key, Message
 from deniable.device.sending import MEDIA
 from deniable.survey import Question, Survey
 
@@ -110,15 +111,16 @@ def _report(survey: Survey) -> Data:
 
 
 def _fields(question: Question) -> Data:
-    fields = {
-        field.name: (
-            {"type": "integer", "minimum": 0, "maximum": field.below - 1}
-            if isinstance(field, Number)
-            else {"type": "string", "pattern": f"^[0-9a-f]{{{2 * ((field.bits + 7) // 8)}}}$"}
-        )
-        for field in question.mechanism.layout.fields
-    }
+    fields = {field.name: _field(field) for field in question.mechanism.layout.fields}
     return {"type": "object", "required": list(fields), "properties": fields, "additionalProperties": False}
+
+
+def _field(field: Number | Flags | Key | Message) -> Data:
+    if isinstance(field, Number):
+        return {"type": "integer", "minimum": 0, "maximum": field.below - 1}
+    if isinstance(field, Message):
+        return {"type": "string", "pattern": "^([0-9a-f]{2})*$", "maxLength": 2 * field.most}
+    return {"type": "string", "pattern": f"^[0-9a-f]{{{2 * ((field.bits + 7) // 8)}}}$"}
 
 
 _TEXT: Data = {"type": "string"}

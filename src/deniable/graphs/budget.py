@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from deniable.core.odds import checked_epsilon
 from deniable.errors import InvalidParameter
-from deniable.graphs.noise import FREEDOM
 
 DEGREES = 0.08
 
@@ -46,8 +45,3 @@ class Split:
     def for_second_round(self) -> float:
         """What the second round costs."""
         return (1 - self.degrees - self.response) * self.epsilon
-
-    @property
-    def beta(self) -> float:
-        """By which factor, as a logarithm, the scale of the second round's noise may differ between neighbours."""
-        return self.widening * self.for_second_round / FREEDOM

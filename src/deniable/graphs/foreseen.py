@@ -52,5 +52,5 @@ def foreseen_variance(split: Split, per_edge: float, degrees: Floats, often: Int
     each = 1 / (4 * math.sinh(per_edge / 2) ** 2)  # F, the variance of one unbiased answer
     step = 1 / -math.expm1(-per_edge)
     local = np.minimum(np.sqrt(2 * math.log(max(int(often.sum()), 2)) * degrees * each), degrees * step)
-    scales = noise.smooth_sensitivity(local, step, split.beta) * noise.smooth_scale(split.for_second_round, split.beta)
+    scales = noise.smooth_scales(local, step, split.for_second_round, split.widening)
     return each * shared + float(often @ scales**2)

@@ -20,6 +20,8 @@ from deniable.sparse.sparsity import NoisyCount
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+FREEDOM = 3  # tails of 1 / x^4 as published, which suit these few large answers best
+
 
 @dataclass(frozen=True)
 class Grouped:
@@ -65,8 +67,7 @@ class GroupedRound:
 
     def scales(self, split: Split) -> Floats:
         """The noise of the second round, by smooth sensitivity."""
-        smooth = noise.smooth_sensitivity(self.local, self.step, split.beta)
-        return smooth * noise.smooth_scale(split.for_second_round, split.beta)
+        return noise.smooth_scales(self.local, self.step, split.for_second_round, split.widening, FREEDOM)
 
 
 def count_triangles_grouped(
@@ -76,7 +77,7 @@ def count_triangles_grouped(
     coins = checked_coins(coins)
     seen = grouped_round(graph, split, saving, coins)
     scales = seen.scales(split)
-    told = noise.rounded(seen.counts + noise.smooth(scales, coins))
+    told = noise.rounded(seen.counts + noise.smooth(scales, coins, FREEDOM))
     return float(told.sum()), seen.bits, float((scales**2).sum())
 
 

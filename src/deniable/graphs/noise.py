@@ -15,10 +15,7 @@ from deniable.sparse.encoder import stream
 
 Floats = NDArray[np.float64]
 
-FREEDOM = (
-    5  # of Student's noise: the fewest degrees with a fourth moment, so that errors measured in some runs mean something
-)
-STEEPEST = (FREEDOM + 1) / (2 * math.sqrt(FREEDOM)) * math.sqrt(FREEDOM / (FREEDOM - 2))  # slope of its log density
+FREEDOM = 5  # degrees of Student's noise: the fewest with a fourth moment, so that errors measured in runs mean something
 
 
 def uniforms(size: int, coins: Coins) -> Floats:
@@ -33,11 +30,11 @@ def laplace(scales: Floats, coins: Coins) -> Floats:
     return -np.sign(side) * np.log1p(-2 * np.abs(side)) * scales
 
 
-def smooth(scales: Floats, coins: Coins) -> Floats:
-    """Student's noise with `FREEDOM` degrees of freedom, of variance one, times the scales (drawn as in Bailey 1994)."""
-    radius = np.sqrt(FREEDOM * np.expm1(-2 / FREEDOM * np.log(uniforms(len(scales), coins))))
+def smooth(scales: Floats, coins: Coins, freedom: int = FREEDOM) -> Floats:
+    """Student's noise with so many degrees of freedom, of variance one, times the scales (drawn as in Bailey 1994)."""
+    radius = np.sqrt(freedom * np.expm1(-2 / freedom * np.log(uniforms(len(scales), coins))))
     drawn = radius * np.cos(2 * math.pi * uniforms(len(scales), coins))
-    return drawn * math.sqrt((FREEDOM - 2) / FREEDOM) * scales
+    return drawn * math.sqrt((freedom - 2) / freedom) * scales
 
 
 def rounded(told: Floats) -> Floats:
@@ -56,7 +53,7 @@ def smooth_sensitivity(local: Floats, step: float, beta: float) -> Floats:
     return np.maximum.reduce([local, *(np.exp(-beta * t) * (local + t * step) for t in around)])
 
 
-def smooth_scale(epsilon: float, beta: float) -> float:
+def smooth_scale(epsilon: float, beta: float, freedom: int = FREEDOM) -> float:
     """The standard deviation for sensitivity one: (d + 1) / (2 sqrt(d - 2)) / (epsilon - d beta), d degrees of freedom.
 
     The logarithm of the density, -(d + 1) / 2 ln(1 + x^2 / d), falls by (d + 1) / (2 sqrt d) at most where x moves by one,
@@ -64,8 +61,14 @@ def smooth_scale(epsilon: float, beta: float) -> float:
     epsilon. Nissim, Raskhodnikova, Smith (2007) take tails of 1 / x^4, whose fourth moment is infinite; Bun and Steinke
     (2019) Student's.
     """
-    if not 0 < FREEDOM * beta < epsilon:
+    if not 0 < freedom * beta < epsilon:
         raise InvalidParameter(
-            f"The widening takes a part of the second round's budget: beta lies between 0 and epsilon / {FREEDOM}."
+            f"The widening takes a part of the second round's budget: beta lies between 0 and epsilon / {freedom}."
         )
-    return STEEPEST / (epsilon - FREEDOM * beta)
+    return (freedom + 1) / (2 * math.sqrt(freedom - 2)) / (epsilon - freedom * beta)
+
+
+def smooth_scales(local: Floats, step: float, epsilon: float, widening: float, freedom: int = FREEDOM) -> Floats:
+    """The standard deviations of the noise for these local sensitivities; `widening` is the share that pays for e^beta."""
+    beta = widening * epsilon / freedom
+    return smooth_sensitivity(local, step, beta) * smooth_scale(epsilon, beta, freedom)

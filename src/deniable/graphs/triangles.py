@@ -97,8 +97,8 @@ def count_triangles(
         variance = 2 * float((scales**2).sum())
     else:
         seen = second_round(graph, answered)
-        smooth = noise.smooth_sensitivity(seen.local, largest_change(answered.channel), split.beta)
-        scales = smooth * noise.smooth_scale(split.for_second_round, split.beta)
+        step = largest_change(answered.channel)
+        scales = noise.smooth_scales(seen.local, step, split.for_second_round, split.widening)
         told = noise.rounded(seen.counts(answered.channel) + noise.smooth(scales, coins))
         variance = float((scales**2).sum())
     return TriangleCount(float(told.sum()), answered.bits, variance, answered.channel, split)
