@@ -204,5 +204,6 @@ def _record(certificate: Certificate) -> dict[str, object]:
         "proof": loss.proof,
         "outcomes_followed": certificate.followed,
         "values_followed": certificate.values,
+        "outcomes_of_an_enumeration": certificate.spared,
         "values": mechanism.domain.size if mechanism.domain.size < 1 << 53 else None,
     }
