@@ -83,7 +83,8 @@ def routes(app: "App") -> Starlette:
         return reply(text, "text/plain; version=0.0.4; charset=utf-8")
 
     async def openapi(request: Request) -> Response:
-        return reply(json.dumps(description(app.collector.survey)), "application/json")
+        described = description(app.collector.survey, bool(app.submit_gate), bool(app.read_gate))
+        return reply(json.dumps(described), "application/json")
 
     async def on_http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
