@@ -62,8 +62,9 @@ def serve(
         click.echo(f"The token to read results, shown only now: {new_token(opened, 'results')}")
     app = application(asked, opened, Limits(body=max_body, rate=rate), open_results)
     app.segments = reports if reports is not None else survey.with_suffix(".reports")
-    scheme = "https" if tls_cert else "http"
-    click.echo(f"Survey {asked.id} {app.collector.survey.fingerprint} at {scheme}://{host}:{port}", nl=True)
+    at = f"{'https' if tls_cert else 'http'}://{host}:{port}"
+    click.echo(f"Survey {asked.id} {app.collector.survey.fingerprint} at {at}")
+    click.echo(f"To answer: {at}/   the results: {at}/results   to try it out: {at}/try")
     try:
         run(app, Place(host, port, tls_cert, tls_key, log_addresses))
     finally:
