@@ -75,7 +75,7 @@ def routes(app: "App") -> Starlette:
     async def promise(request: Request) -> Response:
         if not promises.settled and not checks:
             checks.add(asyncio.ensure_future(asyncio.to_thread(promises.settle)))
-        return reply(json.dumps(promises.data()), "application/json")
+        return reply(json.dumps(promises.data() | {"needs_token": bool(app.submit_gate)}), "application/json")
 
     async def tried(request: Request) -> Response:
         answer = await playground.answer(dict(request.query_params))
