@@ -1,0 +1,152 @@
+// What a person has spent in this browser: the report of every survey answered, so that none is ever randomized twice.
+
+import { BudgetSpent, InvalidParameter } from "./errors.js";
+
+const FORMAT = "deniable ledger 1";
+const WARNING =
+  "This browser does not let the page store anything. It cannot remember that you answered, and the report is lost if the " +
+  "page is closed before it was sent. Answer once only, and keep the page open until the report has been sent.";
+
+const empty = () => ({ format: FORMAT, surveys: {}, parts: {} });
+
+function checked(data) {
+  if (data === undefined || data === null) return empty();
+  if (data.format !== FORMAT || typeof data.surveys !== "object" || typeof data.parts !== "object") {
+    throw new InvalidParameter("The ledger cannot be read. It says what was spent, so nothing is answered without it.");
+  }
+  return data;
+}
+
+/** A store is `change(edit)`: it reads all, lets `edit` alter it, and writes it before it returns; nobody comes between. */
+class Ledger {
+  #change;
+
+  constructor(kind, change, lifetime) {
+    this.kind = kind;
+    this.lifetime = lifetime ?? null;
+    this.lasting = kind !== "memory";
+    this.warning = this.lasting ? null : WARNING;
+    this.#change = change;
+  }
+
+  async entries() {
+    return new Map(Object.entries((await this.#change()).surveys));
+  }
+
+  async entry(survey) {
+    return (await this.entries()).get(survey) ?? null;
+  }
+
+  async spent() {
+    return [...(await this.entries()).values()].reduce((sum, entry) => sum + entry.epsilon, 0);
+  }
+
+  async add(survey, entry) {
+    await this.#change(({ surveys }) => {
+      if (Object.hasOwn(surveys, survey)) {
+        throw new BudgetSpent("This survey was answered already. The same report can be sent again, but not a new one.");
+      }
+      const total = Object.values(surveys).reduce((sum, each) => sum + each.epsilon, entry.epsilon);
+      if (this.lifetime !== null && total > this.lifetime) {
+        throw new BudgetSpent(
+          `This survey costs epsilon ${entry.epsilon}; with what was answered before that exceeds the limit of ` +
+            `${this.lifetime} for a lifetime. It is not answered.`,
+        );
+      }
+      surveys[survey] = { state: "kept", ...entry };
+    });
+  }
+
+  async mark(survey, state) {
+    await this.#change(({ surveys }) => {
+      surveys[survey] = { ...surveys[survey], state, ...(state === "sent" ? { sentAt: Date.now() } : {}) };
+    });
+  }
+
+  async part(survey, fresh) {
+    return (await this.#change(({ parts }) => (parts[survey] ??= fresh))).parts[survey];
+  }
+}
+
+const done = (request, event = "success") =>
+  new Promise((resolve, reject) => {
+    request[`on${event}`] = () => resolve(request.result);
+    request.onerror = request.onabort = request.onblocked = () => reject(request.error ?? new Error("blocked"));
+  });
+
+async function inIndexedDB(factory, name) {
+  const opening = factory.open(name, 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore("ledger");
+  const late = new Promise((_, reject) => setTimeout(reject, 3000, new Error("no answer"))); // some private modes never say
+  const database = await Promise.race([done(opening), late]);
+  return async (edit) => {
+    const transaction = database.transaction("ledger", edit ? "readwrite" : "readonly", { durability: "strict" });
+    const finished = done(transaction, "complete");
+    finished.catch(() => {});
+    const store = transaction.objectStore("ledger");
+    const data = checked(await done(store.get("all")));
+    if (edit) {
+      edit(data);
+      store.put(data, "all");
+    }
+    await finished;
+    return data;
+  };
+}
+
+function inLocalStorage(storage, name, locks) {
+  const key = `${name}.ledger`;
+  const change = (edit) => {
+    let data;
+    try {
+      data = JSON.parse(storage.getItem(key));
+    } catch {
+      data = {};
+    }
+    data = checked(data);
+    if (edit) {
+      edit(data);
+      storage.setItem(key, JSON.stringify(data));
+    }
+    return data;
+  };
+  return async (edit) => (locks ? locks.request(key, () => change(edit)) : change(edit));
+}
+
+function inMemory() {
+  const data = empty();
+  return async (edit) => {
+    edit?.(data);
+    return structuredClone(data);
+  };
+}
+
+/** What the environment gives, or null; even looking may be forbidden. */
+function environment(name) {
+  try {
+    return globalThis[name] ?? null;
+  } catch {
+    return null;
+  }
+}
+
+export async function openLedger({ name = "deniable", lifetime, indexedDB, localStorage } = {}) {
+  const inBrowser = environment("document") || environment("WorkerGlobalScope"); // Node's localStorage is no person's
+  const given = (value, global) => (value === undefined ? inBrowser && environment(global) : value);
+  const kinds = [
+    ["indexeddb", given(indexedDB, "indexedDB"), (factory) => inIndexedDB(factory, name)],
+    ["localstorage", given(localStorage, "localStorage"), (storage) => inLocalStorage(storage, name, environment("navigator")?.locks)],
+  ];
+  for (const [kind, source, open] of kinds) {
+    try {
+      if (source) {
+        const change = await open(source);
+        await change(() => {}); // it must be possible to write
+        return new Ledger(kind, change, lifetime);
+      }
+    } catch (error) {
+      if (error instanceof InvalidParameter) throw error; // it is there, and damaged
+    }
+  }
+  return new Ledger("memory", inMemory(), lifetime);
+}
