@@ -10,7 +10,7 @@ import pytest
 
 from tests.servers import Postgres, postgres, postgres_programs
 
-PROGRAMS = {"cc", "java"}
+PROGRAMS = {"cc", "chromium", "java", "npm"}
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,6 +1,6 @@
 /** The answer page: ask, randomize once, show what will be sent, send it until it arrives, give a receipt. */
 
-import { Device, InvalidSurvey, NoRandomness, SecureCoins, Survey, SurveyMismatch, openLedger } from "./deniable.js";
+import { DeniableError, Device, InvalidSurvey, NoRandomness, SecureCoins, Survey, SurveyMismatch, openLedger } from "./deniable.js";
 import { byId, card, el, save, say, stage } from "./dom.js";
 import { certificateLine, promise } from "./promise.js";
 import { control, mark } from "./questions.js";
@@ -27,7 +27,7 @@ async function load() {
     answer = await fetched("/v1/survey");
   } catch (error) {
     const away = ["429", "503"].includes(error.message) ? "The collector is busy." : "The survey could not be fetched.";
-    return trouble("The survey is not here yet", `${away} Check the connection, wait a moment and try again. Nothing was sent.`, ["Try again", start]);
+    return trouble("The survey is not here yet", `${away} Check the connection, wait a moment and try again. Nothing was sent.`, ["Try again", load]);
   }
   const date = Date.parse(answer.headers.get("date") ?? "");
   ahead = Number.isNaN(date) ? 0 : date / 1000 - seconds();
@@ -278,15 +278,10 @@ function trouble(title, text, ...actions) {
     actions.length > 0 && el("div", { class: "buttons" }, actions.map(([name, act], place) => el("button", { class: place ? "plain" : "main", onclick: act }, name)))));
 }
 
-async function start() {
-  say("");
-  try {
-    await load();
-  } catch (error) {
-    console.error(error);
-    trouble("Something went wrong", `${error.name}: this page could not go on. Nothing was sent that you did not send. Load it again.`, ["Load again", () => location.reload()]);
-  }
-}
+addEventListener("unhandledrejection", ({ reason }) => {
+  const why = reason instanceof DeniableError ? reason.message : "This page could not go on.";
+  trouble("Something went wrong", `${why} Nothing was sent that you did not send, and no report is lost. Load the page again.`, ["Load again", () => location.reload()]);
+});
 
-start();
+load();
 if (navigator.serviceWorker) navigator.serviceWorker.register("/worker.js").catch(() => {}); // without it the page needs a network

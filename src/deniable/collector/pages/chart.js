@@ -46,10 +46,10 @@ function frame(width, height, title, ...children) {
 }
 
 /** Rows one below the other: bars from zero, or dots on a range, each with its interval and the cleaned value. */
-function across(rows, width, title, { kind, format, tick, widest, base }) {
+function across(rows, width, title, { kind, format, reached, tick, widest, base }) {
   const small = narrow(width), step = small ? TALL : ROW, height = heights.bars(rows.length, width);
-  const left = small ? 8 : Math.min(190, Math.max(90, 8 * Math.max(...rows.map((row) => row.label.length)))) + 14;
-  const right = width - (small ? 12 : 132), bottom = height - AXIS;
+  const left = small ? 18 : Math.min(190, Math.max(90, 8 * Math.max(...rows.map((row) => row.label.length)))) + 14;
+  const right = width - (small ? 20 : 132), bottom = height - AXIS;
   const axis = range(rows, widest, base), x = linear(axis, [left, right]);
   const grid = ticks(...axis, small ? 4 : 6).flatMap((mark) => [
     svg("line", { class: mark === 0 ? "zero" : "grid", x1: x(mark), x2: x(mark), y1: TOP, y2: bottom }),
@@ -57,26 +57,26 @@ function across(rows, width, title, { kind, format, tick, widest, base }) {
   ]);
   const marks = rows.flatMap((row, place) => {
     const top = TOP + place * step, middle = top + (small ? 36 : ROW / 2), thick = small ? 16 : 20;
-    const reach = row.low === null || row.high === null ? "" : ` ± ${format((row.high - row.low) / 2).replace(" %", "")}`;
+    const reach = row.low === null || row.high === null ? "" : ` ± ${reached((row.high - row.low) / 2)}`;
     const told = `${format(row.value)}${reach}`, zero = x(Math.max(0, axis[0]));
     return [
       kind === "bars" && svg("rect", { class: "raw", x: Math.min(zero, x(row.value)), y: middle - thick / 2, width: Math.abs(x(row.value) - zero), height: thick, rx: 2 }),
       row.low !== null && row.high !== null && svg("path", { class: "whisker", d: `M${x(row.low)} ${middle}H${x(row.high)}M${x(row.low)} ${middle - 5}v10M${x(row.high)} ${middle - 5}v10` }),
       kind === "dots" && svg("circle", { class: "dot", cx: x(row.value), cy: middle, r: 6 }),
       row.cleaned !== null && svg("path", { class: "clean", d: `M${x(row.cleaned)} ${middle - thick / 2 - 2}v${thick + 4}` }),
-      svg("text", small ? { x: left, y: top + 20 } : { x: left - 12, y: middle + 4.5, "text-anchor": "end" }, cut(row.label, small ? 30 : 24)),
-      svg("text", { x: width - (small ? 12 : 4), y: small ? top + 20 : middle + 4.5, "text-anchor": "end" }, told),
+      svg("text", small ? { x: 6, y: top + 20 } : { x: left - 12, y: middle + 4.5, "text-anchor": "end" }, cut(row.label, small ? 30 : 24)),
+      svg("text", { x: width - 4, y: small ? top + 20 : middle + 4.5, "text-anchor": "end" }, told),
     ];
   });
   return frame(width, height, title, grid, marks.filter(Boolean));
 }
 
 export const bars = (rows, width, title) =>
-  across(rows, width, title, { kind: "bars", format: asPercent, tick: tickPercent, widest: [-1, 2], base: [0, 0.05] });
+  across(rows, width, title, { kind: "bars", format: asPercent, reached: (reach) => (100 * reach).toFixed(1), tick: tickPercent, widest: [-1, 2], base: [0, 0.05] });
 
 export function dots(rows, width, title, [low, high]) {
   const room = high - low;
-  return across(rows, width, title, { kind: "dots", format: asNumber, tick: (mark) => digits(mark, 4), widest: [low - room, high + room], base: [low, high] });
+  return across(rows, width, title, { kind: "dots", format: asNumber, reached: (reach) => digits(reach, 2), tick: (mark) => digits(mark, 4), widest: [low - room, high + room], base: [low, high] });
 }
 
 /** Columns side by side, for answers that have an order. */
@@ -143,7 +143,7 @@ export function lines(points, width, title, { truth, last, unit }) {
     points.length > 1 && svg("path", { class: "line", d: `M${points.map(([n, value]) => `${x(n)} ${y(value)}`).join("L")}` }));
 }
 
-const PAINT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-family"];
+const PAINT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "paint-order", "opacity", "font-size", "font-family"];
 
 /** The chart as a picture, with a title above and a note below. */
 export async function picture(chart, title, note) {

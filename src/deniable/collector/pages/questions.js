@@ -37,8 +37,8 @@ const wrongLine = (id) => el("p", { class: "wrong", id: `${id}-wrong` });
 
 function group(question, id, hint, ...children) {
   const described = `${id}-hint ${id}-wrong`;
-  return el("fieldset", { class: "card", id, "aria-describedby": described },
-    el("legend", {}, question.ask), el("p", { class: "hint", id: `${id}-hint` }, hint), ...children, wrongLine(id));
+  return el("div", { class: "card" }, el("fieldset", { id, "aria-describedby": described },
+    el("legend", {}, question.ask), el("p", { class: "hint", id: `${id}-hint` }, hint), ...children, wrongLine(id)));
 }
 
 function single(question, id, hint, field, ...more) {
@@ -136,7 +136,7 @@ function map(question, id) {
     svg("circle", { cx: x, cy: y, r: few ? 11 : 8, onclick: () => choose(place) }, svg("title", {}, String(question.choices[place]))));
   const picture = svg("svg", { class: "map", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" }, circles);
   const made = few ? radios(question, id) : selection(question, id, picture);
-  if (few) made.element.insertBefore(picture, made.element.querySelector(".wrong"));
+  if (few) made.element.querySelector(".wrong").before(picture);
   const chosen = () => (few ? made.inputs.findIndex((input) => input.checked) : made.field.value === "" ? -1 : Number(made.field.value));
   const show = () => circles.forEach((circle, place) => circle.classList.toggle("chosen", place === chosen()));
   function choose(place) {

@@ -84,18 +84,22 @@ function charts(question) {
   }
 }
 
+function legend(question) {
+  const keys = question.kind === "place" ? [["", "area: cleaned share"], ["ring", "upper end of the interval"]] : [["", "raw estimate"], ["whisker", "interval"], ["clean", "cleaned"]];
+  return keys.map(([kind, words]) => el("span", {}, el("span", { class: `key ${kind}` }), words));
+}
+
 function view(question, place) {
   const count = el("span", { class: "count" }, "0 reports"), veil = el("div", { class: "veil" }, el("p", {}, "Loading."));
-  const boxes = charts(question).map((chart) => ({ ...chart, box: el("div", { class: "chart", tabindex: "0", role: "region", "aria-label": `Chart: ${chart.caption ?? question.ask}` }) }));
+  const boxes = charts(question).map((chart) => ({ ...chart, box: el("div", { class: "chart" }) }));
   const body = el("tbody"), png = el("button", { class: "plain", disabled: true, onclick: () => pictures(question, boxes) }, "PNG");
   const head = ["answer", "raw", "± error", "interval", "cleaned"].map((name, column) => el("th", { scope: "col", class: column ? "n" : "" }, name));
   const table = el("table", {}, el("caption", {}, "Raw estimates are right on average and may lie outside what is possible. Cleaned ones are the nearest possible, without an error of their own."), el("thead", {}, el("tr", {}, head)), body);
   const element = el("section", { class: "card", "aria-labelledby": `h${place}` },
     el("div", { class: "head" }, el("h2", { id: `h${place}` }, question.ask), count),
     boxes.map((each) => [each.caption && el("h3", {}, each.caption), each.box]),
-    el("p", { class: "legend" }, el("span", {}, el("span", { class: "key" }), "raw estimate"), el("span", {}, el("span", { class: "key whisker" }), "interval"), el("span", {}, el("span", { class: "key clean" }), question.kind === "place" ? "area: cleaned; dashed: up to" : "cleaned")),
-    el("details", {}, el("summary", {}, "Numbers"), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Numbers: ${question.ask}` }, table)),
-    el("div", { class: "buttons" }, png));
+    el("div", { class: "under" }, el("p", { class: "legend" }, legend(question)), png),
+    el("details", {}, el("summary", {}, "Numbers"), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Numbers: ${question.ask}` }, table)));
   return { question, element, count, veil, boxes, body, png };
 }
 
@@ -119,7 +123,7 @@ function drawn(question, chart, rows, width) {
 /** Give every chart its room, whether there is something to draw or not. */
 function reserve(each) {
   for (const chart of each.boxes) {
-    chart.width = Math.max(300, Math.floor(chart.box.clientWidth || 600));
+    chart.width = Math.max(240, Math.floor(chart.box.clientWidth || 600));
     chart.box.style.height = `${heights[chart.draw](chart.rows, chart.width)}px`;
   }
 }
@@ -174,7 +178,7 @@ function build() {
     el("div", { class: "bar-of-tools" }, el("label", { class: "check", for: "live" }, live, "Live"), el("label", { class: "check", for: "level" }, "Confidence"), level, download("csv", "text/csv"), download("json", "application/json"), when),
     views.map((each) => each.element),
     el("section", { class: "card", "aria-labelledby": "promise" }, el("h2", { id: "promise" }, "What one person gives away"), el("p", { id: "loss" }, " "), el("p", { id: "proof", class: "soft" }, "The certificate is being worked out."),
-      scroll("The loss of each question", el("table", {}, el("thead", {}, el("tr", {}, ["question", "mechanism", "exact odds", "epsilon", "certificate"].map((name) => el("th", { scope: "col" }, name)))), promised))),
+      scroll("The loss of each question", el("table", { class: "exact" }, el("thead", {}, el("tr", {}, ["question", "mechanism", "exact odds", "epsilon", "certificate"].map((name) => el("th", { scope: "col" }, name)))), promised))),
     el("section", { class: "card", "aria-labelledby": "refused" }, el("h2", { id: "refused" }, "Refused reports since the collector started"),
       el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "reason"), el("th", { scope: "col" }, "that is"), el("th", { scope: "col", class: "n" }, "number"))),
         el("tbody", {}, Object.entries(REASONS).map(([reason, words]) => el("tr", {}, el("th", { scope: "row" }, reason), el("td", {}, words), refusals[reason]))))));

@@ -15,7 +15,7 @@ export function fold(odds) {
 
 /** A chance in a hundred, rounded up, and never "100" for what is less. */
 export function inHundred(chance) {
-  const unit = chance > 0.99 ? 10_000 : chance > 0.9 || chance < 0.1 ? 10 : 1;
+  const unit = chance > 0.999 ? 10_000 : chance > 0.99 ? 100 : 10;
   return String(Math.min(Math.ceil(100 * chance * unit - 1e-9) / unit, 100));
 }
 
