@@ -15,6 +15,8 @@ export class InvalidReport extends DeniableError {}
 export class SurveyMismatch extends DeniableError {}
 /** The survey was answered already, or exceeds the limit for a lifetime. */
 export class BudgetSpent extends DeniableError {}
+/** Nothing to randomize, count or estimate. */
+export class EmptyBatch extends DeniableError {}
 /** There is no secure randomness here, so nothing is randomized. */
 export class NoRandomness extends DeniableError {}
 
@@ -27,11 +29,11 @@ export interface Fraction { readonly n: bigint; readonly d: bigint }
 export abstract class Coins {
   abstract draw(size: number): Uint8Array;
   toss(heads: Fraction, bits?: number): boolean[];
-  below(n: number | bigint): number;
+  below(n: number): number;
+  flip(heads: Fraction): boolean;
   subset(n: number, k: number, oneLess?: boolean): boolean[];
   split(heads: Fraction, first: number, second: number): number;
   tossEach(heads: number, whole?: number): boolean;
-  pick(weights: readonly (number | bigint)[]): number;
   majority(n: number): boolean[];
 }
 /** Randomness of WebCrypto, the default everywhere. The constructor throws `NoRandomness` where there is none. */
@@ -65,10 +67,8 @@ export interface Mechanism {
   readonly fields: readonly Field[];
   /** The size of one report. */
   readonly bits: number;
-  /** 32 hexadecimal digits. Exact if the specification came as text; see `mechanismFromSpec`. */
-  readonly fingerprint: string;
   readonly loss: Loss;
-  /** Whether `tally` and `estimate` are there: they are for categories, and not for numbers, keys and vectors. */
+  /** Whether `tally` and `estimate` are there: for shares of categories and means of numbers, not for keys and vectors. */
   readonly estimates: boolean;
   /** Randomize answers, one report each, with secure coins unless others are given. */
   perturb(values: readonly unknown[], coins?: Coins): Report[];
@@ -79,15 +79,14 @@ export interface Mechanism {
   /** The reports as bits without a gap, and back; `unpack` refuses what no device can have sent. */
   pack(reports: readonly Report[]): Uint8Array;
   unpack(data: Uint8Array, size: number): Report[];
-  /** The same with a header and a checksum, as files hold them. */
-  message(reports: readonly Report[]): Uint8Array;
-  read(message: Uint8Array): Report[];
 }
 /**
- * The mechanism with this specification: the `mechanism` of a question in a survey, or what `to_json()` wrote in Python.
- * Give it as text where the fingerprint matters: JSON objects do not remember whether a number was 1 or 1.0.
+ * The mechanism with this specification: the `mechanism` of a question in a survey, or what `spec()` gives in Python. Throws
+ * `InvalidParameter` for one that this client does not know, or that was changed.
  */
-export function mechanismFromSpec(spec: string | object): Mechanism;
+export function mechanismFromSpec(spec: object): Mechanism;
+/** The simplest fraction at most e^epsilon that loses no more than 1e-15 of epsilon: the exact odds of a budget. */
+export function oddsBelow(epsilon: number): Fraction;
 
 // Surveys
 
@@ -137,8 +136,8 @@ export interface SurveyMessage {
 
 export class Survey {
   /**
-   * The survey in this text, exactly as the collector served it at /v1/survey: its hash is the fingerprint. An object is
-   * refused, since it has lost the digits of its numbers. Throws `InvalidSurvey` for another format or an unknown mechanism.
+   * The survey in this text, exactly as the collector served it at /v1/survey: its hash is the fingerprint, to the last
+   * byte. An object is refused, since it does not know whether a number was written 1 or 1.0. Throws `InvalidSurvey` for another format or an unknown mechanism.
    * With `expected`, a fingerprint known from elsewhere, throws `SurveyMismatch` if the text has another one.
    */
   static parse(text: string, expected?: string): Survey;
@@ -250,9 +249,11 @@ export interface SendOptions {
 
 /** The client of one person and one survey: it randomizes once, keeps the report, and sends that report until it arrives. */
 export class Device {
+  /** Without a ledger that of `openLedger()` is used. `now` gives seconds since 1970. */
   constructor(survey: Survey, options?: { ledger?: Ledger; coins?: Coins; now?: () => number });
   readonly survey: Survey;
-  readonly ledger: Ledger;
+  /** Null until one was opened. */
+  readonly ledger: Ledger | null;
   /** The questions that this person is asked: all, or a part that is drawn once and kept. */
   questions(): Promise<readonly Question[]>;
   /** Randomize the answers, once: the report is in the ledger before it is returned. Throws `BudgetSpent` the second time. */

@@ -1,14 +1,16 @@
 // The only randomness: exact draws from a stream of uniform bytes. How bytes become outcomes is part of the wire format.
 
-import { InvalidParameter, NoRandomness } from "./errors.js";
+import { NoRandomness } from "./errors.js";
 import { HALF } from "./fraction.js";
+import { insist } from "./insist.js";
+import { listed, trueAt } from "./lists.js";
 
 export const WHOLE = 2 ** 53; // what `tossEach` counts its probabilities in
 
 export class Coins {
   /** `bits` truth values, each true with probability `heads`: eight binary digits at a time, the rest only where tied. */
   toss(heads, bits = 1) {
-    if (heads.n < 0n || heads.n > heads.d) throw new InvalidParameter("A probability is a fraction from 0 to 1.");
+    insist(heads.n >= 0n && heads.n <= heads.d);
     if (heads.n === 0n || heads.n === heads.d) return new Array(bits).fill(heads.n > 0n);
     const size = Math.ceil(bits / 64) * 8;
     const planes = this.draw(8 * size);
@@ -36,7 +38,7 @@ export class Coins {
     return this.toss(heads)[0];
   }
 
-  /** Uniform from 0 to n - 1. */
+  /** Uniform from 0 to n - 1, which is at most 2^53. */
   below(n) {
     for (;;) {
       const [value, good] = this.scaled(n, n);
@@ -47,10 +49,10 @@ export class Coins {
   /** A value below n, and whether it may be used; the width of the word follows from `largest`. */
   scaled(n, largest) {
     if (largest > 2 ** 24) {
-      const product = this.word() * BigInt(n);
-      return [Number(product >> 64n), (product & 0xffffffffffffffffn) >= (1n << 64n) % BigInt(n)];
+      const bound = BigInt(n);
+      const product = this.word() * bound;
+      return [Number(product >> 64n), BigInt.asUintN(64, product) >= (1n << 64n) % bound];
     }
-    n = Number(n);
     // word * n in two halves, since it may have 56 bits
     const drawn = this.draw(4);
     const low = (drawn[0] + 256 * drawn[1]) * n;
@@ -66,7 +68,7 @@ export class Coins {
   /** A uniform subset of k out of n as truth values, by Floyd's steps; with `oneLess` one element less. */
   subset(n, k, oneLess = false) {
     for (;;) {
-      const draws = Array.from({ length: k }, (_, i) => this.scaled(n - k + i + 1, n));
+      const draws = listed(k, (i) => this.scaled(n - k + i + 1, n));
       const chosen = new Array(n).fill(false);
       draws.forEach(([value], i) => {
         if (i || !oneLess) chosen[chosen[value] ? n - k + i : value] = true;
@@ -85,7 +87,7 @@ export class Coins {
 
   /** True with probability heads / whole. */
   tossEach(heads, whole = WHOLE) {
-    if (!(heads >= 0 && heads <= whole)) throw new InvalidParameter("A probability is a share from 0 to its whole.");
+    insist(heads >= 0 && heads <= whole);
     return whole === WHOLE ? this.word() >> 11n < BigInt(heads) : this.below(whole) < heads;
   }
 
@@ -93,30 +95,10 @@ export class Coins {
   majority(n) {
     for (;;) {
       const bits = this.toss(HALF, n);
-      const ones = bits.filter(Boolean).length;
+      const ones = trueAt(bits).length;
       if (2 * ones > n) return bits;
       if (2 * ones < n) return bits.map((bit) => !bit);
     }
-  }
-
-  /** Index i with probability weights[i] / their sum. */
-  pick(weights) {
-    const total = weights.reduce((sum, weight) => sum + BigInt(weight), 0n);
-    const word = total > 2n ** 24n;
-    let number = 0n;
-    for (let good = false; !good; ) {
-      if (word) {
-        const product = this.word() * total;
-        number = product >> 64n;
-        good = (product & 0xffffffffffffffffn) >= (1n << 64n) % total;
-      } else {
-        number = BigInt(this.below(Number(total)));
-        good = true;
-      }
-    }
-    let column = 0;
-    while (number >= BigInt(weights[column])) number -= BigInt(weights[column++]);
-    return column;
   }
 }
 
@@ -133,8 +115,7 @@ export class SecureCoins extends Coins {
     super();
     if (typeof crypto?.getRandomValues !== "function") {
       throw new NoRandomness(
-        "This browser gives no secure randomness (WebCrypto), so nothing can be randomized here and nothing was sent. " +
-          "Open the page in a current browser.",
+        "There is no secure randomness here (WebCrypto), so nothing is randomized or sent. Use a current browser.",
       );
     }
     this.#crypto = crypto;

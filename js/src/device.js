@@ -4,7 +4,7 @@ import { hex, unhex } from "./bytes.js";
 import { SecureCoins } from "./coins.js";
 import { BudgetSpent, InvalidParameter, SurveyMismatch } from "./errors.js";
 import { explained } from "./explain.js";
-import { openLedger } from "./ledger.js";
+import { ANSWERED, openLedger } from "./ledger.js";
 import { sendUntil } from "./sending.js";
 import { clock } from "./survey.js";
 
@@ -45,8 +45,7 @@ export class Device {
     const entry = await (await this.#opened()).entry(this.survey.id);
     if (entry && entry.fingerprint !== this.survey.fingerprint) {
       throw new SurveyMismatch(
-        `A survey with this id was answered already (${entry.fingerprint.slice(0, 8)}), and this is another one ` +
-          `(${this.survey.fingerprint.slice(0, 8)}). A changed survey needs another id. It is not answered.`,
+        "Another survey with this id was answered already. A changed survey needs another id.",
       );
     }
     return entry;
@@ -54,9 +53,7 @@ export class Device {
 
   async answer(answers) {
     const ledger = await this.#opened();
-    if (await this.entry()) {
-      throw new BudgetSpent("This survey was answered already. The same report can be sent again, but not a new one.");
-    }
+    if (await this.entry()) throw new BudgetSpent(ANSWERED);
     const part = await this.#part();
     const message = this.survey.randomize(answers, { coins: this.#secure(), part, now: this.#now() });
     await ledger.add(this.survey.id, { fingerprint: this.survey.fingerprint, epsilon: this.survey.epsilon, message: hex(message) });
@@ -81,7 +78,7 @@ export class Device {
   async send(url, options = {}) {
     const entry = await this.entry();
     if (!entry) throw new InvalidParameter("There is no report to send yet. Answer first.");
-    if (typeof url !== "string") throw new InvalidParameter("Say where the collector is: its address, or '' for that of the page.");
+    if (typeof url !== "string") throw new InvalidParameter("Give the address of the collector, or '' for that of the page.");
     const id = entry.message.slice(48, 80);
     const at = (time) => (time ? new Date(time) : null);
     if (entry.state === "sent") return { id, state: "sent", sentAt: at(entry.sentAt), status: 200, detail: "" };

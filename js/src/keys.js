@@ -1,93 +1,74 @@
-// Sets of keys with a value each: one pair of a padded set is told, or what is known of one key that is drawn in public.
+// Laws for sets of keys with a value each: one pair of a padded set is told, or what is known of one key drawn in public.
 
 import { WHOLE } from "./coins.js";
-import { below, equal, HALF, largest, minus, ONE, over, plus, ratio, read, times } from "./fraction.js";
+import { equal, HALF, largest, less, ONE, over, plus, ratio, read, rest, smallest, spread, times, ZERO } from "./fraction.js";
+import { insist } from "./insist.js";
 import { flags, number } from "./layout.js";
-import { Mechanism, refuseUnless } from "./mechanism.js";
+import { listed, trueAt } from "./lists.js";
 
-const ZERO = ratio(0);
+const protects = "any two sets of pairs";
 const part = (a, b) => (b.n ? over(a, b) : ZERO);
+const probability = (text) => {
+  const chance = read(text);
+  insist(!less(ONE, chance));
+  return chance;
+};
 
-class Keys extends Mechanism {
-  protects = "any two sets of pairs";
-
-  constructor(spec, domain, text) {
-    super(spec, domain, text);
-    refuseUnless(domain.kind === "key-value", "This mechanism is for keys with values.");
-  }
-
-  /** The key of a pair, null for padding, and whether its value is rounded up. */
-  told(pairs, coins) {
-    const [key, value] = pairs[coins.below(this.domain.atMost)] ?? [null];
-    return [key, coins.tossEach(key === null ? WHOLE / 2 : this.domain.heads(value))];
-  }
+/** The key of a pair, null for padding, and whether its value is rounded up. */
+function told({ atMost, heads }, pairs, coins) {
+  const [key, value] = pairs[coins.below(atMost)] ?? [null];
+  return [key, coins.tossEach(key === null ? WHOLE / 2 : heads(value))];
 }
-
-const CHANCES = ["kept", "flipped", "both", "noise", "noise_both"];
 
 /** Every key has two bits, "high" and "low"; the told pair names its end more often than noise does. */
-export class PckvUnary extends Keys {
-  constructor(spec, domain, text) {
-    super(spec, domain, text);
-    this.law = CHANCES.map((name) => read(spec[name]));
-    const [kept, flipped, both, noise, noiseBoth] = this.law;
-    this.named = plus(kept, both);
-    this.other = plus(noise, noiseBoth);
-    const sums = [plus(this.named, flipped), plus(this.other, noise)];
-    refuseUnless(!sums.some((sum) => below(ONE, sum)), "The chances of a report on one key must not sum to more than 1.");
-    this.keys = domain.labels.length;
-    this.odds = setOdds(this.law, this.keys, domain.atMost);
-    if (!equal(this.odds ?? ZERO, setOdds(this.law, 2 * this.keys, 1) ?? ZERO)) this.proof = "theorem";
-    this.fields = [flags("high", this.keys), flags("low", this.keys)];
-  }
-
-  randomize(pairs, coins) {
-    const [, flipped, both, noise, noiseBoth] = this.law;
-    const [key, up] = this.told(pairs, coins);
-    const trueEnd = coins.flip(this.named);
-    const ends = [coins.flip(part(both, this.named)), coins.flip(part(flipped, minus(ONE, this.named)))];
-    const high = coins.toss(this.other, this.keys);
-    const alone = part(noise, minus(ONE, this.other));
-    const withHigh = part(noiseBoth, this.other);
-    let low = coins.toss(alone, this.keys);
-    if (!equal(alone, withHigh)) {
-      const second = coins.toss(withHigh, this.keys);
-      low = low.map((bit, i) => (high[i] ? second[i] : bit));
-    }
-    if (key !== null) {
-      const otherEnd = trueEnd ? ends[0] : ends[1];
-      high[key] = up ? trueEnd : otherEnd;
-      low[key] = up ? otherEnd : trueEnd;
-    }
-    return { high, low };
-  }
-
-  supports({ high, low }) {
-    return high.flatMap((bit, key) => (bit || low[key] ? [key] : []));
-  }
+export function pckvUnary(spec, domain) {
+  const law = ["kept", "flipped", "both", "noise", "noise_both"].map((name) => probability(spec[name]));
+  const [kept, flipped, both, noise, noiseBoth] = law;
+  const keys = domain.labels.length;
+  const [named, other] = [plus(kept, both), plus(noise, noiseBoth)];
+  insist(!less(ONE, plus(named, flipped)) && !less(ONE, plus(other, noise)));
+  const [withTrue, alone] = [part(both, named), part(flipped, rest(named))];
+  const [lowAlone, lowWithHigh] = [part(noise, rest(other)), part(noiseBoth, other)];
+  const [odds, single] = [setOdds(law, keys, domain.atMost), setOdds(law, 2 * keys, 1)];
+  return {
+    odds,
+    protects,
+    proof: odds && equal(odds, single) ? "symmetric" : "theorem",
+    fields: [flags("high", keys), flags("low", keys)],
+    randomize: (pairs, coins) => {
+      const [key, up] = told(domain, pairs, coins);
+      const trueEnd = coins.flip(named);
+      const ends = [coins.flip(alone), coins.flip(withTrue)];
+      const high = coins.toss(other, keys);
+      let low = coins.toss(lowAlone, keys);
+      if (!equal(lowAlone, lowWithHigh)) {
+        const second = coins.toss(lowWithHigh, keys);
+        low = low.map((bit, i) => (high[i] ? second[i] : bit));
+      }
+      if (key !== null) [(up ? high : low)[key], (up ? low : high)[key]] = [trueEnd, ends[Number(trueEnd)]];
+      return { high, low };
+    },
+    supports: ({ high, low }) => trueAt(high.map((bit, key) => bit || low[key])),
+  };
 }
 
-/** The worst ratio between the laws of two sets; null if it is unbounded. The derivation stands in the Python client. */
+/** The worst ratio between the laws of two sets; null if it is unbounded. The derivation stands beside the Python code. */
 function setOdds([kept, flipped, both, noise, noiseBoth], keys, padding) {
-  const neither = minus(ONE, plus(plus(kept, flipped), both));
-  const others = [minus(ONE, plus(plus(noise, noise), noiseBoth)), noise, noise, noiseBoth];
-  const high = [neither, kept, flipped, both];
-  const low = [neither, flipped, kept, both];
-  if (high.some((told, i) => told.n && !others[i].n)) return null;
-  const pairs = high.flatMap((told, i) => (others[i].n ? [[over(told, others[i]), over(low[i], others[i])]] : []));
-  const gains = pairs.map(([one]) => one);
-  const most = largest(...gains);
-  const least = gains.reduce((a, b) => (below(b, a) ? b : a));
+  const neither = rest(plus(plus(kept, flipped), both));
+  const others = [rest(plus(plus(noise, noise), noiseBoth)), noise, noise, noiseBoth];
+  const ends = [[neither, neither], [kept, flipped], [flipped, kept], [both, both]];
+  if (ends.some(([told], i) => told.n && !others[i].n)) return null;
+  const pairs = ends.flatMap((end, i) => (others[i].n ? [end.map((chance) => over(chance, others[i]))] : []));
+  const gains = pairs.map(([gain]) => gain);
+  const [most, least] = [largest(gains), smallest(gains)];
   if (!least.n) return null;
-  const weighed = (both, gain, many, other, room) =>
-    plus(plus(times(ratio(both), gain), times(ratio(many), other)), ratio(room - many));
   let worst = ONE;
   for (const [one, two] of pairs) {
-    for (const both of [0, padding, Math.max(0, 2 * padding - keys)]) {
-      const [free, room] = [keys - both, padding - both];
+    for (const shared of [0, padding, Math.max(0, 2 * padding - keys)]) {
+      const [free, room] = [keys - shared, padding - shared];
+      const weight = (gain, many, other) => plus(plus(times(ratio(shared), gain), times(ratio(many), other)), ratio(room - many));
       for (const first of [0, Math.min(room, free), Math.max(0, Math.min(room, free - room))]) {
-        const second = Math.min(room, free - first);
-        worst = largest(worst, over(weighed(both, one, first, most, room), weighed(both, two, second, least, room)));
+        worst = largest([worst, over(weight(one, first, most), weight(two, Math.min(room, free - first), least))]);
       }
     }
   }
@@ -95,80 +76,53 @@ function setOdds([kept, flipped, both, noise, noiseBoth], keys, padding) {
 }
 
 /** The told key is named with probability a, else any other, of which some stand for padding. */
-export class PckvDirect extends Keys {
-  constructor(spec, domain, text) {
-    super(spec, domain, text);
-    [this.a, this.p] = [read(spec.a), read(spec.p)];
-    refuseUnless(!below(ONE, this.a) && !below(ONE, this.p), "The probabilities a and p are at most 1.");
-    this.keys = domain.labels.length;
-    this.places = this.keys + domain.atMost;
-    const noise = over(minus(ONE, this.a), ratio(2 * (this.places - 1)));
-    const rest = times(ratio(domain.atMost - 1), noise);
-    const ends = [times(this.a, this.p), times(this.a, minus(ONE, this.p)), noise].map((end) => plus(end, rest));
-    const least = ends.reduce((a, b) => (below(b, a) ? b : a));
-    this.odds = least.n ? over(largest(...ends), least) : null;
-    this.fields = [number("pair", 2 * this.keys + 1)];
-  }
-
-  randomize(pairs, coins) {
-    const [key, up] = this.told(pairs, coins);
-    const moved = coins.split(this.a, 1, this.places - 1);
-    const [kept, either] = [coins.flip(this.p), coins.flip(HALF)];
-    const place = ((key ?? this.places - 1) + moved) % this.places;
-    const high = moved ? either : up === kept;
-    return { pair: place < this.keys ? 2 * place + (high ? 1 : 0) : 2 * this.keys };
-  }
-
-  supports({ pair }) {
-    return pair < 2 * this.keys ? [pair >> 1] : [];
-  }
+export function pckvDirect(spec, domain) {
+  const [a, p] = [probability(spec.a), probability(spec.p)];
+  const keys = domain.labels.length;
+  const places = keys + domain.atMost;
+  const noise = over(rest(a), ratio(2 * (places - 1)));
+  const more = times(ratio(domain.atMost - 1), noise);
+  return {
+    odds: spread([times(a, p), times(a, rest(p)), noise].map((end) => plus(end, more))),
+    protects,
+    fields: [number("pair", 2 * keys + 1)],
+    randomize: (pairs, coins) => {
+      const [key, up] = told(domain, pairs, coins);
+      const moved = coins.split(a, 1, places - 1);
+      const [kept, either] = [coins.flip(p), coins.flip(HALF)];
+      const place = ((key ?? places - 1) + moved) % places;
+      return { pair: place < keys ? 2 * place + (moved ? either : up === kept) : 2 * keys };
+    },
+    supports: ({ pair }) => (pair < 2 * keys ? [pair >> 1] : []),
+  };
 }
 
 /** A key is drawn in public; whether it is in the set, with which end, is told by three-state response. */
-export class KeySampling extends Keys {
-  constructor(spec, domain, text) {
-    super(spec, domain, text);
-    this.three = [spec.p1, spec.p2, spec.q].map(read);
-    this.keys = domain.labels.length;
-    this.fakes = spec.fakes ?? new Array(this.keys).fill(WHOLE / 2);
-    const good = this.fakes.length === this.keys && this.fakes.every((fake) => Number(fake) >= 0 && Number(fake) <= WHOLE);
-    refuseUnless(good && !this.three.some((chance) => below(ONE, chance)), "Chances are from 0 to 1, fakes one for each key.");
-    this.odds = this.worst();
-    this.fields = [number("key", this.keys), number("state", 3)];
-  }
-
-  worst() {
-    const [p1, p2, q] = this.three;
-    const [absent, wrong] = [minus(ONE, p1), minus(ONE, q)];
-    let worst = ONE;
-    for (const heads of new Set(this.fakes)) {
-      const fake = ratio(heads, WHOLE);
-      const columns = [
-        [p1, minus(ONE, p2)],
-        [times(absent, fake), times(p2, q), times(p2, wrong)],
-        [times(absent, minus(ONE, fake)), times(p2, q), times(p2, wrong)],
-      ];
-      for (const column of columns) {
-        const high = largest(...column);
-        const low = column.reduce((a, b) => (below(b, a) ? b : a));
-        if (high.n && !low.n) return null;
-        if (high.n) worst = largest(worst, over(high, low));
-      }
-    }
-    return worst;
-  }
-
-  randomize(pairs, coins) {
-    const key = coins.below(this.keys);
-    const own = pairs.find(([place]) => place === key);
-    const up = coins.tossEach(own ? this.domain.heads(own[1]) : WHOLE / 2);
-    const fake = coins.tossEach(Number(this.fakes[key]));
-    const [keptNone, keptLink, keptEnd] = this.three.map((chance) => coins.flip(chance));
-    if (!own) return { key, state: keptNone ? 0 : fake ? 1 : 2 };
-    return { key, state: keptLink ? (up === keptEnd ? 1 : 2) : 0 };
-  }
-
-  supports({ key, state }) {
-    return state ? [key] : [];
-  }
+export function keySampling(spec, domain) {
+  const [p1, p2, q] = [spec.p1, spec.p2, spec.q].map(probability);
+  const keys = domain.labels.length;
+  const fakes = spec.fakes ?? listed(keys, () => WHOLE / 2);
+  insist(fakes.length === keys && fakes.every((fake) => fake >= 0 && fake <= WHOLE));
+  const ends = [times(p2, q), times(p2, rest(q))];
+  const worst = [...new Set(fakes)].flatMap((heads) => {
+    const fake = ratio(heads, WHOLE);
+    const absent = [fake, rest(fake)].map((chance) => times(rest(p1), chance));
+    return [[p1, rest(p2)], ...absent.map((chance) => [chance, ...ends])].map(spread);
+  });
+  return {
+    odds: worst.includes(null) ? null : largest(worst),
+    protects,
+    proof: "enumerated",
+    fields: [number("key", keys), number("state", 3)],
+    randomize: (pairs, coins) => {
+      const key = coins.below(keys);
+      const own = pairs.find(([place]) => place === key);
+      const up = coins.tossEach(own ? domain.heads(own[1]) : WHOLE / 2);
+      const fake = coins.tossEach(Number(fakes[key]));
+      const [keptNone, keptLink, keptEnd] = [p1, p2, q].map((chance) => coins.flip(chance));
+      const linked = own ? keptLink : !keptNone;
+      return { key, state: linked ? ((own ? up === keptEnd : fake) ? 1 : 2) : 0 };
+    },
+    supports: ({ key, state }) => (state ? [key] : []),
+  };
 }

@@ -4,9 +4,10 @@ import { BudgetSpent, InvalidParameter } from "./errors.js";
 
 const FORMAT = "deniable ledger 1";
 const WARNING =
-  "This browser does not let the page store anything. It cannot remember that you answered, and the report is lost if the " +
-  "page is closed before it was sent. Answer once only, and keep the page open until the report has been sent.";
+  "This browser lets the page store nothing, so it cannot remember that you answered. " +
+  "Answer once only, and keep the page open until the report has been sent.";
 
+export const ANSWERED = "This survey was answered already. The same report can be sent again, but not a new one.";
 const empty = () => ({ format: FORMAT, surveys: {}, parts: {} });
 
 function checked(data) {
@@ -44,13 +45,12 @@ class Ledger {
   async add(survey, entry) {
     await this.#change(({ surveys }) => {
       if (Object.hasOwn(surveys, survey)) {
-        throw new BudgetSpent("This survey was answered already. The same report can be sent again, but not a new one.");
+        throw new BudgetSpent(ANSWERED);
       }
       const total = Object.values(surveys).reduce((sum, each) => sum + each.epsilon, entry.epsilon);
       if (this.lifetime !== null && total > this.lifetime) {
         throw new BudgetSpent(
-          `This survey costs epsilon ${entry.epsilon}; with what was answered before that exceeds the limit of ` +
-            `${this.lifetime} for a lifetime. It is not answered.`,
+          `This survey costs epsilon ${entry.epsilon}; with those before that exceeds the limit of ${this.lifetime} for a lifetime.`,
         );
       }
       surveys[survey] = { state: "kept", ...entry };
@@ -59,7 +59,7 @@ class Ledger {
 
   async mark(survey, state) {
     await this.#change(({ surveys }) => {
-      surveys[survey] = { ...surveys[survey], state, ...(state === "sent" ? { sentAt: Date.now() } : {}) };
+      surveys[survey] = { ...surveys[survey], state, sentAt: state === "sent" ? Date.now() : undefined };
     });
   }
 
@@ -71,13 +71,13 @@ class Ledger {
 const done = (request, event = "success") =>
   new Promise((resolve, reject) => {
     request[`on${event}`] = () => resolve(request.result);
-    request.onerror = request.onabort = request.onblocked = () => reject(request.error ?? new Error("blocked"));
+    request.onerror = request.onabort = request.onblocked = () => reject(request.error);
   });
 
 async function inIndexedDB(factory, name) {
   const opening = factory.open(name, 1);
   opening.onupgradeneeded = () => opening.result.createObjectStore("ledger");
-  const late = new Promise((_, reject) => setTimeout(reject, 3000, new Error("no answer"))); // some private modes never say
+  const late = new Promise((_, reject) => setTimeout(reject, 3000)); // some private modes never say
   const database = await Promise.race([done(opening), late]);
   return async (edit) => {
     const transaction = database.transaction("ledger", edit ? "readwrite" : "readonly", { durability: "strict" });

@@ -16,24 +16,17 @@ export function encode(fingerprint, id, part, period, payload) {
 
 /** A message of one report; `size(part)` tells how long its payload is, and refuses a part that is not asked. */
 export function decode(message, fingerprint, size) {
-  if (!(message instanceof Uint8Array) || message.length < HEADER + 4) {
-    throw new InvalidReport("This is too short to be a report, or it was cut off. Send it again.");
+  if (message.length < HEADER + 4 || MAGIC.some((byte, i) => message[i] !== byte)) {
+    throw new InvalidReport("This is not a report in a format that this client reads, or it was cut off.");
   }
   const view = new DataView(message.buffer, message.byteOffset, message.length);
-  if (MAGIC.some((byte, i) => message[i] !== byte)) {
-    throw new InvalidReport("This is not a report in a format that this release reads.");
-  }
-  const madeFor = hex(message.subarray(8, 24));
-  if (madeFor !== fingerprint) {
-    throw new SurveyMismatch(
-      `This report was made for survey ${madeFor.slice(0, 8)}, not for ${fingerprint.slice(0, 8)}. Fetch the survey again.`,
-    );
+  if (hex(message.subarray(8, 24)) !== fingerprint) {
+    throw new SurveyMismatch("This report was made for another survey.");
   }
   const part = view.getBigUint64(40, true);
-  if (view.getUint32(52, true) !== 1) throw new InvalidReport("A device sends messages of one report.");
-  if (message.length !== HEADER + size(part) + 4) throw new InvalidReport("The message was cut off or is too long. Send it again.");
-  if (view.getUint32(message.length - 4, true) !== crc32(message.subarray(0, -4))) {
-    throw new InvalidReport("The message is damaged: its checksum is wrong. Send it again.");
+  const whole = view.getUint32(52, true) === 1 && message.length === HEADER + size(part) + 4;
+  if (!whole || view.getUint32(message.length - 4, true) !== crc32(message.subarray(0, -4))) {
+    throw new InvalidReport("The message is damaged, cut off or too long. Send it again.");
   }
   return { id: hex(message.subarray(24, 40)), part, period: view.getUint32(48, true), payload: message.subarray(HEADER, -4) };
 }

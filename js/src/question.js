@@ -1,68 +1,51 @@
 // One question of a survey, with the mechanism that randomizes its answers; both must speak of the same answers.
 
 import { DeniableError, InvalidSurvey, OutsideDomain } from "./errors.js";
-import { mechanismFrom } from "./families.js";
-import { plain } from "./text.js";
+import { listed } from "./lists.js";
+import { mechanismFromSpec } from "./mechanism.js";
 
 export const NO_ANSWER = "(no answer)";
 
-const choices = ({ choices, low, high }) => choices ?? Array.from({ length: high - low + 1 }, (_, i) => low + i);
-
-/** For each kind, what the domain of its mechanism must be, and what a person may be told about it. */
+/** For each kind, what the domain of its mechanism must be. */
 const KINDS = {
-  category: (data) => ({
-    domain: { kind: "categories", labels: data.optional ? [...data.choices, NO_ANSWER] : data.choices, other: data.other },
-    told: { choices: data.choices, sensitive: data.sensitive },
-  }),
-  number: ({ low, high, steps = 1024, clip = true }) => ({ domain: { kind: "interval", low, high, steps, clip }, told: { low, high, clip } }),
-  ordered: (data) => ({ domain: { kind: "ordered", labels: choices(data) }, told: { choices: choices(data) } }),
-  place: ({ places, points }) => ({ domain: { kind: "points", labels: places, points }, told: { choices: places, points } }),
-  ratings: ({ items, low, high, at_most: atMost = items.length }) => ({
-    domain: { kind: "key-value", labels: items, low, high, atMost },
-    told: { items, low, high, atMost },
-  }),
-  set: ({ items, at_most: atMost = items.length }) => ({
-    domain: { kind: "key-value", labels: items, low: 0, high: 1, atMost },
-    told: { items, atMost },
-  }),
-  features: ({ dimensions, low, high }) => ({ domain: { kind: "features", dimensions, low, high }, told: { dimensions, low, high } }),
+  category: ({ choices, optional, other }) => ({ kind: "categories", labels: optional ? [...choices, NO_ANSWER] : choices, other }),
+  number: ({ low, high, steps = 1024, clip = true }) => ({ kind: "interval", low, high, steps, clip }),
+  ordered: ({ choices, low, high }) => ({ kind: "ordered", labels: choices ?? listed(high - low + 1, (i) => low + i) }),
+  place: ({ places, points }) => ({ kind: "points", labels: places, points }),
+  ratings: ({ items, low, high, at_most: atMost = items.length }) => ({ kind: "key-value", labels: items, low, high, atMost }),
+  set: (data) => KINDS.ratings({ ...data, low: 0, high: 1 }),
+  features: ({ dimensions, low, high }) => ({ kind: "features", dimensions, low, high }),
 };
 
+const sorted = (list) => list?.slice().sort();
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 export class Question {
-  constructor(tree, number) {
+  constructor(data, number) {
     const refuse = (what) => {
       throw new InvalidSurvey(`Question ${number + 1}: ${what}`);
     };
-    const data = plain(tree);
-    if (!Object.hasOwn(KINDS, data?.kind)) {
-      refuse(`this release asks questions of kind ${Object.keys(KINDS).join(", ")}. Update it to answer this survey.`);
-    }
-    if (!data.mechanism) refuse("the law of its reports is missing. Take the survey from its collector, at /v1/survey.");
-    if (typeof data.id !== "string" || !data.id) refuse("its id is missing.");
-    try {
-      this.mechanism = mechanismFrom(tree.mechanism);
-    } catch (error) {
-      if (!(error instanceof DeniableError)) throw error;
-      refuse(error.message);
-    }
+    if (!Object.hasOwn(KINDS, data?.kind)) refuse(`this client asks ${Object.keys(KINDS).join(", ")}. Update it to answer.`);
+    if (!data.id || !data.mechanism) refuse("it is not complete. Take the survey from its collector, at /v1/survey.");
     let expected;
     try {
       expected = KINDS[data.kind](data);
-    } catch {
-      refuse("what it asks is not complete.");
+      this.mechanism = mechanismFromSpec(data.mechanism);
+    } catch (error) {
+      refuse(error instanceof DeniableError ? error.message : "what it asks is not complete.");
     }
-    const { id, ask = id, kind, weight = 1, optional = false } = data;
-    Object.assign(this, { id, ask, kind, weight, optional }, expected.told);
-    const { domain, sensitive = null } = this.mechanism;
-    if (Object.keys(expected.domain).some((key) => !same(expected.domain[key], domain[key]))) {
+    const { id, ask = id, kind: sort, weight = 1, optional = false, sensitive, items } = data;
+    const { domain } = this.mechanism;
+    if (Object.keys(expected).some((key) => !same(expected[key], domain[key]))) {
       refuse("the mechanism is for another question: its answers differ.");
     }
-    const secret = data.sensitive && optional ? [...data.sensitive, NO_ANSWER] : data.sensitive;
-    if (!same(secret?.toSorted?.() ?? secret?.slice().sort() ?? null, sensitive?.slice().sort() ?? null)) {
+    const secret = sensitive && optional ? [...sensitive, NO_ANSWER] : sensitive;
+    if (!same(sorted(secret), sorted(this.mechanism.sensitive))) {
       refuse("the mechanism protects other answers than the question says.");
     }
+    const { kind, labels, steps, other, ...told } = expected;
+    const choices = items ? undefined : labels?.filter((label) => !optional || label !== NO_ANSWER);
+    Object.assign(this, { id, ask, kind: sort, weight, optional, sensitive, items, choices }, told);
   }
 
   /** How many bytes a report takes. */

@@ -6,7 +6,8 @@ const AGAIN = new Set([0, 408, 425, 429, 500, 502, 503, 504]); // what means tha
 
 /** What came of one attempt: the status, 0 if nobody answered, and how many milliseconds the collector asks to wait. */
 async function attempt(url, message, { fetch = globalThis.fetch, token }) {
-  const headers = { "Content-Type": "application/vnd.deniable.reports", ...(token ? { Authorization: `Bearer ${token}` } : {}) };
+  const headers = { "Content-Type": "application/vnd.deniable.reports" };
+  if (token) headers.Authorization = `Bearer ${token}`;
   try {
     const answer = await fetch(`${url.replace(/\/+$/, "")}/v1/reports`, {
       method: "POST",

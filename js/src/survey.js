@@ -3,10 +3,9 @@
 import { fingerprint, joined } from "./bytes.js";
 import { SecureCoins } from "./coins.js";
 import { InvalidReport, InvalidSurvey, OutsideDomain, SurveyMismatch } from "./errors.js";
-import { below, logUp, ONE, times, within, written } from "./fraction.js";
+import { less, logUp, ONE, times, within, written } from "./fraction.js";
 import * as message from "./message.js";
 import { Question } from "./question.js";
-import { canonical, plain, read } from "./text.js";
 
 const FORMAT = "deniable survey 1";
 const SKEW = 600; // seconds by which a device's clock may be behind
@@ -22,31 +21,25 @@ export class Survey {
   constructor(text, expected) {
     const tree = parsed(text);
     if (tree?.format !== FORMAT) {
-      throw new InvalidSurvey(`This release reads surveys of format '${FORMAT}'. Load the page again, or update deniable.`);
+      throw new InvalidSurvey(`This client reads surveys of format '${FORMAT}'. Load the page again, or update it.`);
     }
-    const about = plain(tree.survey ?? {});
-    if (typeof about.id !== "string" || !/^[a-z0-9][a-z0-9._-]{0,63}$/.test(about.id)) throw new InvalidSurvey("The survey has no id.");
-    if (!Array.isArray(tree.question) || tree.question.length < 1 || tree.question.length > 64) {
-      throw new InvalidSurvey("A survey has 1 to 64 questions.");
+    const about = tree.survey ?? {};
+    if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(about.id) || !(tree.question?.length > 0 && tree.question.length <= 64)) {
+      throw new InvalidSurvey("A survey has an id and 1 to 64 questions.");
     }
-    this.fingerprint = fingerprint(canonical(tree));
+    this.fingerprint = fingerprint(text);
     if (expected !== undefined && expected !== this.fingerprint) {
-      throw new SurveyMismatch(
-        `This is survey ${this.fingerprint.slice(0, 8)}, not ${String(expected).slice(0, 8)}. It was changed; it is not answered.`,
-      );
+      throw new SurveyMismatch("The survey was changed: it has another fingerprint. It is not answered.");
     }
     const { id, title = id, epsilon, budget = "equal", sample = 1, people, opens = null, closes = null, window = null } = about;
     Object.assign(this, { id, title, epsilon, budget, sample, people, opens, closes, window });
     this.minimumReports = about.minimum_reports;
     this.keepReports = about.keep_reports ?? false;
     this.questions = tree.question.map((each, number) => new Question(each, number));
-    if (new Set(this.questions.map((question) => question.id)).size < this.questions.length) {
-      throw new InvalidSurvey("Two questions have the same id.");
-    }
-    const good = ["equal", "weighted", "sampled"].includes(budget) && Number.isInteger(sample) && sample >= 1;
-    if (!good || sample > this.questions.length) throw new InvalidSurvey("The survey does not say how its budget is spent.");
-    const odds = this.worst;
-    if (!(epsilon >= 1e-6 && epsilon <= 100) || !odds || !within(odds, epsilon)) {
+    const ids = new Set(this.questions.map((question) => question.id));
+    const good = ids.size === this.questions.length && ["equal", "weighted", "sampled"].includes(budget) && sample >= 1;
+    if (!good || sample > ids.size || !(epsilon > 0 && epsilon <= 100)) throw new InvalidSurvey("The survey contradicts itself.");
+    if (!this.worst || !within(this.worst, epsilon)) {
       throw new InvalidSurvey("The mechanisms written in this survey spend more than its epsilon. It is not answered.");
     }
   }
@@ -54,8 +47,8 @@ export class Survey {
   /** The odds of all that one person answers; of a random part, of the worst part. */
   get worst() {
     let all = this.questions.map(({ mechanism }) => mechanism.odds);
-    if (all.some((odds) => !odds)) return null;
-    if (this.budget === "sampled") all = all.sort((a, b) => (below(a, b) ? 1 : -1)).slice(0, this.sample);
+    if (all.includes(null)) return null;
+    if (this.budget === "sampled") all = all.sort((a, b) => (less(a, b) ? 1 : -1)).slice(0, this.sample);
     return all.reduce(times, ONE);
   }
 
@@ -95,7 +88,7 @@ export class Survey {
 
   randomize(answers, { coins = new SecureCoins(), part = this.drawPart(coins), now, id = freshId() } = {}) {
     if (Object.keys(answers).some((key) => !this.questions.some((question) => question.id === key))) {
-      throw new OutsideDomain(`This survey asks ${this.questions.map((each) => `'${each.id}'`).join(", ")} and nothing else.`);
+      throw new OutsideDomain("There is an answer to a question that this survey does not ask.");
     }
     const sections = this.part(part).map((question) => {
       const { mechanism } = question;
@@ -118,12 +111,12 @@ export class Survey {
 
 function parsed(text) {
   if (typeof text !== "string") {
-    throw new InvalidSurvey("Give the survey as the text that the collector serves: numbers lose digits in an object.");
+    throw new InvalidSurvey("Give the survey as the text that the collector serves.");
   }
   try {
-    return read(text);
+    return JSON.parse(text);
   } catch {
-    throw new InvalidSurvey("This is not JSON. Load the survey again from its collector, at /v1/survey.");
+    throw new InvalidSurvey("This is not JSON. Take the survey from its collector, at /v1/survey.");
   }
 }
 
