@@ -37,7 +37,7 @@ document.addEventListener("securitypolicyviolation", (event) => window.seen.viol
 new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
   if (entry.hadRecentInput) return;
   window.seen.shift += entry.value;
-  window.seen.moved.push(...entry.sources.map((source) => source.node?.className || source.node?.nodeName || source.node?.data));
+  window.seen.moved.push(...entry.sources.map(({ node }) => node?.className || node?.nodeName));
 })).observe({ type: "layout-shift", buffered: true });
 new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
   if (entry.name === "first-contentful-paint") window.seen.paint = entry.startTime;

@@ -24,7 +24,7 @@ def compared(values: int, epsilon: float, people: int) -> str:
     for option in ranked:
         row: Data = {"name": option.name, "error": option.error, "bits": option.bits, "work": option.work}
         row |= {"guess": option.guess, "planned": option is best, "loss": loss_data(option.mechanism.loss())}
-        rows.append(row | {"mechanism": option.mechanism.to_json()})
+        rows.append(row | {"mechanism": option.mechanism.spec()})
     return json.dumps({"values": values, "epsilon": epsilon, "people": people, "options": rows})
 
 

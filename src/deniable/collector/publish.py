@@ -1,4 +1,4 @@
-"""What is published: estimates with intervals, raw and cleaned, for the survey and for each period; hidden while they are of too few."""
+"""What is published: estimates with intervals, for the survey and each period; hidden while they are of too few."""
 
 import csv
 import io

@@ -175,7 +175,7 @@ async function told() {
     const theirs = el("div", { class: "sent" }, el("h3", {}, "What is sent"), el("p", { class: "answer" }, `The report ${line.text}.`),
       el("p", { class: "bits small mono" }, line.bits.length <= 160 ? line.bits : `${line.bits.slice(0, 160)}… (${line.bits.length} bits)`));
     return el("section", { class: "card" }, el("h2", {}, question.ask), el("div", { class: "pair" }, mine, theirs),
-      el("p", { class: "small soft" }, line.told ? "This answer is not marked as protected, and is told." : "Any other answer could have led to the same report."));
+      el("p", { class: "small soft" }, line.told ? "This answer is not marked as protected, and is told." : `Every ${question.sensitive ? "protected" : "other"} answer could have led to the same report.`));
   });
 }
 

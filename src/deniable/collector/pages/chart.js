@@ -147,7 +147,7 @@ const PAINT = ["fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-lin
 
 /** The chart as a picture, with a title above and a note below. */
 export async function picture(chart, title, note) {
-  const { width, height } = chart.viewBox.baseVal, paint = getComputedStyle(document.body), above = 40, below = 28;
+  const { width, height } = chart.viewBox.baseVal, paint = getComputedStyle(chart.closest(".card")), above = 40, below = 28;
   const copy = chart.cloneNode(true);
   const from = [...chart.querySelectorAll("*")], to = [...copy.querySelectorAll("*")];
   from.forEach((element, place) => {
