@@ -57,6 +57,6 @@ def all_files() -> dict[str, File]:
         kind = entry.name.rpartition(".")[2]
         if entry.is_file() and kind in MEDIA:
             data = entry.read_bytes()
-            tag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
+            tag = f'W/"{hashlib.sha256(data).hexdigest()[:32]}"'
             found[FOLDER + entry.name] = File(MEDIA[kind], data, gzip.compress(data, 9, mtime=0), tag)
     return found | {address: found[FOLDER + name] for address, name in PAGES.items() if FOLDER + name in found}

@@ -189,7 +189,7 @@ async function review() {
     deliver();
   } }, "Send the report");
   stage(card("This is what will be sent", "", el("p", {}, "Your answer was randomized on this device. It has not been sent. If you leave now, this report waits here for you; it is never drawn again.")),
-    lines, invited, promise(survey, survey.questions), el("div", { class: "buttons" }, go));
+    lines, invited, promise(survey, await device.questions()), el("div", { class: "buttons" }, go));
   certificate();
 }
 
@@ -267,7 +267,7 @@ async function receipt(entry) {
       el("h3", {}, "What was sent"),
       el("ul", {}, lines.map((line) => el("li", {}, `${survey.questions.find((each) => each.id === line.question).ask} The report ${line.text}.`))),
       el("div", { class: "buttons" }, el("button", { class: "plain", onclick: () => save(`receipt-${survey.id}.json`, text, "application/json") }, "Download the receipt"), navigator.clipboard && copy)),
-    promise(survey, survey.questions));
+    promise(survey, await device.questions()));
   given = null;
   certificate();
 }

@@ -2,7 +2,7 @@
 
 import { asNumber, asPercent, bars, columns, dots, heights, picture, places } from "./chart.js";
 import { byId, card, el, save, say, stage } from "./dom.js";
-import { PROOFS, atMost, digits, fold, inHundred, whole } from "./words.js";
+import { PROOFS, atMost, digits, fold, inHundred, moment, whole } from "./words.js";
 
 const EVERY = 3000; // milliseconds between two looks
 const MOST = 24; // bars of one chart
@@ -92,15 +92,17 @@ function legend(question) {
 function view(question, place) {
   const count = el("span", { class: "count" }, "0 reports"), veil = el("div", { class: "veil" }, el("p", {}, "Loading."));
   const boxes = charts(question).map((chart) => ({ ...chart, box: el("div", { class: "chart" }) }));
-  const body = el("tbody"), png = el("button", { class: "plain", disabled: true, onclick: () => pictures(question, boxes) }, "PNG");
+  const body = el("tbody"), past = survey.survey.window ? el("tbody") : null, png = el("button", { class: "plain", disabled: true, onclick: () => pictures(question, boxes) }, "PNG");
   const head = ["answer", "raw", "± error", "interval", "cleaned"].map((name, column) => el("th", { scope: "col", class: column ? "n" : "" }, name));
   const table = el("table", {}, el("caption", {}, "Raw estimates are right on average and may lie outside what is possible. Cleaned ones are the nearest possible, without an error of their own."), el("thead", {}, el("tr", {}, head)), body);
   const element = el("section", { class: "card", "aria-labelledby": `h${place}` },
     el("div", { class: "head" }, el("h2", { id: `h${place}` }, question.ask), count),
     boxes.map((each) => [each.caption && el("h3", {}, each.caption), each.box]),
     el("div", { class: "under" }, el("p", { class: "legend" }, legend(question)), png),
-    el("details", {}, el("summary", {}, "Numbers"), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Numbers: ${question.ask}` }, table)));
-  return { question, element, count, veil, boxes, body, png };
+    el("details", {}, el("summary", {}, "Numbers"), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Numbers: ${question.ask}` }, table)),
+    past && el("details", {}, el("summary", {}, "Period by period"), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Periods: ${question.ask}` },
+      el("table", {}, el("thead", {}, el("tr", {}, ["from", "reports", "largest estimates"].map((name) => el("th", { scope: "col" }, name)))), past))));
+  return { question, element, count, veil, boxes, body, png, past };
 }
 
 const label = (line) => line.answer || line.measure;
@@ -143,6 +145,14 @@ function update(each, found) {
     const told = line.measure === "share" ? asPercent : asNumber;
     const cells = [told(line.value), line.standard_error === null ? "unknown" : told(line.standard_error), line.low === null ? "unknown" : `${told(line.low)} to ${told(line.high)}`, told(line.cleaned)];
     return el("tr", {}, el("th", { scope: "row" }, line.measure === "share" ? line.answer : `${line.answer} ${line.measure}`.trim()), cells.map((cell) => el("td", { class: "n" }, cell)));
+  }));
+}
+
+function periods(each, history) {
+  each.past?.replaceChildren(...history.filter((line) => line.question === each.question.id).map((line) => {
+    const first = [...line.estimates].sort((a, b) => b.value - a.value).slice(0, 3);
+    const told = first.map((row) => (row.measure === "share" ? `${row.answer} ${asPercent(row.value)} ± ${row.low === null ? "?" : (50 * (row.high - row.low)).toFixed(1)}` : `${label(row)} ${asNumber(row.value)}`));
+    return el("tr", {}, el("th", { scope: "row" }, moment(line.begins)), el("td", { class: "n" }, whole(line.reports)), el("td", {}, line.hidden ? `hidden until there are ${whole(latest.minimum_reports)}` : told.join(", ")));
   }));
 }
 
@@ -214,6 +224,7 @@ async function look() {
     for (const [reason, cell] of Object.entries(refusals)) cell.textContent = whole(intake.refused[reason] ?? 0);
     if (promise) promises(promise);
     found.questions.forEach((each, place) => update(views[place], each));
+    views.forEach((each) => periods(each, found.history));
     when.textContent = `as of ${new Date().toLocaleTimeString()}`;
     if (byId("status").textContent) say("");
   } catch (error) {

@@ -8,6 +8,7 @@ import { atMost, digits, fold, inHundred, listed, percent, whole } from "./words
 const TIMES = 1000; // reports of one run
 const FRAMES = 50;
 const MOST = 12; // bars that are shown
+const ONE = "Press “Once” and look at what would be sent.";
 const NAMES = {
   direct: "one answer, often a wrong one", "unary, symmetric": "a noisy bit for each answer", "unary, optimized": "a noisy bit for each answer, better tuned",
   subset: "a set of answers", design: "a point of a block design", wheel: "a stretch of a ring", "hashing, binary": "a hash function and a bit",
@@ -107,7 +108,7 @@ function pick(name) {
 
 function proof() {
   parts.certificate = el("pre", { tabindex: "0", role: "region", "aria-label": "The certificate" }, "…");
-  return el("section", { class: "card", "aria-labelledby": "proof" }, el("h2", { id: "proof" }, "2. The certificate"),
+  return el("section", { class: "card", "aria-labelledby": "certified" }, el("h2", { id: "certified" }, "2. The certificate"),
     el("p", {}, "This is no formula. The collector runs the code of the picked mechanism with coins that come up every way they can, and adds up exact fractions. The worst case it finds is the loss."), parts.certificate);
 }
 
@@ -129,7 +130,7 @@ function settle() {
   const who = el("select", { id: "who", onchange: () => { state.who = who.value; stop(); } },
     el("option", { value: "me" }, "me, a thousand times"), el("option", { value: "crowd" }, "a thousand different people"));
   parts.answer = answer;
-  parts.one = el("p", { class: "notice", "aria-live": "polite" }, "Press “Once” and look at what would be sent.");
+  parts.one = el("p", { class: "notice", "aria-live": "polite" }, ONE);
   parts.line = el("div", { class: "chart" });
   parts.bars = el("div", { class: "chart" });
   parts.end = el("p", { "aria-live": "polite" }, " ");
@@ -227,6 +228,7 @@ function stop() {
   state.run += 1;
   for (const chart of [parts.line, parts.bars]) chart.replaceChildren(el("p", { class: "empty" }, "Press “A thousand times”."));
   parts.end.textContent = " ";
+  parts.one.textContent = ONE;
 }
 
 let resized;
