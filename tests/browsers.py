@@ -21,6 +21,7 @@ from tests.surveys import survey
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
+PATIENCE = 30  # seconds until a page must show something; tests on a busy machine are slow
 AXE = "axe-core@4.10.3"
 QUIET = [
     "--no-sandbox",
@@ -69,7 +70,9 @@ class Site:
 
 
 @contextmanager
-def site(text: str, folder: Path, read: Gate | None = None, submit: Gate | None = None) -> Iterator[Site]:
+def site(
+    text: str, folder: Path, read: Gate | None = None, submit: Gate | None = None, origins: tuple[str, ...] = ()
+) -> Iterator[Site]:
     import uvicorn
 
     store = open_store(str(folder / "store.db"))
@@ -121,7 +124,7 @@ class Visitor:
     def __init__(self, browser: "Browser", site: Site, **options: Any) -> None:
         self.site = site
         self.context: BrowserContext = browser.new_context(base_url=site.url, **options)
-        self.context.set_default_timeout(15_000)
+        self.context.set_default_timeout(PATIENCE * 1000)
         self.context.add_init_script(WATCH)
         self.elsewhere: list[str] = []
         self.trouble: list[str] = []
@@ -154,7 +157,7 @@ class Visitor:
 
     def until(self, script: str) -> None:
         """Wait until this is so; the policy forbids the page to evaluate it by itself."""
-        deadline = time.monotonic() + 15
+        deadline = time.monotonic() + PATIENCE
         while not self.page.evaluate(script):
             assert time.monotonic() < deadline, script
             time.sleep(0.05)

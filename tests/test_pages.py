@@ -295,6 +295,70 @@ def test_every_kind_of_question(tmp_path: Path, visit: Visit, axe: str, pictures
         page.screenshot(path=pictures / "kinds-results-phone.png", full_page=True)
 
 
+MANY = f"""
+[survey]
+id = "many"
+epsilon = 4.0
+budget = "sampled"
+sample = 3
+minimum_reports = 1
+
+[[question]]
+id = "town"
+ask = "Which town?"
+kind = "category"
+choices = {[f"town {place}" for place in range(40)]}
+optional = true
+
+[[question]]
+id = "home"
+ask = "Where?"
+kind = "place"
+places = {[f"place {place}" for place in range(12)]}
+points = {[[40 + place % 4, place // 4] for place in range(12)]}
+
+[[question]]
+id = "taste"
+ask = "Which taste?"
+kind = "features"
+dimensions = 20
+low = 0
+high = 1
+"""
+
+
+def test_many_answers_of_questions_that_chance_chose(tmp_path: Path, visit: Visit, axe: str) -> None:
+    with site(MANY.replace("sample = 3", "sample = 1"), tmp_path) as running:
+        person = visit(running)
+        page = person.goto()
+        page.get_by_text("You are asked 1 of 3 questions.").wait_for()
+        asked = page.locator(".ask").inner_text()
+        page.reload()
+        assert page.locator(".ask").inner_text() == asked  # drawn once: to load again is no way to another question
+    folder = tmp_path / "whole"
+    folder.mkdir()
+    with site(MANY, folder) as running:
+        person = visit(running)
+        page = person.goto()
+        page.get_by_label("Which town?").select_option("I would rather not say")
+        page.get_by_label("Where?").select_option("place 7")
+        assert page.locator("svg.map circle.chosen").count() == 1
+        page.get_by_label("Which taste?").fill("0.5 " * 19)
+        person.click("Randomize my answers")
+        page.get_by_role("link", name="Which taste? Type 20 numbers").click()
+        page.get_by_label("Which taste?").fill("0.5 " * 20)
+        assert violations(page, axe) == []
+        person.click("Randomize my answers")
+        person.heading("This is what will be sent")
+        person.click("Send the report")
+        person.heading("Thank you")
+        watcher = visit(running)
+        page = watcher.goto("/results")
+        page.get_by_text("1 report", exact=True).first.wait_for()
+        assert page.locator(".chart rect.raw").count() == 24 and page.locator(".chart circle.place").count() == 12
+        assert page.locator(".chart circle.dot").count() == 20
+
+
 def test_light_and_dark(tmp_path: Path, visit: Visit, axe: str, pictures: Path) -> None:
     with site(SEVERAL, tmp_path) as running:
         mode = running.app.collector.survey.questions
@@ -404,10 +468,14 @@ def test_a_clock_that_is_wrong(tmp_path: Path, visit: Visit) -> None:
         person = visit(running)
         person.context.add_init_script("const now = Date.now; Date.now = () => now() - 3 * 86400e3;")
         answered(person)
-        person.page.evaluate("1")
         person.click("Send the report")
         person.heading("Thank you")
         assert running.people == 1  # three days late by its own clock, and still counted today
+        watcher = visit(running)
+        page = watcher.goto("/results")
+        page.get_by_text("Period by period").click()
+        period = page.get_by_role("region", name="Periods: Which town?").get_by_role("row")
+        assert period.count() == 2 and "Nice" not in period.nth(0).inner_text()
 
 
 def test_the_person_is_told_of_a_wrong_clock(tmp_path: Path, visit: Visit) -> None:
@@ -441,6 +509,30 @@ def test_an_invitation_code(tmp_path: Path, visit: Visit) -> None:
         person.click("Send the report")
         person.heading("Thank you")
         assert running.people == 1
+
+
+def test_a_page_of_another_site(towns: Site, tmp_path: Path, browser: "Browser") -> None:
+    folder = tmp_path / "asked"
+    folder.mkdir()
+    with site(FIRST, folder, origins=(towns.url,)) as running:
+        context = browser.new_context(bypass_csp=True)  # our own pages' policy lets them speak to their collector only
+        page = context.new_page()
+        page.goto(towns.url + "/try")
+        state, question = page.evaluate(
+            """async (collector) => {
+              const { Device, Survey, openLedger } = await import("/pages/deniable.js");
+              const survey = Survey.parse(await (await fetch(`${collector}/v1/survey`)).text());
+              const device = new Device(survey, { ledger: await openLedger() });
+              await device.answer({ town: "Nice" });
+              const [told] = await device.preview();
+              return [(await device.send(collector)).state, told.question];
+            }""",
+            running.url,
+        )
+        assert (state, question) == ("sent", "town") and running.people == 1 and towns.people == 0
+        ask = "(url) => fetch(url).then(() => 'read', () => 'refused')"
+        assert page.evaluate(ask, running.url + "/v1/results") == "refused"
+        context.close()
 
 
 # Results
