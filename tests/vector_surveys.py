@@ -24,7 +24,13 @@ def category(size: int) -> dict[str, object]:
 
 
 def ratings(size: int, at_most: int) -> dict[str, object]:
-    return {"kind": "ratings", "items": [f"item {place}" for place in range(size)], "low": 0.5, "high": 5, "at_most": at_most}
+    return {
+        "kind": "ratings",
+        "items": [f"item {place}" for place in range(size)],
+        "low": 0.5,
+        "high": 5,
+        "at_most": at_most,
+    }
 
 
 def features(dimensions: int) -> dict[str, object]:
@@ -40,7 +46,12 @@ def given(question: dict[str, object], mechanism: Callable[[dn.Domain], dn.Mecha
 EVENINGS = {"kind": "ordered", "choices": WORDS}
 AGES = {"kind": "ordered", "low": 18, "high": 40}
 MONEY = {"kind": "number", "low": -12.5, "high": 1000}
-SICK = {"kind": "category", "choices": ["flu", "burn", "cold", "none", "other"], "sensitive": ["burn", "none"], "optional": True}
+SICK = {
+    "kind": "category",
+    "choices": ["flu", "burn", "cold", "none", "other"],
+    "sensitive": ["burn", "none"],
+    "optional": True,
+}
 FILM = {"item 0": 4.25, "item 2": 0.5}
 
 Case = tuple[str, dict[str, object], float]

@@ -31,7 +31,9 @@ KEYED: dict[str, dn.Mechanism] = {
 RELEASED: dict[str, dn.Mechanism] = {
     "ordered-direct": dn.DirectResponse(AGES, 1.0),
     "ordered-words": dn.Wheel(GRADES, 1.0),
-    "places": dn.SubsetSelection(dn.Points([[45.7, 4.8], [48.9, 2.4], [43.7, 7.3]], "haversine", ["Lyon", "Paris", "Nice"]), 1.0),
+    "places": dn.SubsetSelection(
+        dn.Points([[45.7, 4.8], [48.9, 2.4], [43.7, 7.3]], "haversine", ["Lyon", "Paris", "Nice"]), 1.0
+    ),
     "bipartite": dn.Bipartite(AGES, 1.5),
     "bipartite-uneven": dn.Bipartite(UNEVEN, 1.5, near=3),
     "bipartite-interval": dn.Bipartite(RANGE, 1.5, near=3),
@@ -57,7 +59,9 @@ def good(name: str, mechanism: dn.Mechanism) -> dict[str, object]:
     domain = mechanism.domain
     answers = [domain.answer((5 * person + person * person) % domain.size) for person in range(PEOPLE)]
     if name in KEYED:
-        answers = [{FILMS.labels[key]: 0.5 + (person + key) * 7 % 10 * 0.45 for key in range(person % 4)} for person in range(12)]
+        answers = [
+            {FILMS.labels[key]: 0.5 + (person + key) * 7 % 10 * 0.45 for key in range(person % 4)} for person in range(12)
+        ]
     coins = CountingCoins(name.encode())
     singles, drawn = [], []
     for answer in answers:

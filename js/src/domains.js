@@ -75,9 +75,6 @@ export function interval({ low, high, steps, clip = false }) {
     get labels() {
       return listed(size, point);
     },
-    get line() {
-      return this.labels;
-    },
   };
 }
 

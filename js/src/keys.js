@@ -33,7 +33,7 @@ export function pckvUnary(spec, domain) {
   return {
     odds,
     protects,
-    proof: odds && equal(odds, single) ? "symmetric" : "theorem",
+    proof: single && equal(odds ?? ZERO, single) ? "symmetric" : "theorem",
     fields: [flags("high", keys), flags("low", keys)],
     randomize: (pairs, coins) => {
       const [key, up] = told(domain, pairs, coins);
