@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import deniable as dn
@@ -48,17 +49,12 @@ def size(effort: Effort) -> float:
     return float(len(gzip.compress(client.read_bytes(), 9)))
 
 
+UNIT = "surveys of six questions a second"
+NODE = [
+    Figure("client/randomize", UNIT, partial(in_node, "each"), in_python, has_peers=False),
+    Figure("client/randomize/first", UNIT, partial(in_node, "first"), in_python, has_peers=False),
+]
 FIGURES = [
-    *(
-        Figure(
-            f"client/{name}",
-            "surveys of six questions a second",
-            lambda effort, what=what: in_node(what, effort),
-            in_python,
-            False,
-        )
-        for name, what in (("randomize", "each"), ("randomize/first", "first"))
-        if shutil.which("node")
-    ),
+    *(NODE if shutil.which("node") else []),
     Figure("client/size", "bytes, minified and gzipped", size, lambda effort: (15_000.0, "allowed"), has_peers=False),
 ]

@@ -12,6 +12,7 @@ import pytest
 
 import deniable as dn
 from deniable.collector import Collector, open_store
+from deniable.collector.verdicts import Counted
 
 ROOT = Path(__file__).parents[1]
 CLIENT = ROOT / "src" / "deniable" / "collector" / "pages" / "deniable.js"
@@ -73,4 +74,4 @@ globalThis.fetch = async (url, options) => {
     assert "sent" in run("node", "page.mjs", folder=tmp_path)
     with closing(open_store(str(tmp_path / "survey.db"))) as store:
         verdicts = Collector(survey, store).take(survey.read((tmp_path / "report.bin").read_bytes()))
-    assert [verdict.value for verdict in verdicts] == ["counted"]
+    assert verdicts == [Counted.NOW]

@@ -2,7 +2,7 @@
 
 import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import deniable as dn
@@ -37,7 +37,7 @@ def features(dimensions: int) -> dict[str, object]:
     return {"kind": "features", "dimensions": dimensions, "low": -1, "high": 1}
 
 
-def given(question: dict[str, object], mechanism: Callable[[dn.Domain], dn.Mechanism]) -> dict[str, object]:
+def given(question: Mapping[str, object], mechanism: Callable[[dn.Domain], dn.Mechanism]) -> dict[str, object]:
     """The question with a mechanism that was chosen by hand."""
     domain = dn.Survey.from_json(asked(question)).questions[0].mechanism.domain
     return {**question, "mechanism": mechanism(domain).spec()}
@@ -181,7 +181,7 @@ def bad_surveys() -> Iterator[dict[str, object]]:
 def bad_answers() -> Iterator[dict[str, object]]:
     """Answers that a question does not allow."""
     every = SURVEYS["kinds"][1]
-    for why, answers in [
+    wrong: list[tuple[str, dict[str, object]]] = [
         ("not a choice", {"mood": 11}),
         ("a word for a number", {"mood": "7"}),
         ("not given", {"often": None}),
@@ -194,7 +194,8 @@ def bad_answers() -> Iterator[dict[str, object]]:
         ("too few numbers", {"taste": [0, 0, 0]}),
         ("a number outside", {"taste": [0, 0, 0, 1.5]}),
         ("another question", {"colour": "red"}),
-    ]:
+    ]
+    for why, answers in wrong:
         yield {"name": why, "survey": "kinds", "answers": {**every, **answers}, "error": "OutsideDomain"}
 
 
