@@ -75,11 +75,19 @@ def site(
 ) -> Iterator[Site]:
     import uvicorn
 
+    from deniable.collector.origins import AllowOrigins
+
     store = open_store(str(folder / "store.db"))
     app = App(Collector(survey(text), store), submit or Gate([]), read or Gate([]))
     port = free_port()
     config = uvicorn.Config(
-        app, host="127.0.0.1", port=port, log_level="warning", access_log=False, lifespan="on", ws="none"
+        AllowOrigins(app, origins) if origins else app,
+        host="127.0.0.1",
+        port=port,
+        log_level="warning",
+        access_log=False,
+        lifespan="on",
+        ws="none",
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

@@ -39,8 +39,8 @@ function ordered({ range, labels: given, by_rank: table, power = 1, snap }) {
   const numbers = labels.every(Number.isFinite);
   const made = choices(labels, {}, numbers ? labels.every((label, i) => !i || label > labels[i - 1]) : labels.every(isLabel));
   const place = (value) => {
+    if (!snap || typeof value !== "number" || !(value >= labels[0] && value <= labels.at(-1))) return made.place(value);
     const above = labels.findIndex((label) => label >= value);
-    if (!snap || typeof value !== "number" || above < 0 || value < labels[0]) return made.place(value);
     return above && value - labels[above - 1] <= labels[above] - value ? above - 1 : above;
   };
   return { ...made, place, line: numbers && !table ? labels : listed(labels.length, Number), table, power };
@@ -75,9 +75,6 @@ export function interval({ low, high, steps, clip = false }) {
     get labels() {
       return listed(size, point);
     },
-    get line() {
-      return this.labels;
-    },
   };
 }
 
@@ -102,7 +99,8 @@ function keyValue({ size, keys, low, high, at_most: atMost, cut }) {
     if (!value || typeof value !== "object") refuse("An answer is a Map of keys and values.");
     const pairs = value[Symbol.iterator] ? [...value] : Object.entries(value);
     const found = new Map();
-    for (const [key, number] of pairs.slice(0, cut ? atMost : undefined)) {
+    for (const pair of pairs.slice(0, cut ? atMost : undefined)) {
+      const [key, number] = Array.isArray(pair) ? pair : [];
       const at = (value[Symbol.iterator] ? places : names).get(key);
       if (at === undefined || found.has(at)) refuse("A key is not one of this question's, or comes twice.");
       if (!(typeof number === "number" && number >= low && number <= high)) {

@@ -1,12 +1,9 @@
-// Batches of reports as files hold them, and the fingerprint of a mechanism. Devices send messages of surveys instead.
+// Batches of reports as files hold them, with the fingerprint of their mechanism. Devices send messages of surveys instead.
 
-import { crc32, fingerprint, hex, joined, sealed, unhex } from "./bytes.js";
+import { crc32, hex, joined, sealed, unhex } from "./bytes.js";
 import { InvalidReport, SurveyMismatch } from "./errors.js";
 
 const MAGIC = [68, 78, 66, 76, 1, 0, 0, 0]; // DNBL, version 1
-
-/** The fingerprint of the mechanism that this text describes, exactly as Python's `to_json()` wrote it. */
-export const mechanismFingerprint = (text) => fingerprint(text);
 
 export function packMessage(mechanism, madeBy, reports) {
   const size = new Uint8Array(8);

@@ -48,12 +48,13 @@ function exactly(number) {
 }
 
 const PRECISION = 768n;
+const UNIT = 1n << PRECISION;
 const MARGIN = 1n << 512n; // far above what is lost here, far below what matters
 
 /** e^x in units of 2^-768: halved until it is small, a Taylor series, then squared again. */
 function exp({ n, d }) {
   const small = (n << (PRECISION - 16n)) / d;
-  let term = 1n << PRECISION;
+  let term = UNIT;
   let sum = term;
   for (let k = 1n; term; k++) sum += term = ((term * small) >> PRECISION) / k;
   for (let k = 0; k < 16; k++) sum = (sum * sum) >> PRECISION;
@@ -61,27 +62,28 @@ function exp({ n, d }) {
 }
 
 /** Whether odds are at most e^epsilon. */
-export const within = (odds, epsilon) => equal(odds, ONE) || odds.n << PRECISION <= (exp(exactly(epsilon)) - MARGIN) * odds.d;
+export const within = (odds, epsilon) => equal(odds, ONE) || odds.n * UNIT <= (exp(exactly(epsilon)) - MARGIN) * odds.d;
 
 const known = new Map();
 
 /** The simplest fraction at most e^epsilon that loses no more than 1e-15 of epsilon: the same as in Python. */
 export function oddsBelow(epsilon) {
-  if (!(epsilon >= 1e-6 && epsilon <= 100)) throw new InvalidParameter("Epsilon must be a number from 0.000001 to 100.");
+  if (!(Number.isFinite(epsilon) && epsilon >= 1e-6 && epsilon <= 100)) throw new InvalidParameter("Epsilon must be a number from 0.000001 to 100.");
   if (!known.has(epsilon)) {
     const exact = exactly(epsilon);
     const low = exp(times(exact, ratio(10n ** 15n - 1n, 10n ** 15n))) + MARGIN;
-    known.set(epsilon, simplest(ratio(low, 1n << PRECISION), ratio(exp(exact) - MARGIN, 1n << PRECISION)));
+    known.set(epsilon, ratio(...simplest(low, UNIT, exp(exact) - MARGIN, UNIT)));
   }
   return known.get(epsilon);
 }
 
-function simplest(low, high) {
-  const whole = (low.n + low.d - 1n) / low.d;
-  if (whole * high.d <= high.n) return ratio(whole);
-  const floor = ratio(whole - 1n);
-  const turned = (end) => over(ONE, minus(end, floor));
-  return plus(floor, over(ONE, simplest(turned(high), turned(low))));
+/** The fraction with the smallest denominator from a / b to c / d, as [n, d]. */
+function simplest(a, b, c, d) {
+  const whole = (a + b - 1n) / b;
+  if (whole * d <= c) return [whole, 1n];
+  const floor = whole - 1n;
+  const [n, m] = simplest(d, c - floor * d, b, a - floor * b);
+  return [floor * n + m, n];
 }
 
 /** The odds of a description, which must be those that its epsilon allows. */

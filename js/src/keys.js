@@ -33,19 +33,19 @@ export function pckvUnary(spec, domain) {
   return {
     odds,
     protects,
-    proof: odds && equal(odds, single) ? "symmetric" : "theorem",
+    proof: single && equal(odds ?? ZERO, single) ? "symmetric" : "theorem",
     fields: [flags("high", keys), flags("low", keys)],
     randomize: (pairs, coins) => {
       const [key, up] = told(domain, pairs, coins);
       const trueEnd = coins.flip(named);
-      const ends = [coins.flip(alone), coins.flip(withTrue)];
+      const ends = [coins.flip(withTrue), coins.flip(alone)];
       const high = coins.toss(other, keys);
       let low = coins.toss(lowAlone, keys);
       if (!equal(lowAlone, lowWithHigh)) {
         const second = coins.toss(lowWithHigh, keys);
         low = low.map((bit, i) => (high[i] ? second[i] : bit));
       }
-      if (key !== null) [(up ? high : low)[key], (up ? low : high)[key]] = [trueEnd, ends[Number(trueEnd)]];
+      if (key !== null) [(up ? high : low)[key], (up ? low : high)[key]] = [trueEnd, ends[trueEnd ? 0 : 1]];
       return { high, low };
     },
     supports: ({ high, low }) => trueAt(high.map((bit, key) => bit || low[key])),

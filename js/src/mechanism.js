@@ -51,6 +51,7 @@ export class Mechanism {
     const law = LAWS[wire](spec, this.domain, spec.base && mechanismFromSpec(spec.base));
     const defaults = { proof: "symmetric", protects: "any two values", place, supports: () => null };
     Object.assign(this, defaults, { wire, epsilon, size, labels, spec }, law);
+    insist(this.odds); // a law that rules answers out promises nothing
     this.#check = law.check;
     delete this.check;
     this.bits = layout.width(this.fields);
@@ -59,7 +60,7 @@ export class Mechanism {
 
   get loss() {
     const { odds, protects, proof } = this;
-    return { odds: odds ? written(odds) : "unbounded", epsilon: odds ? logUp(odds) : Infinity, protects, proof };
+    return { odds: written(odds), epsilon: logUp(odds), protects, proof };
   }
 
   perturb(values, coins = new SecureCoins()) {

@@ -12,13 +12,14 @@ const release = (domain, outputs = (value) => value) => ({
 });
 
 /** Answers on a line. Of two equally near the lower one is taken first. */
-function lineOf({ line: x, table: byRank, power }) {
+function lineOf({ line, labels, nearest, table: byRank, power = 1 }) {
+  const x = nearest ? labels : line;
   if (!x) throw new InvalidParameter("This client releases answers that are in order; not places.");
   const [first, last, size] = [x[0], x.at(-1), x.length];
   const step = (last - first) / (size - 1);
   const even = x.every((value, i) => Math.abs((i + 1 === size ? last : i * step + first) - value) <= 1e-12 * (last - first));
 
-  const loss = (a, b) => byRank?.[Math.abs(a - b)] ?? (even ? Math.abs(a - b) * step : Math.abs(x[a] - x[b])) ** (power ?? 1);
+  const loss = (a, b) => byRank?.[Math.abs(a - b)] ?? (even ? Math.abs(a - b) * step : Math.abs(x[a] - x[b])) ** power;
 
   /** Where the `count` nearest answers of the truth begin. */
   const window = (truth, count) => {

@@ -13,7 +13,6 @@ async function attempt(url, message, { fetch = globalThis.fetch, token }) {
       method: "POST",
       body: message,
       headers,
-      cache: "no-store",
       credentials: "omit",
       referrerPolicy: "no-referrer",
       signal: AbortSignal.timeout?.(10_000),

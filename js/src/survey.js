@@ -39,7 +39,7 @@ export class Survey {
     const ids = new Set(this.questions.map((question) => question.id));
     const good = ids.size === this.questions.length && ["equal", "weighted", "sampled"].includes(budget) && sample >= 1;
     if (!good || sample > ids.size || !(epsilon > 0 && epsilon <= 100)) throw new InvalidSurvey("The survey contradicts itself.");
-    if (!this.worst || !within(this.worst, epsilon)) {
+    if (!within(this.worst, epsilon)) {
       throw new InvalidSurvey("The mechanisms written in this survey spend more than its epsilon. It is not answered.");
     }
   }
@@ -47,7 +47,6 @@ export class Survey {
   /** The odds of all that one person answers; of a random part, of the worst part. */
   get worst() {
     let all = this.questions.map(({ mechanism }) => mechanism.odds);
-    if (all.includes(null)) return null;
     if (this.budget === "sampled") all = all.sort((a, b) => (less(a, b) ? 1 : -1)).slice(0, this.sample);
     return all.reduce(times, ONE);
   }
