@@ -377,6 +377,17 @@ def test_light_and_dark(tmp_path: Path, visit: Visit, axe: str, pictures: Path) 
         assert len(grounds) == 2
 
 
+def test_nothing_is_wider_than_a_phone(towns: Site, visit: Visit) -> None:
+    towns.fill({"town": ["Nice"] * 100}, 100)
+    person = visit(towns, viewport={"width": 340, "height": 700}, has_touch=True)
+    for path, ready in (("/", "button.main"), ("/results", ".chart rect.raw"), ("/try", "tr.picked")):
+        page = person.goto(path)
+        page.locator(ready).first.wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+        sizes = page.evaluate("[...document.querySelectorAll('button, select, .choice')].map((each) => each.offsetHeight)")
+        assert min(sizes) >= 44  # for fingers
+
+
 # What can go wrong
 
 

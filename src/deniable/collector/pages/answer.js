@@ -197,7 +197,7 @@ async function review() {
 async function deliver() {
   if (sending) return;
   sending = true;
-  say("Sending.");
+  if (!reason.isConnected) say("Sending.");
   const token = recall("sessionStorage", "deniable submit") || undefined;
   const send = () => device.send(location.origin, { attempts: 3, token });
   try {
@@ -217,12 +217,14 @@ async function deliver() {
 }
 
 let timer;
+const reason = el("p");
 function waiting(outcome) {
   clearTimeout(timer);
   timer = setTimeout(deliver, AGAIN);
-  const why = outcome.status === 0 ? "The collector cannot be reached; perhaps there is no network." : `The collector says: ${outcome.detail || `status ${outcome.status}`}`;
+  reason.textContent = outcome.status === 0 ? "The collector cannot be reached; perhaps there is no network." : `The collector says: ${outcome.detail || `status ${outcome.status}`}`;
   say("The report is kept and will be sent later.");
-  stage(card("Kept, and sent later", "", el("p", {}, why),
+  if (reason.isConnected) return; // already told; the focus stays where it is
+  stage(card("Kept, and sent later", "", reason,
     el("p", {}, "Your report is safe on this device. It is sent as it is, once, when the collector answers: while this page is open by itself, otherwise when you open it again."),
     el("div", { class: "buttons" }, el("button", { class: "plain", onclick: deliver }, "Try now"))));
 }

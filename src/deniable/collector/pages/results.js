@@ -178,7 +178,13 @@ function build() {
   live = el("input", { type: "checkbox", id: "live", checked: true, onchange: () => look() });
   level = el("select", { id: "level", onchange: () => look() }, ["0.8", "0.9", "0.95", "0.99"].map((value) => el("option", { value, selected: value === "0.95" }, `${100 * value} %`)));
   when = el("span", { class: "count" }, "");
-  const download = (format, media) => el("button", { class: "plain", onclick: async () => save(`${survey.survey.id}.${format}`, await (await ask(`/v1/results?format=${format}&confidence=${level.value}`)).blob(), media) }, format.toUpperCase());
+  const download = (format, media) => el("button", { class: "plain", onclick: async () => {
+    try {
+      save(`${survey.survey.id}.${format}`, await (await ask(`/v1/results?format=${format}&confidence=${level.value}`)).blob(), media);
+    } catch {
+      say("The file could not be fetched. Try again.");
+    }
+  } }, format.toUpperCase());
   refusals = Object.fromEntries(Object.keys(REASONS).map((reason) => [reason, el("td", { class: "n" }, "0")]));
   promised = el("tbody", {}, survey.question.map((question) => el("tr", {}, el("th", { scope: "row" }, question.id), [0, 1, 2, 3].map(() => el("td", {}, "…")))));
   views = survey.question.map(view);
@@ -210,13 +216,16 @@ function promises(found) {
   });
 }
 
+let turn = 0;
 async function look() {
+  const mine = ++turn;
   clearTimeout(timer);
   try {
     const [found, intake, promise] = await Promise.all([
       ask(`/v1/results?confidence=${level.value}`).then((answer) => answer.json()), ask("/v1/intake").then((answer) => answer.json()),
       promiseKnown ? null : ask("/v1/promise").then((answer) => answer.json()),
     ]);
+    if (mine !== turn) return; // something newer is on its way
     latest = found;
     figures.people.number.textContent = whole(found.people);
     figures.duplicates.number.textContent = whole(intake.messages.duplicate);
