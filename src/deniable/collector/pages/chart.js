@@ -114,16 +114,19 @@ export function places(rows, width, title, points) {
   const spots = projected(points, width, height, room + 16);
   const named = rows.length <= 12 ? rows.length : 6; // labels would cover each other
   const largest = new Set([...rows.keys()].sort((a, b) => rows[b].value - rows[a].value).slice(0, named));
-  const marks = rows.flatMap((row, place) => {
-    const [x, y] = spots[place], size = radius(row.cleaned ?? row.value), told = `${row.label} ${asPercent(row.value)}`;
-    const near = x < 90 ? "start" : x > width - 90 ? "end" : "middle";
+  const circles = rows.flatMap((row, place) => {
+    const [cx, cy] = spots[place], size = Math.max(radius(row.cleaned ?? row.value), 2.5);
     return [
-      svg("circle", { class: "place", cx: x, cy: y, r: Math.max(size, 2.5) }, svg("title", {}, told)),
-      row.high !== null && svg("circle", { class: "ring", cx: x, cy: y, r: Math.max(radius(row.high), 2.5) }),
-      largest.has(place) && svg("text", { x: near === "middle" ? x : near === "start" ? 6 : width - 6, y: Math.max(14, y - radius(row.high ?? row.value) - 5), "text-anchor": near }, told),
+      svg("circle", { class: "place", cx, cy, r: size }, svg("title", {}, `${row.label} ${asPercent(row.value)}`)),
+      row.high !== null && svg("circle", { class: "ring", cx, cy, r: Math.max(radius(row.high), 2.5) }),
     ];
   });
-  return frame(width, height, title, grid, marks.filter(Boolean));
+  const labels = [...largest].map((place) => {
+    const row = rows[place], [x, y] = spots[place], near = x < 90 ? "start" : x > width - 90 ? "end" : "middle";
+    const at = { start: 6, middle: x, end: width - 6 }[near];
+    return svg("text", { x: at, y: Math.max(14, y - radius(row.high ?? row.value) - 5), "text-anchor": near }, `${row.label} ${asPercent(row.value)}`);
+  });
+  return frame(width, height, title, grid, circles.filter(Boolean), labels); // names above all circles
 }
 
 /** A line that settles, with its band, and the truth: points are [x, value, reach]. */
