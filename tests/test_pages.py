@@ -372,7 +372,9 @@ def test_light_and_dark(tmp_path: Path, visit: Visit, axe: str, pictures: Path) 
                 page.locator(ready).first.wait_for()
                 assert violations(page, axe) == [], f"{path} {scheme}"
                 page.screenshot(path=pictures / f"{scheme}{path.replace('/', '-')}.png", full_page=True)
-                print(f"{path} {scheme}: first paint after {person.seen()['paint']:.0f} ms")
+                seen = person.seen()
+                print(f"{path} {scheme}: first paint after {seen['paint']:.0f} ms, layout shift {seen['shift']:.4f}")
+                assert seen["shift"] == 0, seen["moved"]
             grounds.add(person.page.evaluate("getComputedStyle(document.body).backgroundColor"))
         assert len(grounds) == 2
 
@@ -424,6 +426,18 @@ def test_a_survey_of_a_later_release(towns: Site, visit: Visit) -> None:
     person.goto()
     person.heading("This page cannot ask this survey")
     assert person.page.get_by_role("button", name="Load again").is_visible()
+
+
+def test_a_promise_that_is_not_kept(towns: Site, visit: Visit) -> None:
+    person = visit(towns, service_workers="block")
+
+    def broken(route: "Route") -> None:
+        route.fulfill(json={**route.fetch().json(), "certified": False})
+
+    person.page.route("**/v1/promise", broken)
+    person.goto()
+    person.heading("The promise is not kept")
+    assert person.page.get_by_role("radio").count() == 0
 
 
 def test_another_survey_of_the_same_name(towns: Site, visit: Visit) -> None:

@@ -9,8 +9,9 @@ import { moment, span } from "./words.js";
 const AGAIN = 20_000; // milliseconds between attempts while the collector is away
 const CLOCK = 120; // seconds by which clocks may differ without a word
 
-const seconds = () => Date.now() / 1000;
 let ahead = 0; // seconds by which the collector's clock is ahead of ours
+const wrongClock = () => Math.abs(ahead) > CLOCK;
+const now = () => Date.now() / 1000 + (wrongClock() ? ahead : 0);
 let device, survey, needsToken = false, sending = false, given = null;
 
 // Loading
@@ -30,7 +31,7 @@ async function load() {
     return trouble("The survey is not here yet", `${away} Check the connection, wait a moment and try again. Nothing was sent.`, ["Try again", load]);
   }
   const date = Date.parse(answer.headers.get("date") ?? "");
-  ahead = Number.isNaN(date) ? 0 : date / 1000 - seconds();
+  ahead = Number.isNaN(date) ? 0 : (date - Date.now()) / 1000;
   try {
     survey = Survey.parse(await answer.text());
   } catch (error) {
@@ -46,7 +47,7 @@ async function load() {
     return trouble("There is no secure randomness here", "This browser has no WebCrypto, and without good randomness your answer would not be protected. Use a current browser. Nothing was sent.");
   }
   const ledger = await openLedger();
-  device = new Device(survey, { ledger, now: () => seconds() + (Math.abs(ahead) > CLOCK ? ahead : 0) });
+  device = new Device(survey, { ledger, now });
   if (ledger.lasting) return resume();
   trouble("This browser keeps nothing for this page", "Storage is blocked or full, perhaps by a private window or a setting. The page would forget that you answered, and a second answer would be randomized anew and cost you again. Allow storage for this site and load the page again. Or answer now, once, and keep this tab open until the receipt is there.",
     ["Load again", () => location.reload()], ["Answer once in this tab", () => { addEventListener("beforeunload", guard); ask(); }]);
@@ -97,14 +98,13 @@ const agreed = () => recall("localStorage", `deniable send ${survey.fingerprint}
 // Asking
 
 function clockNotice() {
-  if (Math.abs(ahead) <= CLOCK) return null;
+  if (!wrongClock()) return null;
   return el("p", { class: "notice" }, `The clock of this device is ${span(ahead)} ${ahead > 0 ? "behind" : "ahead"}. The collector’s time is used here; set the clock when you can.`);
 }
 
 async function ask() {
-  const now = seconds() + (Math.abs(ahead) > CLOCK ? ahead : 0);
-  if (!survey.isOpen(now)) {
-    const closed = survey.closes !== null && now >= survey.closes;
+  if (!survey.isOpen(now())) {
+    const closed = survey.closes !== null && now() >= survey.closes;
     const when = closed ? `It closed on ${moment(survey.closes)}.` : `It opens on ${moment(survey.opens)}. Come back then.`;
     return trouble(closed ? "This survey is closed" : "This survey is not open yet", `${when} If that is wrong, check the clock of this device. Nothing was sent.`);
   }
@@ -126,6 +126,7 @@ async function certificate() {
   try {
     const found = await (await fetched("/v1/promise")).json();
     needsToken = found.needs_token;
+    if (found.certified === false) return trouble("The promise is not kept", "The certificate of this survey does not hold: its reports give away more than was said. Do not answer, and tell those who ask.");
     const line = byId("certificate");
     if (line) line.textContent = certificateLine(found);
   } catch {

@@ -42,6 +42,5 @@ export function promise(survey, asked) {
 export function certificateLine(found) {
   const epsilon = `Epsilon ${Number(found.budget.toPrecision(6))}, for one person over the whole survey.`;
   if (found.certified === true) return `${epsilon} Certified from the code that runs (${found.loss.proof}): ${PROOFS[found.loss.proof]}.`;
-  if (found.certified === false) return `${epsilon} WARNING: the certificate does not hold. Do not answer.`;
   return epsilon;
 }

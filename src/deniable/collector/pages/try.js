@@ -38,7 +38,7 @@ function trade() {
     slider("epsilon", "Privacy: epsilon", { min: 0.1, max: 8, step: 0.1, value: state.epsilon, shown: (value) => value.toFixed(1), set: (value) => { state.epsilon = value; } }),
     slider("people", "People", { min: 1, max: 7, step: 0.1, value: 4, shown: (value) => whole(round(10 ** value)), set: (value) => { state.people = round(10 ** value); } }),
     slider("values", "Possible answers", { min: 2, max: 64, step: 1, value: state.values, shown: String, set: (value) => { state.values = value; } }));
-  parts.words = el("p", { class: "notice" }, " ");
+  parts.words = el("p", { class: "notice words" }, " ");
   parts.rows = el("tbody");
   const head = ["mechanism", "typical error of a share", "", "bits sent", "guessed from one report"].map((name) => (name ? el("th", { scope: "col" }, name) : el("td")));
   const table = el("table", {}, el("caption", {}, "All of them keep the same promise. They differ in how much is learnt, and in what is sent."), el("thead", {}, el("tr", {}, head)), parts.rows);
@@ -47,14 +47,16 @@ function trade() {
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The mechanisms" }, table));
 }
 
+/** One line of the table; before there are numbers it takes the same room. */
 function row(option, worst) {
+  const known = option.error !== undefined;
   const input = el("input", { type: "radio", name: "mechanism", id: `m-${option.name}`, value: option.name, checked: option.name === state.picked, onchange: () => pick(option.name) });
   const fill = el("div", { class: "fill" });
-  fill.style.width = `${Math.max(1, (100 * option.error) / worst)}%`;
+  fill.style.width = known ? `${Math.max(1, (100 * option.error) / worst)}%` : "0";
   const name = el("label", { class: "check", for: `m-${option.name}` }, input, el("span", {}, option.name, option.planned && el("b", {}, " (the planner’s choice)")));
   return el("tr", { class: option.name === state.picked ? "picked" : "" }, el("th", { scope: "row" }, name, el("div", { class: "small soft" }, NAMES[option.name])),
-    el("td", {}, `± ${digits(100 * option.error, 2)} points`), el("td", {}, el("div", { class: "track", "aria-hidden": "true" }, fill)),
-    el("td", {}, whole(option.bits)), el("td", {}, percent(option.guess)));
+    el("td", {}, known ? `± ${digits(100 * option.error, 2)} points` : "…"), el("td", {}, el("div", { class: "track", "aria-hidden": "true" }, fill)),
+    el("td", {}, known ? whole(option.bits) : ""), el("td", {}, known ? percent(option.guess) : ""));
 }
 
 let pending;
@@ -239,6 +241,7 @@ addEventListener("resize", () => {
 
 parts = {};
 stage(trade(), proof(), settle());
+parts.rows.replaceChildren(...Object.keys(NAMES).map((name) => row({ name }, 1)));
 room();
 stop();
 load();
