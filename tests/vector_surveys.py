@@ -13,7 +13,7 @@ from tests.surveys import COMMUTE, KINDS, OPENS, SAMPLED, survey
 WORDS = ["never", "rarely", "sometimes", "often"]
 
 
-def asked(*questions: dict[str, object], **about: object) -> str:
+def asked(*questions: Mapping[str, object], **about: object) -> str:
     """A survey file in JSON."""
     numbered = [{"id": f"q{place}", **question} for place, question in enumerate(questions)]
     return json.dumps({"survey": {"id": "vector", "epsilon": 1.0, **about}, "question": numbered})
