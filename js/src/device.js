@@ -80,11 +80,11 @@ export class Device {
     if (!entry) throw new InvalidParameter("There is no report to send yet. Answer first.");
     if (typeof url !== "string") throw new InvalidParameter("Give the address of the collector, or '' for that of the page.");
     const id = entry.message.slice(48, 80);
-    const at = (time) => (time ? new Date(time) : null);
-    if (entry.state === "sent") return { id, state: "sent", sentAt: at(entry.sentAt), status: 200, detail: "" };
+    if (entry.state === "sent") return { id, state: "sent", sentAt: new Date(entry.sentAt), status: 200, detail: "" };
     const { state, status, detail } = await sendUntil(url, unhex(entry.message), options);
-    if (state !== "kept") await this.ledger.mark(this.survey.id, state);
-    return { id, state, sentAt: at((await this.entry()).sentAt), status, detail };
+    // Where that cannot be written down, the same report is sent once more later, and counted once.
+    if (state !== "kept") await this.ledger.mark(this.survey.id, state).catch(() => {});
+    return { id, state, sentAt: state === "sent" ? new Date() : null, status, detail };
   }
 
   async keepSending(url, options = {}) {

@@ -173,6 +173,16 @@ test("what did not arrive is kept and sent the next time; what is refused is not
   assert.equal(refusing.got[0].body, down.got[0].body);
 });
 
+test("a storage that fills up after the answer loses nothing", async () => {
+  const localStorage = storage();
+  const page = device(await openLedger({ indexedDB: null, localStorage }));
+  const message = await page.answer(ANSWERS);
+  localStorage.setItem = () => { throw new DOMException("full", "QuotaExceededError"); };
+  const { got, fetch } = collector();
+  for (const state of ["sent", "sent"]) assert.equal((await page.send("", { fetch })).state, state);
+  assert.deepEqual(got.map(({ body }) => body), [1, 2].map(() => Buffer.from(message).toString("hex")));
+});
+
 test("it waits for the network and tells what happens", async () => {
   const target = new EventTarget();
   globalThis.addEventListener = target.addEventListener.bind(target);
