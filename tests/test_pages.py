@@ -379,15 +379,18 @@ def test_light_and_dark(tmp_path: Path, visit: Visit, axe: str, pictures: Path) 
         assert len(grounds) == 2
 
 
-def test_nothing_is_wider_than_a_phone(towns: Site, visit: Visit) -> None:
-    towns.fill({"town": ["Nice"] * 100}, 100)
-    person = visit(towns, viewport={"width": 340, "height": 700}, has_touch=True)
-    for path, ready in (("/", "button.main"), ("/results", ".chart rect.raw"), ("/try", "tr.picked")):
-        page = person.goto(path)
-        page.locator(ready).first.wait_for()
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
-        sizes = page.evaluate("[...document.querySelectorAll('button, select, .choice')].map((each) => each.offsetHeight)")
-        assert min(sizes) >= 44  # for fingers
+def test_nothing_is_wider_than_a_phone(tmp_path: Path, visit: Visit) -> None:
+    long = "Where we live, where we work, and how we come from one to the other and back again"
+    with site(FIRST.replace("Where we live", long), tmp_path) as running:
+        running.fill({"town": ["Nice"] * 100}, 100)
+        person = visit(running, viewport={"width": 340, "height": 700}, has_touch=True)
+        for path, ready in (("/", "button.main"), ("/results", ".chart rect.raw"), ("/try", "tr.picked")):
+            page = person.goto(path)
+            page.locator(ready).first.wait_for()
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+            sizes = "[...document.querySelectorAll('button, select, .choice')].map((each) => each.offsetHeight)"
+            assert min(page.evaluate(sizes)) >= 44  # for fingers
+            assert person.seen()["shift"] == 0, (path, person.seen()["moved"])
 
 
 # What can go wrong
@@ -577,6 +580,7 @@ def test_results_live_without_a_shift(tmp_path: Path, visit: Visit) -> None:
             running.fill(people, 40)
             page.get_by_text(f"{running.people} reports").first.wait_for()
         page.get_by_text("The certificate holds").wait_for()
+        assert str(dn.certify(asked[0].mechanism)) in (page.locator("#certificates").text_content() or "")
         page.wait_for_timeout(200)
         print(f"layout shift: {before} before, {watcher.seen()['shift']} after live data")
         assert watcher.seen()["shift"] == before == 0, watcher.seen()["moved"]

@@ -40,6 +40,7 @@ async function load() {
   }
   document.title = survey.title;
   byId("title").textContent = survey.title;
+  byId("lead").hidden = false; // only now: a long title moves it
   try {
     new SecureCoins();
   } catch (error) {

@@ -194,7 +194,8 @@ function build() {
     el("div", { class: "bar-of-tools" }, el("label", { class: "check", for: "live" }, live, "Live"), el("label", { class: "check", for: "level" }, "Confidence"), level, download("csv", "text/csv"), download("json", "application/json"), when),
     views.map((each) => each.element),
     el("section", { class: "card", "aria-labelledby": "promise" }, el("h2", { id: "promise" }, "What one person gives away"), el("p", { id: "loss" }, " "), el("p", { id: "proof", class: "soft" }, "The certificate is being worked out."),
-      scroll("The loss of each question", el("table", { class: "exact" }, el("thead", {}, el("tr", {}, ["question", "mechanism", "exact odds", "epsilon", "certificate"].map((name) => el("th", { scope: "col" }, name)))), promised))),
+      scroll("The loss of each question", el("table", { class: "exact" }, el("thead", {}, el("tr", {}, ["question", "mechanism", "exact odds", "epsilon", "certificate"].map((name) => el("th", { scope: "col" }, name)))), promised)),
+      el("details", {}, el("summary", {}, "The certificates"), el("pre", { id: "certificates", tabindex: "0", role: "region", "aria-label": "The certificates" }, "not yet"))),
     el("section", { class: "card", "aria-labelledby": "refused" }, el("h2", { id: "refused" }, "Refused reports since the collector started"),
       el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "reason"), el("th", { scope: "col" }, "that is"), el("th", { scope: "col", class: "n" }, "number"))),
         el("tbody", {}, Object.entries(REASONS).map(([reason, words]) => el("tr", {}, el("th", { scope: "row" }, reason), el("td", {}, words), refusals[reason]))))));
@@ -208,6 +209,7 @@ function promises(found) {
   byId("loss").textContent = `Whatever a person sends, the odds between two of their answers change at most ${found.loss.odds ?? "without bound"}-fold: from even odds to ${inHundred(atMost(0.5, odds))} in 100. Exact epsilon ${digits(found.loss.epsilon ?? Infinity, 9)} of ${found.budget}, for ${found.unit}.`;
   const state = { true: `The certificate holds (${found.loss.proof}: ${PROOFS[found.loss.proof]}).`, false: "THE CERTIFICATE DOES NOT HOLD.", null: found.trouble ? `There is no certificate: ${found.trouble}` : "The certificate is being worked out." };
   byId("proof").textContent = state[String(found.certified)];
+  if (found.certified !== null) byId("certificates").textContent = found.questions.map((each) => `${each.question}\n${each.certificate.text}`).join("\n\n");
   [...promised.rows].forEach((row, place) => {
     const each = found.questions[place], certificate = each.certificate;
     const said = certificate ? `${certificate.holds ? "holds" : "DOES NOT HOLD"}, ${each.loss.proof}: ${whole(certificate.followed)} outcomes followed` : `by formula, ${each.loss.proof}`;
