@@ -104,6 +104,21 @@ test("a damaged ledger is not overwritten, and nothing is answered without it", 
   }
 });
 
+test("the store that was used first is the only one", async () => {
+  const broken = { open: () => { throw new DOMException("no", "SecurityError"); } };
+  const [one, two] = [storage(), storage()];
+  // IndexedDB first: where it is out of reach later, nothing is answered.
+  assert.equal((await openLedger({ indexedDB: database(), localStorage: one })).kind, "indexeddb");
+  for (const indexedDB of [broken, null]) {
+    await assert.rejects(openLedger({ indexedDB, localStorage: one }), { name: "InvalidParameter", message: /ledger cannot be read/ });
+  }
+  // localStorage first: IndexedDB that works later is left alone.
+  await device(await openLedger({ indexedDB: broken, localStorage: two })).answer(ANSWERS);
+  const later = await openLedger({ indexedDB: database(), localStorage: two });
+  assert.equal(later.kind, "localstorage");
+  await assert.rejects(device(later).answer(ANSWERS), { name: "BudgetSpent" });
+});
+
 test("a budget for a lifetime", async () => {
   const ledger = await openLedger({ lifetime: 3 });
   await device(ledger).answer(ANSWERS);
