@@ -29,7 +29,8 @@ function words(mechanism, report, names, told) {
     const about = quoted([mechanism.labels[report.key]]);
     return [`says that ${about} is not there`, `names ${about} (high)`, `names ${about} (low)`][report.state];
   }
-  if ("pair" in report) return names.length ? `names ${quoted(names)} (${report.pair % 2 ? "high" : "low"})` : "names nothing";
+  if ("pair" in report)
+    return names.length ? `names ${quoted(names)} (${report.pair % 2 ? "high" : "low"})` : "names nothing";
   return names.length ? `names ${quoted(names)}` : "names nothing";
 }
 

@@ -137,7 +137,8 @@ export async function openLedger({ name = "deniable", lifetime, indexedDB, local
   for (const [kind, source] of Object.entries(kinds)) {
     try {
       if (source) {
-        const change = kind === used ? await inIndexedDB(source, name) : inLocalStorage(source, key, globalThis.navigator?.locks);
+        const change =
+          kind === used ? await inIndexedDB(source, name) : inLocalStorage(source, key, globalThis.navigator?.locks);
         await change(() => {}); // it must be possible to write
         if (kind === used) attempt(() => local.setItem(key, used));
         return new Ledger(kind, change, lifetime);
