@@ -23,7 +23,10 @@ export class NoRandomness extends DeniableError {}
 // Randomness
 
 /** An exact probability: whole numbers, 0 <= n <= d. */
-export interface Fraction { readonly n: bigint; readonly d: bigint }
+export interface Fraction {
+  readonly n: bigint;
+  readonly d: bigint;
+}
 
 /** Exact draws from a stream of uniform bytes; a subclass gives `draw`. */
 export abstract class Coins {
@@ -47,7 +50,10 @@ export class SecureCoins extends Coins {
 export type Label = string | number;
 /** One report: its fields by name; a number, or a row of bits. */
 export type Report = Readonly<Record<string, number | boolean[]>>;
-export interface Tally { readonly n: number; readonly counts: number[] }
+export interface Tally {
+  readonly n: number;
+  readonly counts: number[];
+}
 export interface Estimate {
   readonly labels: readonly Label[];
   readonly values: number[];
@@ -55,9 +61,19 @@ export interface Estimate {
   readonly n: number;
 }
 /** The exact privacy loss of one answer: the worst odds as a fraction, their logarithm rounded up, and how it is proved. */
-export interface Loss { readonly odds: string; readonly epsilon: number; readonly protects: string; readonly proof: string }
+export interface Loss {
+  readonly odds: string;
+  readonly epsilon: number;
+  readonly protects: string;
+  readonly proof: string;
+}
 
-export interface Field { readonly name: string; readonly bits: number; readonly below?: number; readonly ones?: number }
+export interface Field {
+  readonly name: string;
+  readonly bits: number;
+  readonly below?: number;
+  readonly ones?: number;
+}
 
 export interface Mechanism {
   /** The wire name, such as "direct-1": it fixes the law for ever. */
@@ -122,7 +138,8 @@ export interface Question {
  * An answer: one of the choices (category, ordered, place), a number, a list of items (set), an object or Map of
  * ratings by item (ratings), a list of numbers (features), or null where the question is optional.
  */
-export type Answer = Label | null | readonly Label[] | readonly number[] | Readonly<Record<string, number>> | ReadonlyMap<Label, number>;
+export type Answer =
+  Label | null | readonly Label[] | readonly number[] | Readonly<Record<string, number>> | ReadonlyMap<Label, number>;
 export type Answers = Readonly<Record<string, Answer | undefined>>;
 
 export interface SurveyMessage {
@@ -205,7 +222,12 @@ export interface Ledger {
  * The ledger of this browser: IndexedDB, else localStorage, else memory, and then it says so (`lasting`, `warning`).
  * In Node it is in memory.
  */
-export function openLedger(options?: { name?: string; lifetime?: number; indexedDB?: IDBFactory | null; localStorage?: Storage | null }): Promise<Ledger>;
+export function openLedger(options?: {
+  name?: string;
+  lifetime?: number;
+  indexedDB?: IDBFactory | null;
+  localStorage?: Storage | null;
+}): Promise<Ledger>;
 
 /** What one report says about one question, in plain data. */
 export interface Explained {
@@ -269,5 +291,8 @@ export class Device {
   /** Send the report that `answer` made to the collector at this address, with retries. Never sends anything else. */
   send(url: string, options?: SendOptions): Promise<Receipt>;
   /** Send now, and again whenever the browser comes back online, until it has arrived or is refused; `changed` hears of it. */
-  keepSending(url: string, options?: SendOptions & { changed?: (receipt: Receipt) => void; signal?: AbortSignal }): Promise<Receipt>;
+  keepSending(
+    url: string,
+    options?: SendOptions & { changed?: (receipt: Receipt) => void; signal?: AbortSignal },
+  ): Promise<Receipt>;
 }

@@ -5,7 +5,8 @@ import { float } from "./fraction.js";
 import { listed, sum } from "./lists.js";
 
 /** How many cells reports vote for; 0 where this client does not estimate. */
-export const cellsOf = ({ q, size, centred, cells, hiding, base }) => (q ? size : centred ? cells : base?.q ? base.size + hiding.others.length : 0);
+export const cellsOf = ({ q, size, centred, cells, hiding, base }) =>
+  q ? size : centred ? cells : base?.q ? base.size + hiding.others.length : 0;
 
 export function tally(mechanism, reports) {
   const cells = cellsOf(mechanism);
@@ -54,7 +55,14 @@ function openShares({ base, hiding: { odds, sent, idle, idleOdds, secret, others
   const squares = (support - 2 * q * support + q * q * hidden) / (p - q) ** 2;
   const open = counts.slice(base.size).map((count) => count / (n * (1 - hidden)));
   const total = sum(open);
-  const [own, noise] = shares(base, counts.slice(0, base.size), n, n - sum(counts.slice(base.size)), mean * total, 1 - total);
+  const [own, noise] = shares(
+    base,
+    counts.slice(0, base.size),
+    n,
+    n - sum(counts.slice(base.size)),
+    mean * total,
+    1 - total,
+  );
   const all = [
     ...own.map((share, i) => [share, noise[i] + total * (squares + mean ** 2 / (1 - hidden))]),
     ...open.map((share) => [share, (share * hidden) / (1 - hidden)]),

@@ -44,9 +44,7 @@ export class Device {
   async entry() {
     const entry = await (await this.#opened()).entry(this.survey.id);
     if (entry && entry.fingerprint !== this.survey.fingerprint) {
-      throw new SurveyMismatch(
-        "Another survey with this id was answered already. A changed survey needs another id.",
-      );
+      throw new SurveyMismatch("Another survey with this id was answered already. A changed survey needs another id.");
     }
     return entry;
   }
@@ -56,7 +54,11 @@ export class Device {
     if (await this.entry()) throw new BudgetSpent(ANSWERED);
     const part = await this.#part();
     const message = this.survey.randomize(answers, { coins: this.#secure(), part, now: this.#now() });
-    await ledger.add(this.survey.id, { fingerprint: this.survey.fingerprint, epsilon: this.survey.epsilon, message: hex(message) });
+    await ledger.add(this.survey.id, {
+      fingerprint: this.survey.fingerprint,
+      epsilon: this.survey.epsilon,
+      message: hex(message),
+    });
     return message;
   }
 
@@ -78,7 +80,8 @@ export class Device {
   async send(url, options = {}) {
     const entry = await this.entry();
     if (!entry) throw new InvalidParameter("There is no report to send yet. Answer first.");
-    if (typeof url !== "string") throw new InvalidParameter("Give the address of the collector, or '' for that of the page.");
+    if (typeof url !== "string")
+      throw new InvalidParameter("Give the address of the collector, or '' for that of the page.");
     const id = entry.message.slice(48, 80);
     if (entry.state === "sent") return { id, state: "sent", sentAt: new Date(entry.sentAt), status: 200, detail: "" };
     const { state, status, detail } = await sendUntil(url, unhex(entry.message), options);

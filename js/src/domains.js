@@ -22,7 +22,8 @@ function rint(x) {
 function choices(labels, { other } = {}, good = labels.every(isLabel)) {
   const places = placesOf(labels);
   insist(good && labels.length > 1 && places.size === labels.length && (other === undefined || places.has(other)));
-  const place = (value) => places.get(value) ?? places.get(other) ?? refuse("An answer is not one of the choices. Choose one of them.");
+  const place = (value) =>
+    places.get(value) ?? places.get(other) ?? refuse("An answer is not one of the choices. Choose one of them.");
   return { labels, size: labels.length, other, places, place };
 }
 
@@ -37,7 +38,11 @@ function points(spec) {
 function ordered({ range, labels: given, by_rank: table, power = 1, snap }) {
   const labels = range ? listed(Math.ceil((range[1] - range[0]) / range[2]), (i) => range[0] + i * range[2]) : given;
   const numbers = labels.every(Number.isFinite);
-  const made = choices(labels, {}, numbers ? labels.every((label, i) => !i || label > labels[i - 1]) : labels.every(isLabel));
+  const made = choices(
+    labels,
+    {},
+    numbers ? labels.every((label, i) => !i || label > labels[i - 1]) : labels.every(isLabel),
+  );
   const place = (value) => {
     if (!snap || typeof value !== "number" || !(value >= labels[0] && value <= labels.at(-1))) return made.place(value);
     const above = labels.findIndex((label) => label >= value);
@@ -116,7 +121,15 @@ function keyValue({ size, keys, low, high, at_most: atMost, cut }) {
   return { labels, low, high, atMost, place, heads };
 }
 
-const KINDS = { categories, ordered, points, interval, features, "key-value": keyValue, single: () => ({ labels: [0], size: 1 }) };
+const KINDS = {
+  categories,
+  ordered,
+  points,
+  interval,
+  features,
+  "key-value": keyValue,
+  single: () => ({ labels: [0], size: 1 }),
+};
 
 export function domainFrom(spec) {
   insist(Object.hasOwn(KINDS, spec.kind));

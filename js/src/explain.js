@@ -20,7 +20,6 @@ function words(mechanism, report, names, told) {
     if (typeof number === "number") return `says ${short(number)}`;
     return `says ${number.map(([place, value]) => `${short(value)} for number ${place + 1}`).join(", ")}`;
   }
-  if (names === null) return `says number ${report.value}`;
   if ("high" in report) {
     const ends = (bits, end) => bits.flatMap((bit, key) => (bit ? [`${mechanism.labels[key]} (${end})`] : []));
     const all = [...ends(report.high, "high"), ...ends(report.low, "low")];
@@ -30,8 +29,9 @@ function words(mechanism, report, names, told) {
     const about = quoted([mechanism.labels[report.key]]);
     return [`says that ${about} is not there`, `names ${about} (high)`, `names ${about} (low)`][report.state];
   }
-  if ("pair" in report) return names.length ? `names ${quoted(names)} (${report.pair % 2 ? "high" : "low"})` : "names nothing";
-  return names.length ? `names ${quoted(names)}` : "names none of the answers";
+  if ("pair" in report)
+    return names.length ? `names ${quoted(names)} (${report.pair % 2 ? "high" : "low"})` : "names nothing";
+  return names.length ? `names ${quoted(names)}` : "names nothing";
 }
 
 export function explained(question, report) {

@@ -68,7 +68,8 @@ const known = new Map();
 
 /** The simplest fraction at most e^epsilon that loses no more than 1e-15 of epsilon: the same as in Python. */
 export function oddsBelow(epsilon) {
-  if (!(Number.isFinite(epsilon) && epsilon >= 1e-6 && epsilon <= 100)) throw new InvalidParameter("Epsilon must be a number from 0.000001 to 100.");
+  if (!(Number.isFinite(epsilon) && epsilon >= 1e-6 && epsilon <= 100))
+    throw new InvalidParameter("Epsilon must be a number from 0.000001 to 100.");
   if (!known.has(epsilon)) {
     const exact = exactly(epsilon);
     const low = exp(times(exact, ratio(10n ** 15n - 1n, 10n ** 15n))) + MARGIN;

@@ -1,7 +1,22 @@
 // Laws for sets of keys with a value each: one pair of a padded set is told, or what is known of one key drawn in public.
 
 import { WHOLE } from "./coins.js";
-import { equal, HALF, largest, less, ONE, over, plus, ratio, read, rest, smallest, spread, times, ZERO } from "./fraction.js";
+import {
+  equal,
+  HALF,
+  largest,
+  less,
+  ONE,
+  over,
+  plus,
+  ratio,
+  read,
+  rest,
+  smallest,
+  spread,
+  times,
+  ZERO,
+} from "./fraction.js";
 import { insist } from "./insist.js";
 import { flags, number } from "./layout.js";
 import { listed, trueAt } from "./lists.js";
@@ -56,7 +71,12 @@ export function pckvUnary(spec, domain) {
 function setOdds([kept, flipped, both, noise, noiseBoth], keys, padding) {
   const neither = rest(plus(plus(kept, flipped), both));
   const others = [rest(plus(plus(noise, noise), noiseBoth)), noise, noise, noiseBoth];
-  const ends = [[neither, neither], [kept, flipped], [flipped, kept], [both, both]];
+  const ends = [
+    [neither, neither],
+    [kept, flipped],
+    [flipped, kept],
+    [both, both],
+  ];
   if (ends.some(([told], i) => told.n && !others[i].n)) return null;
   const pairs = ends.flatMap((end, i) => (others[i].n ? [end.map((chance) => over(chance, others[i]))] : []));
   const gains = pairs.map(([gain]) => gain);
@@ -66,7 +86,8 @@ function setOdds([kept, flipped, both, noise, noiseBoth], keys, padding) {
   for (const [one, two] of pairs) {
     for (const shared of [0, padding, Math.max(0, 2 * padding - keys)]) {
       const [free, room] = [keys - shared, padding - shared];
-      const weight = (gain, many, other) => plus(plus(times(ratio(shared), gain), times(ratio(many), other)), ratio(room - many));
+      const weight = (gain, many, other) =>
+        plus(plus(times(ratio(shared), gain), times(ratio(many), other)), ratio(room - many));
       for (const first of [0, Math.min(room, free), Math.max(0, Math.min(room, free - room))]) {
         worst = largest([worst, over(weight(one, first, most), weight(two, Math.min(room, free - first), least))]);
       }

@@ -9,7 +9,8 @@ export const number = (name, below) => ({ name, below, bits: below > 1 ? (below 
 export const flags = (name, bits, ones) => ({ name, bits, ones });
 
 export const width = (fields) => sum(fields, (field) => field.bits);
-export const toBits = (fields, report) => fields.flatMap(({ name, below, bits }) => (below ? bitsOf(report[name], bits) : report[name]));
+export const toBits = (fields, report) =>
+  fields.flatMap(({ name, below, bits }) => (below ? bitsOf(report[name], bits) : report[name]));
 
 /** Refuses a report that no device can have sent. */
 export function check(fields, report) {

@@ -94,16 +94,9 @@ async function inIndexedDB(factory, name) {
   };
 }
 
-function inLocalStorage(storage, name, locks) {
-  const key = `${name}.ledger`;
+function inLocalStorage(storage, key, locks) {
   const change = (edit) => {
-    let data;
-    try {
-      data = JSON.parse(storage.getItem(key));
-    } catch {
-      data = {};
-    }
-    data = checked(data);
+    const data = checked(attempt(() => JSON.parse(storage.getItem(key)), {}));
     if (edit) {
       edit(data);
       storage.setItem(key, JSON.stringify(data));
@@ -121,31 +114,37 @@ function inMemory() {
   };
 }
 
-/** What the environment gives, or null; even looking may be forbidden. */
-function environment(name) {
+/** What it gives, or else this; even to look at a storage may be forbidden. */
+function attempt(work, otherwise = null) {
   try {
-    return globalThis[name] ?? null;
+    return work();
   } catch {
-    return null;
+    return otherwise;
   }
 }
 
 export async function openLedger({ name = "deniable", lifetime, indexedDB, localStorage } = {}) {
-  const inBrowser = environment("document") || environment("WorkerGlobalScope"); // Node's localStorage is no person's
-  const given = (value, global) => (value === undefined ? inBrowser && environment(global) : value);
-  const kinds = [
-    ["indexeddb", given(indexedDB, "indexedDB"), (factory) => inIndexedDB(factory, name)],
-    ["localstorage", given(localStorage, "localStorage"), (storage) => inLocalStorage(storage, name, environment("navigator")?.locks)],
-  ];
-  for (const [kind, source, open] of kinds) {
+  const inBrowser = globalThis.document || globalThis.WorkerGlobalScope; // Node's localStorage is no person's
+  const given = (value, global) => (value === undefined ? inBrowser && attempt(() => globalThis[global]) : value);
+  const local = given(localStorage, "localStorage");
+  const key = `${name}.ledger`;
+  // The first store that worked is the one for ever: a person must not be able to answer once in each.
+  const used = attempt(() => local.getItem(key)) ?? "indexeddb";
+  const kinds = {
+    indexeddb: used === "indexeddb" && given(indexedDB, "indexedDB"),
+    localstorage: local,
+  };
+  for (const [kind, source] of Object.entries(kinds)) {
     try {
       if (source) {
-        const change = await open(source);
+        const change =
+          kind === used ? await inIndexedDB(source, name) : inLocalStorage(source, key, globalThis.navigator?.locks);
         await change(() => {}); // it must be possible to write
+        if (kind === used) attempt(() => local.setItem(key, used));
         return new Ledger(kind, change, lifetime);
       }
     } catch (error) {
-      if (error instanceof InvalidParameter) throw error; // it is there, and damaged
+      if (error instanceof InvalidParameter) throw error; // it is there, and damaged or out of reach
     }
   }
   return new Ledger("memory", inMemory(), lifetime);

@@ -28,5 +28,10 @@ export function decode(message, fingerprint, size) {
   if (!whole || view.getUint32(message.length - 4, true) !== crc32(message.subarray(0, -4))) {
     throw new InvalidReport("The message is damaged, cut off or too long. Send it again.");
   }
-  return { id: hex(message.subarray(24, 40)), part, period: view.getUint32(48, true), payload: message.subarray(HEADER, -4) };
+  return {
+    id: hex(message.subarray(24, 40)),
+    part,
+    period: view.getUint32(48, true),
+    payload: message.subarray(HEADER, -4),
+  };
 }

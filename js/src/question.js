@@ -8,11 +8,21 @@ export const NO_ANSWER = "(no answer)";
 
 /** For each kind, what the domain of its mechanism must be. */
 const KINDS = {
-  category: ({ choices, optional, other }) => ({ kind: "categories", labels: optional ? [...choices, NO_ANSWER] : choices, other }),
+  category: ({ choices, optional, other }) => ({
+    kind: "categories",
+    labels: optional ? [...choices, NO_ANSWER] : choices,
+    other,
+  }),
   number: ({ low, high, steps = 1024, clip = true }) => ({ kind: "interval", low, high, steps, clip }),
   ordered: ({ choices, low, high }) => ({ kind: "ordered", labels: choices ?? listed(high - low + 1, (i) => low + i) }),
   place: ({ places, points }) => ({ kind: "points", labels: places, points }),
-  ratings: ({ items, low, high, at_most: atMost = items.length }) => ({ kind: "key-value", labels: items, low, high, atMost }),
+  ratings: ({ items, low, high, at_most: atMost = items.length }) => ({
+    kind: "key-value",
+    labels: items,
+    low,
+    high,
+    atMost,
+  }),
   set: (data) => KINDS.ratings({ ...data, low: 0, high: 1 }),
   features: ({ dimensions, low, high }) => ({ kind: "features", dimensions, low, high }),
 };

@@ -1,8 +1,7 @@
 // Laws that release an answer near the truth, for answers on a line.
 
-import { InvalidParameter } from "./errors.js";
 import { allowed, ONE, over, plus, ratio, times } from "./fraction.js";
-import { whole } from "./insist.js";
+import { insist, whole } from "./insist.js";
 import { number } from "./layout.js";
 
 /** A release is itself an answer; on an interval, of the nearest point. */
@@ -14,7 +13,7 @@ const release = (domain, outputs = (value) => value) => ({
 /** Answers on a line. Of two equally near the lower one is taken first. */
 function lineOf({ line, labels, nearest, table: byRank, power = 1 }) {
   const x = nearest ? labels : line;
-  if (!x) throw new InvalidParameter("This client releases answers that are in order; not places.");
+  insist(x); // the nearest places on a globe are a matter of rounding
   const [first, last, size] = [x[0], x.at(-1), x.length];
   const step = (last - first) / (size - 1);
   const even = x.every((value, i) => Math.abs((i + 1 === size ? last : i * step + first) - value) <= 1e-12 * (last - first));

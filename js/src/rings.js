@@ -66,7 +66,8 @@ export function wheel(spec, { size }) {
       return { a, place: affine(a + 1, truth, coins.split(p, arc, prime - arc), prime) };
     },
     blank: (coins) => ({ a: coins.below(prime - 1), place: coins.below(prime) }),
-    supports: ({ a, place }) => trueAt(listed(size, (value) => (place + prime - affine(a + 1, value, 0, prime)) % prime < arc)),
+    supports: ({ a, place }) =>
+      trueAt(listed(size, (value) => (place + prime - affine(a + 1, value, 0, prime)) % prime < arc)),
   };
 }
 

@@ -10,7 +10,8 @@ export class SeededCoins extends Coins {
 
   constructor(seed) {
     super();
-    const name = typeof seed === "string" || typeof seed === "number" || typeof seed === "bigint" ? utf8(String(seed)) : seed;
+    const name =
+      typeof seed === "string" || typeof seed === "number" || typeof seed === "bigint" ? utf8(String(seed)) : seed;
     this.keys = expanded(sha256(Uint8Array.from([...utf8("deniable seed\0"), ...name])));
     this.counter = 0;
     this.left = new Uint8Array(0);
@@ -19,7 +20,7 @@ export class SeededCoins extends Coins {
   draw(size) {
     this.drawn += size;
     const out = new Uint8Array(size);
-    for (let at = 0; at < size; ) {
+    for (let at = 0; at < size;) {
       if (!this.left.length) {
         const block = new Uint8Array(16);
         new DataView(block.buffer).setUint32(12, this.counter++);

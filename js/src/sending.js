@@ -18,7 +18,11 @@ async function attempt(url, message, { fetch = globalThis.fetch, token }) {
       signal: AbortSignal.timeout?.(10_000),
     });
     const body = answer.ok ? {} : await answer.json().catch(() => ({}));
-    return { status: answer.status, wait: 1000 * Number(/^\d{1,5}$/.exec(answer.headers.get("Retry-After") ?? "") ?? 0), detail: String(body.detail ?? "") };
+    return {
+      status: answer.status,
+      wait: 1000 * Number(/^\d{1,5}$/.exec(answer.headers.get("Retry-After") ?? "") ?? 0),
+      detail: String(body.detail ?? ""),
+    };
   } catch (error) {
     return { status: 0, wait: 0, detail: error.name };
   }

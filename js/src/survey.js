@@ -31,14 +31,25 @@ export class Survey {
     if (expected !== undefined && expected !== this.fingerprint) {
       throw new SurveyMismatch("The survey was changed: it has another fingerprint. It is not answered.");
     }
-    const { id, title = id, epsilon, budget = "equal", sample = 1, people, opens = null, closes = null, window = null } = about;
+    const {
+      id,
+      title = id,
+      epsilon,
+      budget = "equal",
+      sample = 1,
+      people,
+      opens = null,
+      closes = null,
+      window = null,
+    } = about;
     Object.assign(this, { id, title, epsilon, budget, sample, people, opens, closes, window });
     this.minimumReports = about.minimum_reports;
     this.keepReports = about.keep_reports ?? false;
     this.questions = tree.question.map((each, number) => new Question(each, number));
     const ids = new Set(this.questions.map((question) => question.id));
     const good = ids.size === this.questions.length && ["equal", "weighted", "sampled"].includes(budget) && sample >= 1;
-    if (!good || sample > ids.size || !(epsilon > 0 && epsilon <= 100)) throw new InvalidSurvey("The survey contradicts itself.");
+    if (!good || sample > ids.size || !(epsilon > 0 && epsilon <= 100))
+      throw new InvalidSurvey("The survey contradicts itself.");
     if (!within(this.worst, epsilon)) {
       throw new InvalidSurvey("The mechanisms written in this survey spend more than its epsilon. It is not answered.");
     }

@@ -35,7 +35,13 @@ test("lanes are tossed on their own, and tied ones take further bytes in order",
 
 test("certain tosses draw nothing, impossible probabilities are refused", () => {
   const coins = new GivenCoins();
-  assert.deepEqual([coins.toss(ratio(0), 2), coins.toss(ratio(1), 2)], [[false, false], [true, true]]);
+  assert.deepEqual(
+    [coins.toss(ratio(0), 2), coins.toss(ratio(1), 2)],
+    [
+      [false, false],
+      [true, true],
+    ],
+  );
   assert.throws(() => coins.toss(ratio(3, 2)), { name: "InvalidParameter" });
   assert.throws(() => coins.tossEach(5, 4), { name: "InvalidParameter" });
 });
@@ -67,7 +73,10 @@ test("large bounds take words of 64 bits, and refused words are drawn again", ()
 test("a share of 2^53 is compared with the upper 53 bits", () => {
   const heads = 12345678901;
   const word = BigInt(heads) << 11n;
-  assert.deepEqual([word - 1n, word].map((each) => new GivenCoins(word64(each)).tossEach(heads)), [true, false]);
+  assert.deepEqual(
+    [word - 1n, word].map((each) => new GivenCoins(word64(each)).tossEach(heads)),
+    [true, false],
+  );
   assert.equal(new GivenCoins(word64(2n ** 64n - 1n)).tossEach(WHOLE), true);
   assert.equal(new GivenCoins(word64(0n)).tossEach(0), false);
 });
@@ -77,10 +86,11 @@ const wordFor = (value, n) => word32(Math.ceil((value * 2 ** 32) / n) + 1);
 test("all subsets are equally likely", () => {
   const [n, k] = [5, 2];
   const found = {};
-  for (let a = 0; a < 4; a++) for (let b = 0; b < 5; b++) {
-    const key = new GivenCoins(wordFor(a, 4), wordFor(b, 5)).subset(n, k).map(Number).join("");
-    found[key] = (found[key] ?? 0) + 1;
-  }
+  for (let a = 0; a < 4; a++)
+    for (let b = 0; b < 5; b++) {
+      const key = new GivenCoins(wordFor(a, 4), wordFor(b, 5)).subset(n, k).map(Number).join("");
+      found[key] = (found[key] ?? 0) + 1;
+    }
   assert.equal(Object.keys(found).length, 10);
   assert.deepEqual(new Set(Object.values(found)), new Set([2]));
   const fewer = new GivenCoins(wordFor(1, 4), wordFor(3, 5)).subset(n, k, true);
@@ -88,7 +98,10 @@ test("all subsets are equally likely", () => {
 });
 
 test("a split draws both sides, whatever comes up", () => {
-  for (const [digit, wanted] of [[0, 1], [255, 3 + 4]]) {
+  for (const [digit, wanted] of [
+    [0, 1],
+    [255, 3 + 4],
+  ]) {
     const coins = new GivenCoins(planes(digit), wordFor(4, 7), wordFor(1, 3));
     assert.equal(coins.split(ratio(1, 2), 3, 7), wanted);
     assert.equal(coins.left.length, 0);
@@ -98,7 +111,7 @@ test("a split draws both sides, whatever comes up", () => {
 test("all majorities are equally likely", () => {
   const found = {};
   for (let bits = 0; bits < 8; bits++) {
-    const lanes = [0, 1, 2].map((lane) => (bits >> lane) & 1 ? 0 : 255);
+    const lanes = [0, 1, 2].map((lane) => ((bits >> lane) & 1 ? 0 : 255));
     const key = new GivenCoins(planes(...lanes)).majority(3).map(Number).join("");
     found[key] = (found[key] ?? 0) + 1;
   }
@@ -108,11 +121,16 @@ test("all majorities are equally likely", () => {
 test("secure coins ask for no more than WebCrypto gives at once, and give every byte out once", () => {
   const asked = [];
   let next = 0;
-  const crypto = { getRandomValues: (array) => (asked.push(array.length), array.forEach((_, i) => (array[i] = next++ % 251))) };
+  const crypto = {
+    getRandomValues: (array) => (asked.push(array.length), array.forEach((_, i) => (array[i] = next++ % 251))),
+  };
   const coins = new SecureCoins(crypto);
   const drawn = [coins.draw(1000), coins.draw(3000), coins.draw(97), coins.draw(200_000)];
   assert.ok(asked.every((size) => size <= 65536));
-  assert.deepEqual(drawn.map((part) => part.length), [1000, 3000, 97, 200_000]);
+  assert.deepEqual(
+    drawn.map((part) => part.length),
+    [1000, 3000, 97, 200_000],
+  );
   assert.deepEqual([...drawn[0].slice(0, 3), drawn[1][0], drawn[2][0]], [0, 1, 2, 1000 % 251, 4096 % 251]);
   assert.notDeepEqual(new SecureCoins().draw(32), new SecureCoins().draw(32));
 });

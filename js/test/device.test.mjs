@@ -19,7 +19,10 @@ const storage = () => {
 function database() {
   const kept = new Map();
   let last = Promise.resolve();
-  const later = (request, value, event = "onsuccess") => (queueMicrotask(() => ((request.result = value), request[event]?.())), request);
+  const later = (request, value, event = "onsuccess") => (
+    queueMicrotask(() => ((request.result = value), request[event]?.())),
+    request
+  );
   const transaction = (store, mode) => {
     const written = [];
     const made = { error: null };
@@ -30,17 +33,31 @@ function database() {
     setTimeout(() => (written.forEach(([key, value]) => kept.set(key, value)), made.oncomplete?.()), 1);
     return made;
   };
-  return { kept, open: () => later(later({}, { createObjectStore() {}, transaction }, "onupgradeneeded"), { createObjectStore() {}, transaction }), last };
+  return {
+    kept,
+    open: () =>
+      later(later({}, { createObjectStore() {}, transaction }, "onupgradeneeded"), { createObjectStore() {}, transaction }),
+    last,
+  };
 }
 
 /** A collector that answers as it is told, and remembers what it got. */
 function collector(...statuses) {
   const got = [];
   const fetch = async (url, { body, headers, method }) => {
-    got.push({ url, method, type: headers["Content-Type"], token: headers.Authorization, body: Buffer.from(body).toString("hex") });
+    got.push({
+      url,
+      method,
+      type: headers["Content-Type"],
+      token: headers.Authorization,
+      body: Buffer.from(body).toString("hex"),
+    });
     const status = statuses.shift() ?? 202;
     if (!status) throw new TypeError("fetch failed");
-    return new Response(JSON.stringify({ detail: `said ${status}` }), { status, headers: status === 429 ? { "Retry-After": "7" } : {} });
+    return new Response(JSON.stringify({ detail: `said ${status}` }), {
+      status,
+      headers: status === 429 ? { "Retry-After": "7" } : {},
+    });
   };
   return { got, fetch };
 }
@@ -81,8 +98,17 @@ test("two pages at once cannot both answer", async () => {
 });
 
 test("where nothing can be stored, the ledger says so", async () => {
-  const blocked = { getItem: () => null, setItem: () => { throw new DOMException("full", "QuotaExceededError"); } };
-  const broken = { open: () => { throw new DOMException("no", "SecurityError"); } };
+  const blocked = {
+    getItem: () => null,
+    setItem: () => {
+      throw new DOMException("full", "QuotaExceededError");
+    },
+  };
+  const broken = {
+    open: () => {
+      throw new DOMException("no", "SecurityError");
+    },
+  };
   for (const options of [{}, { indexedDB: null, localStorage: null }, { indexedDB: broken, localStorage: blocked }]) {
     const ledger = await openLedger(options);
     assert.equal(ledger.kind, "memory");
@@ -99,15 +125,43 @@ test("a damaged ledger is not overwritten, and nothing is answered without it", 
   for (const damaged of ["{", "[1]", '{"format":"deniable ledger 2","surveys":{},"parts":{}}']) {
     const localStorage = storage();
     localStorage.setItem("deniable.ledger", damaged);
-    await assert.rejects(openLedger({ indexedDB: null, localStorage }), { name: "InvalidParameter", message: /ledger cannot be read/ });
+    await assert.rejects(openLedger({ indexedDB: null, localStorage }), {
+      name: "InvalidParameter",
+      message: /ledger cannot be read/,
+    });
     assert.equal(localStorage.getItem("deniable.ledger"), damaged);
   }
+});
+
+test("the store that was used first is the only one", async () => {
+  const broken = {
+    open: () => {
+      throw new DOMException("no", "SecurityError");
+    },
+  };
+  const [one, two] = [storage(), storage()];
+  // IndexedDB first: where it is out of reach later, nothing is answered.
+  assert.equal((await openLedger({ indexedDB: database(), localStorage: one })).kind, "indexeddb");
+  for (const indexedDB of [broken, null]) {
+    await assert.rejects(openLedger({ indexedDB, localStorage: one }), {
+      name: "InvalidParameter",
+      message: /ledger cannot be read/,
+    });
+  }
+  // localStorage first: IndexedDB that works later is left alone.
+  await device(await openLedger({ indexedDB: broken, localStorage: two })).answer(ANSWERS);
+  const later = await openLedger({ indexedDB: database(), localStorage: two });
+  assert.equal(later.kind, "localstorage");
+  await assert.rejects(device(later).answer(ANSWERS), { name: "BudgetSpent" });
 });
 
 test("a budget for a lifetime", async () => {
   const ledger = await openLedger({ lifetime: 3 });
   await device(ledger).answer(ANSWERS);
-  await assert.rejects(device(ledger, surveyText("kinds")).answer(answersTo("kinds")), { name: "BudgetSpent", message: /lifetime/ });
+  await assert.rejects(device(ledger, surveyText("kinds")).answer(answersTo("kinds")), {
+    name: "BudgetSpent",
+    message: /lifetime/,
+  });
   assert.equal(await ledger.spent(), 2);
 });
 
@@ -123,7 +177,10 @@ test("another survey under the same id is not answered", async () => {
 test("the report is in the ledger before it is sent, and a wrong answer leaves nothing there", async () => {
   const ledger = await openLedger();
   const page = device(ledger);
-  await assert.rejects(page.answer({ mode: "teleport", minutes: 25 }), (error) => error.name === "OutsideDomain" && !/teleport/.test(error.message));
+  await assert.rejects(
+    page.answer({ mode: "teleport", minutes: 25 }),
+    (error) => error.name === "OutsideDomain" && !/teleport/.test(error.message),
+  );
   assert.equal(await ledger.entry("commute-2026"), null);
   await assert.rejects(page.send(""), { message: /Answer first/ });
   const message = await page.answer(ANSWERS);
@@ -177,10 +234,15 @@ test("a storage that fills up after the answer loses nothing", async () => {
   const localStorage = storage();
   const page = device(await openLedger({ indexedDB: null, localStorage }));
   const message = await page.answer(ANSWERS);
-  localStorage.setItem = () => { throw new DOMException("full", "QuotaExceededError"); };
+  localStorage.setItem = () => {
+    throw new DOMException("full", "QuotaExceededError");
+  };
   const { got, fetch } = collector();
   for (const state of ["sent", "sent"]) assert.equal((await page.send("", { fetch })).state, state);
-  assert.deepEqual(got.map(({ body }) => body), [1, 2].map(() => Buffer.from(message).toString("hex")));
+  assert.deepEqual(
+    got.map(({ body }) => body),
+    [1, 2].map(() => Buffer.from(message).toString("hex")),
+  );
 });
 
 test("it waits for the network and tells what happens", async () => {
@@ -191,13 +253,21 @@ test("it waits for the network and tells what happens", async () => {
   const page = device(await openLedger());
   await page.answer(ANSWERS);
   const told = [];
-  const changed = ({ state }) => (told.push(state), state === "kept" && setTimeout(() => target.dispatchEvent(new Event("online"))));
+  const changed = ({ state }) => (
+    told.push(state),
+    state === "kept" && setTimeout(() => target.dispatchEvent(new Event("online")))
+  );
   const receipt = await page.keepSending("", { fetch, attempts: 1, changed });
   assert.deepEqual([receipt.state, told, got.length], ["sent", ["kept", "sent"], 2]);
   const stop = new AbortController();
   const other = device(await openLedger());
   await other.answer(ANSWERS);
-  const stopped = await other.keepSending("", { fetch: collector(0).fetch, attempts: 1, signal: stop.signal, changed: () => setTimeout(() => stop.abort()) });
+  const stopped = await other.keepSending("", {
+    fetch: collector(0).fetch,
+    attempts: 1,
+    signal: stop.signal,
+    changed: () => setTimeout(() => stop.abort()),
+  });
   assert.equal(stopped.state, "kept");
 });
 
@@ -214,12 +284,24 @@ test("the part of a survey that a person is asked is drawn once", async () => {
 });
 
 test("a person sees what is sent, in plain data and in words", async () => {
-  for (const name of ["kinds", "commute", "ratings-unary", "ratings-direct", "features-signs", "release-coarsened", "sampled", "many"]) {
+  for (const name of [
+    "kinds",
+    "commute",
+    "ratings-unary",
+    "ratings-direct",
+    "features-signs",
+    "release-coarsened",
+    "sampled",
+    "many",
+  ]) {
     const page = device(await openLedger(), surveyText(name), new SeededCoins(name));
     const message = await page.answer(answersTo(name));
     const told = await page.preview();
     assert.deepEqual(told, page.explain(message));
-    assert.deepEqual(told.map(({ question }) => question), (await page.questions()).map(({ id }) => id));
+    assert.deepEqual(
+      told.map(({ question }) => question),
+      (await page.questions()).map(({ id }) => id),
+    );
     for (const { text, bits, names, mechanism } of told) {
       assert.match(text, /^(tells|says|names) /);
       assert.match(bits, /^[01]+$/);
@@ -230,7 +312,9 @@ test("a person sees what is sent, in plain data and in words", async () => {
   const seen = new Set();
   for (let seed = 0; seed < 60; seed++) {
     const survey = open.survey;
-    const [{ told, names, text }] = open.explain(survey.randomize({ mode: "car", minutes: 1 }, { coins: new SeededCoins(seed) }));
+    const [{ told, names, text }] = open.explain(
+      survey.randomize({ mode: "car", minutes: 1 }, { coins: new SeededCoins(seed) }),
+    );
     seen.add(text);
     assert.deepEqual([told, names], told ? [true, ["car"]] : [false, ["none of these"]]);
   }

@@ -28,4 +28,9 @@ export const word32 = (number) => new Uint8Array(new Uint32Array([number]).buffe
 export const word64 = (number) => new Uint8Array(new BigUint64Array([number]).buffer);
 /** The 64 bytes whose lanes have these first eight binary digits. */
 export const planes = (...digits) =>
-  Uint8Array.from({ length: 64 }, (_, i) => digits.reduce((byte, digit, lane) => byte | ((lane >> 3 === i % 8 ? (digit >> (7 - (i >> 3))) & 1 : 0) << (lane & 7)), 0));
+  Uint8Array.from({ length: 64 }, (_, i) =>
+    digits.reduce(
+      (byte, digit, lane) => byte | ((lane >> 3 === i % 8 ? (digit >> (7 - (i >> 3))) & 1 : 0) << (lane & 7)),
+      0,
+    ),
+  );

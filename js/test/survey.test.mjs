@@ -11,13 +11,25 @@ const { mechanismFromSpec, Survey } = deniable;
 
 test("what a person is asked", () => {
   const survey = Survey.parse(surveyText("kinds"));
-  assert.deepEqual([survey.id, survey.title, survey.epsilon, survey.budget, survey.minimumReports], ["kinds", "kinds", 4, "equal", 10]);
+  assert.deepEqual(
+    [survey.id, survey.title, survey.epsilon, survey.budget, survey.minimumReports],
+    ["kinds", "kinds", 4, "equal", 10],
+  );
   const [mood, often, films, apps, home, taste] = survey.questions;
-  assert.deepEqual([mood.kind, mood.choices, mood.ask], ["ordered", [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10], "How are you, from 0 to 10?"]);
+  assert.deepEqual(
+    [mood.kind, mood.choices, mood.ask],
+    ["ordered", [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10], "How are you, from 0 to 10?"],
+  );
   assert.deepEqual(often.choices, ["never", "sometimes", "often"]);
   assert.deepEqual([films.items, films.low, films.high, films.atMost], [["Alien", "Brazil", "Casablanca"], 0.5, 5, 2]);
   assert.deepEqual([apps.items, apps.atMost, apps.choices], [["chat", "map", "game", "bank"], 3, undefined]);
-  assert.deepEqual([home.choices, home.points[0]], [["Lyon", "Paris", "Nice"], [45.76, 4.84]]);
+  assert.deepEqual(
+    [home.choices, home.points[0]],
+    [
+      ["Lyon", "Paris", "Nice"],
+      [45.76, 4.84],
+    ],
+  );
   assert.deepEqual([taste.dimensions, taste.low, taste.high], [4, -1, 1]);
   const [sick] = Survey.parse(surveyText("open")).questions;
   assert.deepEqual([sick.choices.length, sick.sensitive, sick.optional], [5, ["burn", "none"], true]);
@@ -26,8 +38,14 @@ test("what a person is asked", () => {
 
 test("a survey is open between its dates, for clocks that are a little behind too", () => {
   const survey = Survey.parse(surveyText("sampled"));
-  assert.deepEqual([-601, -599, 0, 864_000 - 1, 864_000].map((past) => survey.isOpen(survey.opens + past)), [false, true, true, true, false]);
-  assert.deepEqual([-5, 0, 86_400, 3 * 86_400].map((past) => survey.period(survey.opens + past)), [0, 0, 1, 3]);
+  assert.deepEqual(
+    [-601, -599, 0, 864_000 - 1, 864_000].map((past) => survey.isOpen(survey.opens + past)),
+    [false, true, true, true, false],
+  );
+  assert.deepEqual(
+    [-5, 0, 86_400, 3 * 86_400].map((past) => survey.period(survey.opens + past)),
+    [0, 0, 1, 3],
+  );
   assert.ok(Survey.parse(surveyText("kinds")).isOpen());
 });
 
@@ -43,21 +61,46 @@ test("the text must be the one that was promised", () => {
 
 test("no answer is in an error", () => {
   const survey = Survey.parse(surveyText("kinds"));
-  for (const wrong of ["SECRET", { SECRET: 3 }, ["SECRET"], [5], [null], { Alien: "SECRET" }, true, () => 1, Symbol.iterator]) {
+  for (const wrong of [
+    "SECRET",
+    { SECRET: 3 },
+    ["SECRET"],
+    [5],
+    [null],
+    { Alien: "SECRET" },
+    true,
+    () => 1,
+    Symbol.iterator,
+  ]) {
     for (const { id } of survey.questions) {
       const answers = { ...answersTo("kinds"), [id]: wrong };
-      assert.throws(() => survey.randomize(answers), (error) => error.name === "OutsideDomain" && !/SECRET/.test(error.message), id);
+      assert.throws(
+        () => survey.randomize(answers),
+        (error) => error.name === "OutsideDomain" && !/SECRET/.test(error.message),
+        id,
+      );
     }
   }
 });
 
 test("ratings may come as a Map, and silence as nothing", () => {
   const survey = Survey.parse(surveyText("kinds"));
-  const made = (films) => Buffer.from(survey.randomize({ ...answersTo("kinds"), films }, { coins: new SeededCoins(1), id: new Uint8Array(16) }));
-  assert.deepEqual(made({ Alien: 2, Brazil: 3 }), made(new Map([["Brazil", 3], ["Alien", 2]])));
+  const made = (films) =>
+    Buffer.from(survey.randomize({ ...answersTo("kinds"), films }, { coins: new SeededCoins(1), id: new Uint8Array(16) }));
+  assert.deepEqual(
+    made({ Alien: 2, Brazil: 3 }),
+    made(
+      new Map([
+        ["Brazil", 3],
+        ["Alien", 2],
+      ]),
+    ),
+  );
   assert.deepEqual(made([["Alien", 2]]), made({ Alien: 2 }));
   const silent = Survey.parse(surveyText("silence"));
-  const both = [{}, { q0: null }].map((answers) => Buffer.from(silent.randomize(answers, { coins: new SeededCoins(1), id: new Uint8Array(16) })));
+  const both = [{}, { q0: null }].map((answers) =>
+    Buffer.from(silent.randomize(answers, { coins: new SeededCoins(1), id: new Uint8Array(16) })),
+  );
   assert.deepEqual(both[0], both[1]);
 });
 
@@ -70,24 +113,56 @@ test("reports have fresh ids and secure coins unless others are given", () => {
 test("descriptions that were changed are refused", () => {
   const spec = (name) => structuredClone(GOOD.find((each) => each.name === name).spec);
   const changes = [
-    ["direct", { odds: "4" }], ["direct", { epsilon: 1000 }], ["direct", { epsilon: "1" }], ["direct", { odds: undefined }], ["direct", { odds: "3/0" }],
-    ["direct", { domain: { kind: "categories", size: 1 } }], ["direct", { domain: { kind: "sets" } }], ["direct", { domain: null }],
-    ["unary", { p: "1/4" }], ["unary", { q: "0" }], ["unary", { p: "0.5" }], ["subset", { size: 5 }], ["subset", { size: 0 }], ["subset", { size: 2.5 }],
-    ["hashing", { prime: 6 }], ["hashing", { buckets: 1 }], ["wheel", { arc: 5 }], ["wheel", { prime: 7 }],
+    ["direct", { odds: "4" }],
+    ["direct", { epsilon: 1000 }],
+    ["direct", { epsilon: "1" }],
+    ["direct", { odds: undefined }],
+    ["direct", { odds: "3/0" }],
+    ["direct", { domain: { kind: "categories", size: 1 } }],
+    ["direct", { domain: { kind: "sets" } }],
+    ["direct", { domain: null }],
+    ["unary", { p: "1/4" }],
+    ["unary", { q: "0" }],
+    ["unary", { p: "0.5" }],
+    ["subset", { size: 5 }],
+    ["subset", { size: 0 }],
+    ["subset", { size: 2.5 }],
+    ["hashing", { prime: 6 }],
+    ["hashing", { buckets: 1 }],
+    ["wheel", { arc: 5 }],
+    ["wheel", { prime: 7 }],
     ["design", { design: { family: "singer", v: 7, k: 4, lambda: 1, q: 2, t: 3, polynomial: [1, 1, 0] } }],
     ["design", { design: { family: "magic", v: 7, k: 3, lambda: 1 } }],
-    ["utility-direct", { sensitive: [] }], ["utility-direct", { sensitive: ["AIDS", "plague"] }], ["utility-direct", { base: undefined }],
+    ["utility-direct", { sensitive: [] }],
+    ["utility-direct", { sensitive: ["AIDS", "plague"] }],
+    ["utility-direct", { base: undefined }],
     ["utility-direct", { sensitive: ["cancer", "AIDS", "none", "other"] }],
-    ["three-outputs", { a: "1" }], ["piecewise", { window: 0 }], ["piecewise", { stride: 2 ** 20 }], ["hybrid", { alpha: "x" }],
-    ["feature-vector", { coordinates: 4 }], ["feature-vector", { scalar: "magic-1" }], ["duchi-vector", { tie: "0" }],
-    ["pckv-unary", { kept: "1" }], ["pckv-direct", { a: "3/2" }], ["key-sampling", { p1: "2" }], ["key-sampling-fakes", { fakes: [1] }],
-    ["bipartite", { near: 12 }], ["coarsened", { representatives: [] }], ["coarsened", { representatives: [3, 3] }],
-    ["duchi", { domain: { kind: "interval", low: 1, high: 0, steps: 4 } }], ["duchi", { domain: { kind: "interval", low: 0, high: 1, steps: 0 } }],
-    ["duchi", { domain: { kind: "categories", size: 5 } }], ["pckv-unary", { domain: { kind: "categories", size: 5 } }],
+    ["three-outputs", { a: "1" }],
+    ["piecewise", { window: 0 }],
+    ["piecewise", { stride: 2 ** 20 }],
+    ["hybrid", { alpha: "x" }],
+    ["feature-vector", { coordinates: 4 }],
+    ["feature-vector", { scalar: "magic-1" }],
+    ["duchi-vector", { tie: "0" }],
+    ["pckv-unary", { kept: "1" }],
+    ["pckv-direct", { a: "3/2" }],
+    ["key-sampling", { p1: "2" }],
+    ["key-sampling-fakes", { fakes: [1] }],
+    ["bipartite", { near: 12 }],
+    ["coarsened", { representatives: [] }],
+    ["coarsened", { representatives: [3, 3] }],
+    ["duchi", { domain: { kind: "interval", low: 1, high: 0, steps: 4 } }],
+    ["duchi", { domain: { kind: "interval", low: 0, high: 1, steps: 0 } }],
+    ["duchi", { domain: { kind: "categories", size: 5 } }],
+    ["pckv-unary", { domain: { kind: "categories", size: 5 } }],
   ];
   for (const [name, change] of changes) {
     mechanismFromSpec(spec(name));
-    assert.throws(() => mechanismFromSpec({ ...spec(name), ...change }).perturb([0]), { name: "InvalidParameter" }, `${name} ${JSON.stringify(change)}`);
+    assert.throws(
+      () => mechanismFromSpec({ ...spec(name), ...change }).perturb([0]),
+      { name: "InvalidParameter" },
+      `${name} ${JSON.stringify(change)}`,
+    );
   }
   for (const none of [null, {}, { mechanism: "constructor" }, { mechanism: "direct-2" }]) {
     assert.throws(() => mechanismFromSpec(none), { name: "InvalidParameter" });
@@ -96,7 +171,12 @@ test("descriptions that were changed are refused", () => {
 
 test("tallies that cannot be are refused", () => {
   const mechanism = mechanismFromSpec(GOOD.find((each) => each.name === "direct").spec);
-  for (const tally of [{ n: 0, counts: [0, 0, 0, 0, 0] }, { n: 3, counts: [1, 2] }, { n: 3, counts: [4, 0, 0, 0, 0] }, { n: 3, counts: [-1, 0, 0, 0, 0] }]) {
+  for (const tally of [
+    { n: 0, counts: [0, 0, 0, 0, 0] },
+    { n: 3, counts: [1, 2] },
+    { n: 3, counts: [4, 0, 0, 0, 0] },
+    { n: 3, counts: [-1, 0, 0, 0, 0] },
+  ]) {
     assert.throws(() => mechanism.estimate(tally), { name: "InvalidReport" });
   }
   assert.throws(() => mechanism.tally([]), { name: "EmptyBatch" });

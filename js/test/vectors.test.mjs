@@ -37,7 +37,11 @@ for (const vector of GOOD.filter((each) => !leftOut(each))) {
       assert.deepEqual(tally, { n: reports.length, counts: vector.counts });
       const estimate = mechanism.estimate(tally);
       near(estimate.values, vector.values, "values");
-      near(estimate.variance.map((each) => Math.sqrt(Math.max(each, 0))), vector.standard_errors, "standard errors");
+      near(
+        estimate.variance.map((each) => Math.sqrt(Math.max(each, 0))),
+        vector.standard_errors,
+        "standard errors",
+      );
     }
   });
 }
@@ -45,13 +49,27 @@ for (const vector of GOOD.filter((each) => !leftOut(each))) {
 test("categories and numbers are estimated here too", () => {
   const estimated = GOOD.filter((each) => !leftOut(each) && deniable.mechanismFromSpec(each.spec).estimates);
   const wires = new Set(estimated.map(({ spec }) => spec.mechanism));
-  for (const wire of ["direct", "unary", "subset", "hadamard", "hashing", "wheel", "design", "utility", "duchi", "three-outputs", "piecewise", "hybrid"]) {
+  for (const wire of [
+    "direct",
+    "unary",
+    "subset",
+    "hadamard",
+    "hashing",
+    "wheel",
+    "design",
+    "utility",
+    "duchi",
+    "three-outputs",
+    "piecewise",
+    "hybrid",
+  ]) {
     assert.ok(wires.has(`${wire}-1`), wire);
   }
 });
 
 test("what is left out is refused", () => {
-  for (const { spec } of GOOD.filter(leftOut)) assert.throws(() => deniable.mechanismFromSpec(spec), deniable.InvalidParameter);
+  for (const { spec } of GOOD.filter(leftOut))
+    assert.throws(() => deniable.mechanismFromSpec(spec), deniable.InvalidParameter);
 });
 
 for (const vector of BAD) {
