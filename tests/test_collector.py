@@ -95,7 +95,7 @@ def test_what_only_the_law_forbids_is_found_too(tmp_path: Path, monkeypatch: pyt
 
 
 def test_batches_that_end_on_whole_bytes_are_unpacked_together(tmp_path: Path) -> None:
-    """Counts are those of the messages one by one, with duplicates, a bad one and one that fills its last byte among them."""
+    """Counts are those of the messages one by one, among them a duplicate, a bad one and one that fills its last byte."""
     one = collector(several(5, 70), str(tmp_path / "store.db"))
     asked = one.survey
     made = [asked.read(asked.batch(pretend(asked, size, size), size, now=OPENS))[0] for size in (8, 16, 24, 5)]  # type: ignore[arg-type]
