@@ -58,7 +58,7 @@ def _person(survey: Survey, whole: PrivacyLoss) -> list[str]:
     item_ones = [question.id for question in survey.questions if question.how.unit]
     if item_ones:
         lines.append(
-            f"  Of {', '.join(item_ones)} this is true for each item by itself. About many items together more can be concluded."
+            f"  Of {', '.join(item_ones)} this is true for each item by itself; about many together more can be concluded."
         )
     if survey.window is not None:
         lines.append(f"  Your report carries the number of the period it was made in, of {survey.window:,} seconds each.")
