@@ -27,7 +27,7 @@ from deniable.graphs.grouped import Grouped, grouped_round
 from deniable.sparse.sparsity import NoisyCount
 
 RESULT = Path(__file__).with_suffix(".md")
-GRAPHS = {"wiki_vote": 40, "facebook_combined": 40}  # and how often each is counted
+GRAPHS = {"wiki_vote": 40, "facebook_combined": 40, "soc_slashdot0902": 4}  # and how often each is counted
 EPSILON = 1.0
 REACH = 1.96  # standard errors: 95 % of a normal law
 DEGREES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3)  # the shares that a rival may choose
