@@ -56,6 +56,12 @@ def test_the_likeliest_law_has_the_mean_and_no_other_is_likelier() -> None:
                 assert (chances * np.log(other)).sum() < (chances * np.log(best)).sum()
 
 
+def test_a_share_that_is_only_rounding_counts_as_none() -> None:
+    adds, means = np.tile([[0.0], [2.0], [1.0]], 9), np.linspace(0.1, 1.9, 9)
+    none, tiny = (np.tile([[0.7 - rest], [0.3], [rest]], 9) for rest in (0.0, 2e-19))
+    assert likeliest(tiny, adds, means)[0] == pytest.approx(likeliest(none, adds, means)[0])
+
+
 def test_means_outside_what_reports_can_add_are_impossible() -> None:
     chances, adds = np.array([[0.5], [0.3], [0.2]]), np.array([[0.0], [2.0], [-1.0]])
     assert not likeliest(chances, adds, np.array([2.1]))[1].any()

@@ -14,6 +14,7 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 STEPS = 40  # bisections: to 1e-12 of the range
+NEVER = 1e-12  # a share that is rounding: one report in a million million
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +99,7 @@ def likeliest(chances: Floats, adds: Floats, mean: Floats) -> tuple[Floats, Bool
     >>> law.ravel().round(6), possible
     (array([0.5, 0.5, 0. ]), array([ True]))
     """
+    chances = np.where(chances < NEVER, 0.0, chances)
     whole = chances.sum(axis=0)
     free = np.stack([adds[1] - adds[2], adds[2] - adds[0], adds[0] - adds[1]])
     free = free / np.maximum(np.abs(free).max(axis=0), 1e-300)
