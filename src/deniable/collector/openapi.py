@@ -2,19 +2,22 @@
 
 from typing import Any
 
+from deniable.collector.pages import MEDIA as PAGE_MEDIA
 from deniable.collector.playground import EPSILON, PEOPLE, VALUES
 from deniable.collector.verdicts import REFUSALS
-from deniable.core.layout import Number
+from deniable.core.layout import Flags, Number
+from deniable.core.messages import Key, Message
 from deniable.device.sending import MEDIA
 from deniable.planner import FAMILIES
 from deniable.survey import Question, Survey
 
 Data = dict[str, Any]
+KINDS = tuple(media.split(";")[0] for media in PAGE_MEDIA.values())
 
 
-def description(survey: Survey) -> Data:
-    """What this collector understands and answers."""
-    token: list[Data] = [{"token": []}]
+def description(survey: Survey, submit: bool = False, read: bool = True) -> Data:
+    """What this collector understands and answers; whether a token is needed to submit, and to read results."""
+    token: list[Data] = [{"token": []}] if read else []
     return {
         "openapi": "3.1.0",
         "info": {"title": f"Collector of the survey {survey.id}", "version": "1"},
@@ -23,8 +26,8 @@ def description(survey: Survey) -> Data:
             "/results": _get("The page with the results; it asks for a token", "text/html"),
             "/try": _get("The playground", "text/html"),
             "/worker.js": _get("What keeps the pages for when there is no network", "text/javascript"),
-            "/pages/{name}": _get("A part of the pages", "text/javascript", 404, parameters=[_in_path("name")]),
-            "/v1/reports": {"post": {**_submit(survey), "security": [{}, *token]}},
+            "/pages/{name}": _get("A part of the pages", KINDS, 404, parameters=[_in_path("name")]),
+            "/v1/reports": {"post": {**_submit(survey), "security": [{"token": []}] if submit else []}},
             "/v1/survey": _get("The survey: questions, budget and the laws of the reports", "application/json"),
             "/v1/promise": _get("What a person gives away at most, and the certificate", "application/json"),
             "/v1/try": _get(
@@ -40,7 +43,7 @@ def description(survey: Survey) -> Data:
             ),
             "/v1/results": _get(
                 "Estimates with intervals",
-                "application/json",
+                ("application/json", "text/csv", "application/vnd.apache.parquet"),
                 401, 422, 503,
                 security=token,
                 parameters=[
@@ -80,7 +83,7 @@ def _submit(survey: Survey) -> Data:
     }
 
 
-def _get(summary: str, media: str, *statuses: int, **more: object) -> Data:
+def _get(summary: str, media: str | tuple[str, ...], *statuses: int, **more: object) -> Data:
     refusals = {str(status): _problem_answer(status) for status in (*statuses, 405)}
     return {"get": {"summary": summary, "responses": {"200": _answer(media, {}, summary), **refusals}, **more}}
 
@@ -93,8 +96,9 @@ def _in_path(name: str) -> Data:
     return {"name": name, "in": "path", "required": True, "schema": _TEXT}
 
 
-def _answer(media: str, schema: Data, summary: str) -> Data:
-    return {"description": summary, "content": {media: {"schema": schema}}}
+def _answer(media: str | tuple[str, ...], schema: Data, summary: str) -> Data:
+    kinds = (media,) if isinstance(media, str) else media
+    return {"description": summary, "content": {each: {"schema": schema} for each in kinds}}
 
 
 def _problem_answer(status: int) -> Data:
@@ -136,15 +140,16 @@ def _report(survey: Survey) -> Data:
 
 
 def _fields(question: Question) -> Data:
-    fields = {
-        field.name: (
-            {"type": "integer", "minimum": 0, "maximum": field.below - 1}
-            if isinstance(field, Number)
-            else {"type": "string", "pattern": f"^[0-9a-f]{{{2 * ((field.bits + 7) // 8)}}}$"}
-        )
-        for field in question.mechanism.layout.fields
-    }
+    fields = {field.name: _field(field) for field in question.mechanism.layout.fields}
     return {"type": "object", "required": list(fields), "properties": fields, "additionalProperties": False}
+
+
+def _field(field: Number | Flags | Key | Message) -> Data:
+    if isinstance(field, Number):
+        return {"type": "integer", "minimum": 0, "maximum": field.below - 1}
+    if isinstance(field, Message):
+        return {"type": "string", "pattern": "^([0-9a-f]{2})*$", "maxLength": 2 * field.most}
+    return {"type": "string", "pattern": f"^[0-9a-f]{{{2 * ((field.bits + 7) // 8)}}}$"}
 
 
 _TEXT: Data = {"type": "string"}
