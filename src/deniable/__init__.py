@@ -1,6 +1,7 @@
 """Local differential privacy that proves what it promises: randomize, count, estimate, certify."""
 
 from deniable.aggregate import Aggregate, Manifest, aggregate, perturb_files
+from deniable.audit import Audit, audit
 from deniable.core.coins import Coins, SecureCoins, SeededCoins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
@@ -95,6 +96,7 @@ from deniable.wrappers import Pilot, PilotedEstimate, PublishedUtility, UtilityO
 
 __all__ = [
     "Aggregate",
+    "Audit",
     "Bipartite",
     "BipartiteGraph",
     "BitRand",
@@ -182,6 +184,7 @@ __all__ = [
     "Vectors",
     "Wheel",
     "aggregate",
+    "audit",
     "base_cut",
     "certify",
     "certify_survey",
