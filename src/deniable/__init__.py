@@ -91,6 +91,7 @@ from deniable.postprocess import base_cut, em, em_channel, least_squares, norm_s
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify
 from deniable.privacy.law import Law, law
+from deniable.privacy.shuffle import ShuffledLoss, shuffled, shuffled_delta
 from deniable.survey import Question, Survey, SurveyCertificate, certify_survey
 from deniable.wrappers import Pilot, PilotedEstimate, PublishedUtility, UtilityOptimized, mechanism_from_json
 
@@ -165,6 +166,7 @@ __all__ = [
     "Rotation",
     "SecureCoins",
     "SeededCoins",
+    "ShuffledLoss",
     "SignMagnitude",
     "SparseVector",
     "Staircase",
@@ -211,6 +213,8 @@ __all__ = [
     "read_losses",
     "read_reports",
     "required_n",
+    "shuffled",
+    "shuffled_delta",
     "to_arrow",
     "top_f1",
     "top_ndcg",
