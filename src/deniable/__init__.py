@@ -91,6 +91,7 @@ from deniable.postprocess import base_cut, em, em_channel, least_squares, norm_s
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify
 from deniable.privacy.law import Law, law
+from deniable.privacy.liars import Suspicion, WorstGain, interval_with_liars, suspicions, worst_gain
 from deniable.privacy.shuffle import ShuffledLoss, shuffled, shuffled_delta
 from deniable.survey import Question, Survey, SurveyCertificate, certify_survey
 from deniable.wrappers import Pilot, PilotedEstimate, PublishedUtility, UtilityOptimized, mechanism_from_json
@@ -174,6 +175,7 @@ __all__ = [
     "Survey",
     "SurveyCertificate",
     "SurveyMismatch",
+    "Suspicion",
     "Tally",
     "ThreeOutputs",
     "ThreeState",
@@ -185,6 +187,7 @@ __all__ = [
     "VectorRelease",
     "Vectors",
     "Wheel",
+    "WorstGain",
     "aggregate",
     "audit",
     "base_cut",
@@ -198,6 +201,7 @@ __all__ = [
     "em_channel",
     "feasible_regions",
     "from_arrow",
+    "interval_with_liars",
     "law",
     "least_squares",
     "mae",
@@ -215,9 +219,11 @@ __all__ = [
     "required_n",
     "shuffled",
     "shuffled_delta",
+    "suspicions",
     "to_arrow",
     "top_f1",
     "top_ndcg",
+    "worst_gain",
     "write_batches",
     "write_reports",
 ]
