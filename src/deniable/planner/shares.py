@@ -12,7 +12,7 @@ from deniable.core.domain import Domain
 from deniable.core.estimate import confidence_each
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.core.odds import checked_epsilon
-from deniable.domains import KeyValue, SparseVector
+from deniable.domains import KeyValue, SparseVector, Vectors
 from deniable.errors import InvalidParameter
 from deniable.mechanisms import key_value_choice
 from deniable.mechanisms.choice import plan_release
@@ -27,6 +27,8 @@ from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.tuning import total_error
 from deniable.mechanisms.unary import Unary
 from deniable.mechanisms.wheel import Wheel
+from deniable.privacy.liars import worst_gain
+from deniable.wrappers.attributes import Attributes
 from deniable.wrappers.utility import OPEN_SHARE, OpenAnswers, UtilityOptimized, checked_sensitive
 
 Target = Literal["shares", "mean", "release"]
@@ -57,6 +59,11 @@ class Option:
     bits: int  # of one report
     work: int  # simple operations that the server spends on one report
     guess: float  # how often somebody who sees one report and thinks all values equally likely guesses the true one
+
+    @property
+    def liar(self) -> float | None:
+        """How many honest people with a value one fake report is worth; None where only some answers are sensitive."""
+        return worst_gain(self.mechanism, 1, 1).weight if isinstance(self.mechanism, PureProtocol) else None
 
 
 def options(
@@ -116,6 +123,10 @@ def plan(  # type: ignore[overload-overlap]
     domain: KeyValue, epsilon: float, n: int = 10_000, max_bits: int | None = None
 ) -> KeyValueProtocol: ...
 @overload
+def plan(  # type: ignore[overload-overlap]
+    domain: Vectors, epsilon: float, n: int = 10_000, max_bits: int | None = None
+) -> Attributes: ...
+@overload
 def plan(domain: Domain, epsilon: float, n: int = 10_000, max_bits: int | None = None) -> PureProtocol: ...
 @overload
 def plan(
@@ -163,6 +174,10 @@ def plan(
     >>> plan(Categories(["Lyon", "Paris", "Nice", "Lille"]), epsilon=1.0, n=50_000).wire
     'direct-1'
     """
+    if isinstance(domain, Vectors) and sensitive is None and target == "shares" and prior is None:
+        from deniable.planner.records import plan_records
+
+        return plan_records(domain, epsilon, n, max_bits)
     if isinstance(domain, KeyValue) and sensitive is None and target == "shares":
         return key_value_choice.chosen(domain, epsilon, n, max_bits)
     if target in ("mean", "release") and sensitive is None:
@@ -180,21 +195,35 @@ def plan(
     lines = [
         f"{best.name} for {domain.size:,} values{which}, epsilon {float(epsilon):g} for one answer, {n:,} people"
         + (f", at most {max_bits} bits a report" if max_bits is not None else ""),
-        f"{'':1} {'mechanism':20} {'error of a share':>16} {'to the best':>11} {'bits':>9} {'work':>9} {'guess':>7}",
+        f"{'':1} {'mechanism':20} {'error of a share':>16} {'to the best':>11} {'bits':>9} {'work':>9} {'guess':>7} "
+        f"{'liar':>6}",
     ]
     for option in ranked:
         ratio = (option.error / ranked[0].error) ** 2
         lines.append(
             f"{'*' if option is best else '':1} {option.name:20} {option.error:16.3g} {ratio:10.3f}x {option.bits:9,} "
-            f"{option.work:9,} {option.guess:7.2%}"
+            f"{option.work:9,} {option.guess:7.2%} {'' if option.liar is None else f'{option.liar:6.2f}'}".rstrip()
         )
     lines.append(
         "error: root mean square; to the best: ratio of squared errors; bits: one report; work: operations of the server "
-        "for one report; guess: how often one report gives the answer away to somebody without other knowledge"
+        "for one report; guess: how often one report gives the answer away to somebody without other knowledge; "
+        "liar: how many honest people a fake report is worth"
     )
     assert isinstance(best.mechanism, PureProtocol | UtilityOptimized)
+    lines.append(_words(best, ranked, n))
     object.__setattr__(best.mechanism, "_explanation", "\n".join(lines))
     return best.mechanism
+
+
+def _words(best: Option, ranked: list[Option], n: int) -> str:
+    """The choice as a sentence."""
+    more = (best.error / ranked[0].error) ** 2 - 1
+    beside = "no other has a smaller error" if more < 5e-5 else f"its squared error is {100 * more:.2g} % above the smallest"
+    return (
+        f"In words: of {len(ranked)} mechanism{'s' * (len(ranked) > 1)}, {best.name} is taken because {beside} and its "
+        f"reports are of {best.bits:,} bits. From {n:,} people a share is within {200 * best.error:.2g} points of the "
+        "truth 19 times in 20; four times as many people halve that."
+    )
 
 
 def required_n(
