@@ -1,6 +1,7 @@
 """Local differential privacy that proves what it promises: randomize, count, estimate, certify."""
 
 from deniable.aggregate import Aggregate, Manifest, aggregate, perturb_files
+from deniable.audit import Audit, audit
 from deniable.core.coins import Coins, SecureCoins, SeededCoins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
@@ -91,7 +92,9 @@ from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify, certify_ever
 from deniable.privacy.composition import Composition, compose, loss_law, same_answer
 from deniable.privacy.law import Law, law
+from deniable.privacy.liars import Suspicion, WorstGain, interval_with_liars, suspicions, worst_gain
 from deniable.privacy.loss_law import LossLaw
+from deniable.privacy.shuffle import ShuffledLoss, shuffled, shuffled_delta
 from deniable.survey import Question, Survey, SurveyCertificate, SurveyPlan, certify_survey, plan_survey
 from deniable.wrappers import (
     EveryAttribute,
@@ -107,6 +110,7 @@ from deniable.wrappers import (
 
 __all__ = [
     "Aggregate",
+    "Audit",
     "Bipartite",
     "BipartiteGraph",
     "BitRand",
@@ -183,6 +187,7 @@ __all__ = [
     "Rotation",
     "SecureCoins",
     "SeededCoins",
+    "ShuffledLoss",
     "SignMagnitude",
     "SparseVector",
     "Staircase",
@@ -191,6 +196,7 @@ __all__ = [
     "SurveyCertificate",
     "SurveyMismatch",
     "SurveyPlan",
+    "Suspicion",
     "Tally",
     "ThreeOutputs",
     "ThreeState",
@@ -202,7 +208,9 @@ __all__ = [
     "VectorRelease",
     "Vectors",
     "Wheel",
+    "WorstGain",
     "aggregate",
+    "audit",
     "base_cut",
     "certify",
     "certify_ever",
@@ -216,6 +224,7 @@ __all__ = [
     "em_channel",
     "feasible_regions",
     "from_arrow",
+    "interval_with_liars",
     "law",
     "least_squares",
     "loss_law",
@@ -236,9 +245,13 @@ __all__ = [
     "read_reports",
     "required_n",
     "same_answer",
+    "shuffled",
+    "shuffled_delta",
+    "suspicions",
     "to_arrow",
     "top_f1",
     "top_ndcg",
+    "worst_gain",
     "write_batches",
     "write_reports",
 ]
