@@ -18,7 +18,7 @@ from deniable.core.tally import Tally
 from deniable.domains import Features, Interval, UnitVectors
 from deniable.errors import InvalidParameter
 from deniable.learning.learner import checked_positive, checked_whole
-from deniable.mechanisms import Bipartite, Coarsened, DuchiVector, FeatureVector, PrivUnit, UnitCodes
+from deniable.mechanisms import Bipartite, Coarsened, DuchiVector, FeatureVector, PrivUnit, ReleaseChannel, UnitCodes
 from deniable.mechanisms.release import Release
 
 Floats = NDArray[np.float64]
@@ -31,7 +31,7 @@ SAMPLED = {
     "three-outputs": "three-outputs-1",
     "best": "",
 }
-RELEASES: dict[str, Any] = {"bipartite": Bipartite, "coarsened": Coarsened}
+RELEASES: dict[str, Any] = {"bipartite": Bipartite, "coarsened": Coarsened, "laplace": ReleaseChannel.laplace}
 WAYS = (*BALL, *SAMPLED, "duchi-vector", *RELEASES)
 STEPS = 100  # of the grid of a release
 CODES = 32  # directions that a person looks at
@@ -46,8 +46,8 @@ class GradientReports:
     - `unit-codes`, `privunit`: the whole vector. It is given one number more, so that it has length `clip` whatever it was.
     - `duchi`, `piecewise`, `hybrid`, `three-outputs`, `best`: few coordinates, drawn at random, each cut to [-reach, reach];
       `duchi-vector`: all signs together.
-    - `bipartite`, `coarsened`: one coordinate, drawn at random, released by BRR or by coarsened response over all of
-      [-reach, reach]. Releases are biased, and so is this mean: it shrinks.
+    - `bipartite`, `coarsened`, `laplace`: one coordinate, drawn at random, released by BRR, by coarsened response or by
+      clamped Laplace noise over all of [-reach, reach]. Releases are biased, and so is this mean: it shrinks.
 
     The bounds are public and the same for everybody; which coordinate is drawn does not depend on the gradient.
     """

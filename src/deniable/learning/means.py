@@ -55,7 +55,7 @@ class PrivateMeansClassifier(Learner):
         feature_range: Range | None = None,
         shares: Sequence[float] | None = None,
         centre: float | None = None,
-        codes: int = 32,
+        codes: int | None = None,
         seed: int | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -70,7 +70,8 @@ class PrivateMeansClassifier(Learner):
         checked_epsilon(self.epsilon)
         checked_classes(self.classes)
         checked_range(self.feature_range, "features")
-        checked_whole(self.codes, "The number of directions", 2, 4096)
+        if self.codes is not None:
+            checked_whole(self.codes, "The number of directions", 2, 4096)
         if self.centre is not None and not (isinstance(self.centre, int | float) and 0 <= self.centre < 1):
             raise InvalidParameter("The share of people who tell the middle lies from 0 to below 1.")
         if self.shares is not None:
@@ -91,7 +92,8 @@ class PrivateMeansClassifier(Learner):
         return 0.1 if mechanism.error / few < WELL else 0.0
 
     def _mechanism(self, dimensions: int, classes: int) -> LabelledCodes:
-        return LabelledCodes(LabelledVectors(dimensions + 1, classes), self.epsilon, codes=self.codes)
+        codes = (32 if self.epsilon < 3 else 128) if self.codes is None else self.codes
+        return LabelledCodes(LabelledVectors(dimensions + 1, classes), self.epsilon, codes=codes)
 
     def privacy_loss(self) -> PrivacyLoss:
         self._fitted("means_")

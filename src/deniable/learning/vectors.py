@@ -30,7 +30,6 @@ from deniable.mechanisms import Bipartite, Coarsened, DirectResponse, ReleaseCha
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-WAYS: dict[str, Any] = {"bipartite": Bipartite, "coarsened": Coarsened, "laplace": ReleaseChannel.laplace}
 SLACK = Fraction(1, 10**9)  # of the budget, that rounding down may leave unused
 
 
@@ -51,6 +50,17 @@ def importance_budgets(weights: ArrayLike, epsilon: float, label_share: float = 
     rest = whole * (1 - Fraction(label_share))
     features = [rounded_down(rest * weight / sum(exact)) for weight in exact]
     return (*features, rounded_down(whole * Fraction(label_share)))
+
+
+def _coarsened(line: Interval, epsilon: float) -> Coarsened:
+    """At least two representatives: the nearest answer to all, which needs no privacy, is of no use to learn from."""
+    best = Coarsened(line, epsilon)
+    if best.cells > 1 or line.steps == 1:
+        return best
+    return Coarsened(line, epsilon, (line.steps // 4, line.steps - line.steps // 4))
+
+
+WAYS: dict[str, Any] = {"bipartite": Bipartite, "coarsened": _coarsened, "laplace": ReleaseChannel.laplace}
 
 
 class PrivateVectorClassifier(Learner):
