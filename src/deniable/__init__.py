@@ -10,7 +10,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.odds import odds_below
 from deniable.core.reports import Reports, concatenate
 from deniable.core.tally import Tally
-from deniable.device import Device, Ledger, Outcome
+from deniable.device import Device, Ledger, Memory, Outcome
 from deniable.domains import (
     Categories,
     Features,
@@ -85,13 +85,25 @@ from deniable.mechanisms import (
     plan_release,
 )
 from deniable.metrics import mae, mse, top_f1, top_ndcg
-from deniable.planner import plan, required_n
+from deniable.planner import Cost, measured_cost, plan, plan_repeated, required_n
 from deniable.postprocess import base_cut, em, em_channel, least_squares, norm_sub
 from deniable.privacy.certificate import Certificate
-from deniable.privacy.certify import certify
+from deniable.privacy.certify import certify, certify_ever
+from deniable.privacy.composition import Composition, compose, loss_law, same_answer
 from deniable.privacy.law import Law, law
-from deniable.survey import Question, Survey, SurveyCertificate, certify_survey
-from deniable.wrappers import Pilot, PilotedEstimate, PublishedUtility, UtilityOptimized, mechanism_from_json
+from deniable.privacy.loss_law import LossLaw
+from deniable.survey import Question, Survey, SurveyCertificate, SurveyPlan, certify_survey, plan_survey
+from deniable.wrappers import (
+    EveryAttribute,
+    FakeAttributes,
+    Memoized,
+    OneAttribute,
+    Pilot,
+    PilotedEstimate,
+    PublishedUtility,
+    UtilityOptimized,
+    mechanism_from_json,
+)
 
 __all__ = [
     "Aggregate",
@@ -106,7 +118,9 @@ __all__ = [
     "Coarsened",
     "Coins",
     "Comparison",
+    "Composition",
     "Compressed",
+    "Cost",
     "DeniableError",
     "Device",
     "DirectResponse",
@@ -117,7 +131,9 @@ __all__ = [
     "EngineFailure",
     "EqualWeight",
     "Estimate",
+    "EveryAttribute",
     "EveryCoin",
+    "FakeAttributes",
     "FeatureVector",
     "Features",
     "FiniteChannel",
@@ -137,12 +153,16 @@ __all__ = [
     "Ledger",
     "Link",
     "LocalHashing",
+    "LossLaw",
     "LossMatrix",
     "Manifest",
     "MeanChannel",
     "Mechanism",
+    "Memoized",
+    "Memory",
     "MissingExtra",
     "NotCertifiable",
+    "OneAttribute",
     "Ordered",
     "Outcome",
     "OutsideDomain",
@@ -170,6 +190,7 @@ __all__ = [
     "Survey",
     "SurveyCertificate",
     "SurveyMismatch",
+    "SurveyPlan",
     "Tally",
     "ThreeOutputs",
     "ThreeState",
@@ -184,9 +205,11 @@ __all__ = [
     "aggregate",
     "base_cut",
     "certify",
+    "certify_ever",
     "certify_survey",
     "common_neighbours",
     "compare_releases",
+    "compose",
     "concatenate",
     "count_triangles",
     "em",
@@ -195,7 +218,9 @@ __all__ = [
     "from_arrow",
     "law",
     "least_squares",
+    "loss_law",
     "mae",
+    "measured_cost",
     "mechanism_from_json",
     "mse",
     "norm_sub",
@@ -203,11 +228,14 @@ __all__ = [
     "perturb_files",
     "plan",
     "plan_release",
+    "plan_repeated",
+    "plan_survey",
     "quadkey",
     "read_batches",
     "read_losses",
     "read_reports",
     "required_n",
+    "same_answer",
     "to_arrow",
     "top_f1",
     "top_ndcg",
