@@ -14,6 +14,7 @@ from deniable import kernels
 from deniable.collector.access import Gate
 from deniable.collector.app import App, Limits
 from deniable.collector.collector import Collector
+from deniable.collector.origins import AllowOrigins
 from deniable.collector.store import Store
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.survey import Survey
@@ -28,6 +29,7 @@ class Place:
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     addresses_in_log: bool = False
+    origins: tuple[str, ...] = ()  # other sites whose pages may send reports
 
 
 def application(survey: Survey, store: Store, limits: Limits | None = None, open_results: bool = False) -> App:
@@ -65,7 +67,7 @@ def serve(app: App, place: Place) -> None:
     sys.setswitchinterval(0.0005)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     config = uvicorn.Config(
-        app,
+        AllowOrigins(app, place.origins) if place.origins else app,
         host=place.host,
         port=place.port,
         ssl_certfile=place.tls_certificate,
