@@ -28,6 +28,7 @@ ORDER = [
     "device",
     "survey",
     "collector",
+    "learning",
     "cli",
 ]
 
