@@ -1,4 +1,4 @@
-"""The mean of vectors of length one, certified and quick: name an axis of a public random rotation, more often a near one."""
+"""Vectors of length one, certified and quick: name an axis of a public random rotation, more often one that is near."""
 
 import math
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ TURNS = 3
 class UnitAxes(UnitCodes):
     """A public seed makes a rotation; report an axis or its opposite, the `near` nearest `odds` times as likely as others.
 
-    Vectors are filled up with zeros to D dimensions, a power of two; the rotation is a Hadamard transform after random signs,
-    three times over. So one vector costs D log D instead of 128 d steps, and there are 2 D directions instead of 128, which
+    Vectors are filled up with zeros to D dimensions, a power of two; the rotation is a Hadamard transform after random signs
+    three times over. So a vector costs D log D instead of 128 d steps, and there are 2 D directions instead of 128, which
     is better for epsilon above 8. As in `UnitCodes` exactly so many directions are favoured, whatever the floats do, so the
     loss is certain; the mean report is c x, with the mean sum S of the `near` largest of D coordinates |u|,
 
