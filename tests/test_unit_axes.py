@@ -68,7 +68,7 @@ def test_the_code_has_two_levels_whatever_the_seed() -> None:
 def test_a_favoured_set_of_another_size_is_found_out() -> None:
     class Wider(dn.UnitAxes):
         def ranked(self, truth, seed, choice):  # type: ignore[no-untyped-def]
-            return super().ranked(truth, seed, np.where(truth[:, 0] > 0.5, choice // 2, choice))
+            return dn.UnitAxes.ranked(self, truth, seed, np.where(truth[:, 0] > 0.5, choice // 2, choice))
 
     assert not dn.certify(Wider(dn.UnitVectors(3), 1.0, 1), "symmetric").holds
 

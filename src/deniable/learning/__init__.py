@@ -1,5 +1,31 @@
 """Learning from people who keep their data: training sets, gradients, trees, and fair contests between learners."""
 
 from deniable.learning.contest import Contest, Entrant, Score, Standing, Standings, Trial
+from deniable.learning.decoding import decode
+from deniable.learning.guarantee import Guarantee
+from deniable.learning.linear import LinearModel, fit_moments, fit_softmax
+from deniable.learning.noisy_labels import backward_loss, forward_loss, transition, unbiased_labels
+from deniable.learning.private_data import PrivateData, privatize
+from deniable.learning.signed import SignedData, privatize_together
 
-__all__ = ["Contest", "Entrant", "Score", "Standing", "Standings", "Trial"]
+__all__ = [
+    "Contest",
+    "Entrant",
+    "Guarantee",
+    "LinearModel",
+    "PrivateData",
+    "Score",
+    "SignedData",
+    "Standing",
+    "Standings",
+    "Trial",
+    "backward_loss",
+    "decode",
+    "fit_moments",
+    "fit_softmax",
+    "forward_loss",
+    "privatize",
+    "privatize_together",
+    "transition",
+    "unbiased_labels",
+]

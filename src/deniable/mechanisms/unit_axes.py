@@ -64,15 +64,23 @@ class UnitAxes(UnitCodes):
         return (odds - 1) * largest_sums(self.padded, near)[0] / (near * odds + self.codes - near)
 
     def _error(self, rounds: int, near: int) -> float:
-        # What is told of x itself has the mean square a; the other directions share the rest evenly, and some are padding.
-        odds, (_, squares) = math.exp(self.epsilon / rounds), largest_sums(self.padded, near)
-        along = (odds * squares + 2 - squares) / (near * odds + self.codes - near)
+        along = self._along(rounds, near)
         told = along + (self.domain.dimensions - 1) * (1 - along) / (self.padded - 1)
         return (told / self._length(rounds, near) ** 2 - 1) / rounds
 
+    def _along(self, rounds: int, near: int) -> float:
+        odds, (_, squares) = math.exp(self.epsilon / rounds), largest_sums(self.padded, near)
+        return (odds * squares + 2 - squares) / (near * odds + self.codes - near)
+
+    @property
+    def second_moments(self) -> tuple[float, float]:
+        """The mean square of a named direction along x, and along each direction across x: E[z z'] = b I + (a - b) x x'."""
+        along = self._along(self.rounds, self.near)
+        return along, (1 - along) / (self.padded - 1)
+
     @cached_property
     def part(self) -> "UnitAxes":
-        return self if self.rounds == 1 else UnitAxes(self.domain, self.epsilon / self.rounds, 1, self.near)
+        return self if self.rounds == 1 else UnitAxes(self.domain, self._share, 1, self.near)
 
     @cached_property
     def batch(self) -> int:
@@ -105,7 +113,7 @@ def _signs(seed: Ints, size: int) -> Floats:
     start = mixed((seed.astype(np.uint64) << np.uint64(16)) + np.uint64(1))
     bits = mixed(start[:, None] + np.arange(words, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
     unpacked = np.unpackbits(bits.astype("<u8").view(np.uint8), axis=1, bitorder="little")
-    return 1.0 - 2.0 * unpacked.reshape(len(seed), TURNS, size)
+    return np.where(unpacked.reshape(len(seed), TURNS, size), -1.0, 1.0)
 
 
 def _hadamard(rows: Floats) -> Floats:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -15,6 +16,7 @@ from deniable.core.estimate import Estimate
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
+from deniable.core.odds import rounded_down
 from deniable.core.tally import Tally
 from deniable.domains.features import UnitVectors, rows_at_once
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
@@ -92,7 +94,12 @@ class UnitCodes(Mechanism):
     @cached_property
     def part(self) -> "UnitCodes":
         """One round."""
-        return self if self.rounds == 1 else UnitCodes(self.domain, self.epsilon / self.rounds, 1, self.near, self.codes)
+        return self if self.rounds == 1 else UnitCodes(self.domain, self._share, 1, self.near, self.codes)
+
+    @property
+    def _share(self) -> float:
+        """The budget of one round, rounded down, so that their sum stays within it."""
+        return rounded_down(Fraction(self.epsilon) / self.rounds)
 
     @cached_property
     def batch(self) -> int:
