@@ -38,7 +38,7 @@ def client_app(mod: Any, update: Callable[[int], Any], touched: list[int] | None
 
     app = ClientApp(mods=[mod])
 
-    @app.train()
+    @app.train()  # type: ignore[untyped-decorator]
     def train(message: Any, context: Any) -> Any:
         if touched is not None:
             touched.append(context.node_id)
@@ -50,7 +50,7 @@ def client_app(mod: Any, update: Callable[[int], Any], touched: list[int] | None
         }
         return Message(RecordDict(told), reply_to=message)
 
-    @app.evaluate()
+    @app.evaluate()  # type: ignore[untyped-decorator]
     def evaluate(message: Any, context: Any) -> Any:
         if touched is not None:
             touched.append(-context.node_id)
@@ -81,7 +81,9 @@ class TestPlan:
             one = made.mechanism.loss().odds
             assert made.loss().odds == one**3 and made.loss(2).odds == one**2 and isinstance(one, Fraction)
             assert 0.3 * (1 - 1e-11) < made.loss().epsilon() <= 0.3
-            assert made.loss().answers == 3 and dn.certify(made.mechanism).holds
+            assert made.loss().answers == 3
+            if method in ("unit-axes", "duchi", "ldp-fl", "duchi-vector"):  # the others are slow, and certified elsewhere
+                assert dn.certify(made.mechanism).holds
 
     @pytest.mark.parametrize("method", ["brr", "coarsened"])
     def test_releases_are_certified_and_said_to_be_biased(self, method: str) -> None:
@@ -113,11 +115,11 @@ class TestPlan:
 
     @pytest.mark.parametrize("method", ["unit-axes", "unit-codes", "privunit", "piecewise", "hybrid"])
     def test_the_mean_of_many_is_near_the_update(self, method: str) -> None:
-        """2,000 reports with fixed coins, within six standard errors of the measured spread: a false alarm once in 5e8."""
+        """400 reports with fixed coins, within six standard errors of the measured spread: a false alarm once in 5e8."""
         made, update = plan(method=method, epsilon=16.0), np.array([0.5, -0.25, 0.0, 0.125, 0.25, -0.5])
-        reports = [made.read(made.perturb(update, dn.SeededCoins(k))) for k in range(2000)]
+        reports = [made.read(made.perturb(update, dn.SeededCoins(k))) for k in range(400)]
         singles = np.array([made.mean([report]) for report in reports])
-        assert (np.abs(singles.mean(axis=0) - update) < 6 * singles.std(axis=0) / 2000**0.5).all()
+        assert (np.abs(singles.mean(axis=0) - update) < 6 * singles.std(axis=0) / 400**0.5).all()
         np.testing.assert_allclose(made.mean(reports), singles.mean(axis=0), atol=1e-6)
 
     def test_updates_are_clipped_to_the_public_bound(self) -> None:
@@ -207,9 +209,7 @@ class TestRounds:
         strategy = PrivateFedAvg(plan())
         result, grid = run(strategy, client_app(through, lambda node: np.full(6, SECRET)), 2, 1)
         assert b"num-examples" in as_bytes(grid.sent[0]) and np.float64(SECRET).tobytes() in as_bytes(grid.sent[0])
-        assert (strategy.refused == 2 and result.arrays is None) or len(
-            result.arrays
-        ) == 0  # and the server takes none of it
+        assert strategy.refused == 2 and not result.arrays  # and the server takes none of it
 
     def test_rounds_past_the_budget_are_refused_before_data_are_touched(self) -> None:
         from deniable.learning.federated import PrivateFedAvg, PrivateUpdates, local_grid
@@ -297,7 +297,7 @@ class TestRounds:
 
         for make in (PrivateFedAvg, PrivateUpdates):
             with pytest.raises(dn.InvalidParameter, match="UpdatePlan"):
-                make(3)
+                make(3)  # type: ignore[arg-type]
         with pytest.raises(dn.InvalidParameter, match="one client"), local_grid(None, []):
             pass
 

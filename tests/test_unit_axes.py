@@ -70,7 +70,8 @@ def test_a_favoured_set_of_another_size_is_found_out() -> None:
         def ranked(self, truth, seed, choice):  # type: ignore[no-untyped-def]
             return dn.UnitAxes.ranked(self, truth, seed, np.where(truth[:, 0] > 0.5, choice // 2, choice))
 
-    assert not dn.certify(Wider(dn.UnitVectors(3), 1.0, 1), "symmetric").holds
+    wider: dn.Mechanism = Wider(dn.UnitVectors(3), 1.0, 1)
+    assert not dn.certify(wider, "symmetric").holds
 
 
 def test_better_than_few_directions_where_the_budget_is_large() -> None:
@@ -89,4 +90,4 @@ def test_it_comes_back_and_refuses_what_makes_no_sense() -> None:
         lambda: dn.UnitAxes(dn.UnitVectors(3), 1.0, 99),
     ):
         with pytest.raises(dn.InvalidParameter):
-            make()
+            make()  # type: ignore[no-untyped-call]

@@ -7,6 +7,7 @@ from deniable.learning.linear import LinearModel, fit_moments, fit_softmax
 from deniable.learning.noisy_labels import backward_loss, forward_loss, transition, unbiased_labels
 from deniable.learning.private_data import PrivateData, privatize
 from deniable.learning.signed import SignedData, privatize_together
+from deniable.learning.splitting import SampleSplit, split_sample
 
 __all__ = [
     "Contest",
@@ -14,6 +15,7 @@ __all__ = [
     "Guarantee",
     "LinearModel",
     "PrivateData",
+    "SampleSplit",
     "Score",
     "SignedData",
     "Standing",
@@ -26,6 +28,7 @@ __all__ = [
     "forward_loss",
     "privatize",
     "privatize_together",
+    "split_sample",
     "transition",
     "unbiased_labels",
 ]
