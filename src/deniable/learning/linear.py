@@ -15,10 +15,16 @@ Ints = NDArray[np.int64]
 Correction = Literal["none", "forward", "backward"]
 
 TIMES = (1.0, 3.0, 10.0, np.inf)  # penalties that are tried, in units of the noise
+SMALL = (0.1, 0.3)  # and these where the features have none, and only chance tells two halves apart
 
 
 class Moments(Protocol):
     """Data that tell two means without bias: of x (1{y = c} - 1/C), and of x x' where that is known."""
+
+    @property
+    def noisy(self) -> bool:
+        """Whether the features were randomized."""
+        ...
 
     def __len__(self) -> int: ...
 
@@ -69,17 +75,17 @@ def fit_moments(data: Moments, penalty: float | None = None) -> LinearModel:
     """
     if penalty is None:
         halves = [(part.cross(), part.squares()) for part in (data[0::2], data[1::2])]
-        penalty = _penalty(halves)
+        penalty = _penalty(halves, TIMES if data.noisy else SMALL + TIMES)
     cross, gram = data.cross(), data.squares() if np.isfinite(penalty) else None
     return LinearModel(_solved(cross, gram, penalty), np.zeros(cross.shape[1]))
 
 
-def _penalty(halves: Sequence[tuple[Floats, Floats | None]]) -> float:
+def _penalty(halves: Sequence[tuple[Floats, Floats | None]], tried: Sequence[float]) -> float:
     (_, first), (_, second) = halves
     if first is None or second is None:
         return np.inf
     noise = float(np.abs(np.linalg.eigvalsh(first - second)).max()) / 2
-    return max((noise * times for times in TIMES), key=lambda each: _gain(halves, each))
+    return max((noise * times for times in tried), key=lambda each: _gain(halves, each))
 
 
 def _solved(cross: Floats, gram: Floats | None, penalty: float) -> Floats:

@@ -59,6 +59,11 @@ class PrivateData(Sequence[tuple[Floats, int]]):
         """How many labels there are."""
         return len(self.channel)
 
+    @property
+    def noisy(self) -> bool:
+        """Whether the features were randomized."""
+        return self.guarantee.told != "the features"
+
     def targets(self) -> Floats:
         """A row for each sample that is right on average: one for its true label, zero for the others."""
         return unbiased_labels(self.labels, self.channel)
@@ -69,7 +74,7 @@ class PrivateData(Sequence[tuple[Floats, int]]):
 
     def squares(self) -> Floats | None:
         """The mean of x x' without the noise; None where the reports do not tell it."""
-        if self.guarantee.told == "the features":
+        if not self.noisy:
             return np.asarray(self.features.T @ self.features / len(self))
         return squares(self.guarantee.mechanisms[0], self.features)
 

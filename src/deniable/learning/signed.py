@@ -37,6 +37,11 @@ class SignedData:
     signs: Floats
     guarantee: Guarantee
 
+    @property
+    def noisy(self) -> bool:
+        """Whether the features were randomized, as they always are here."""
+        return True
+
     def __len__(self) -> int:
         return len(self.vectors)
 
