@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.unit_codes import UnitCodes, mixed
+from deniable.mechanisms.unit_codes import UnitCodes, _mixed
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -110,8 +110,8 @@ class UnitAxes(UnitCodes):
 def _signs(seed: Ints, size: int) -> Floats:
     """Public random signs for every turn and coordinate."""
     words = TURNS * size // 64
-    start = mixed((seed.astype(np.uint64) << np.uint64(16)) + np.uint64(1))
-    bits = mixed(start[:, None] + np.arange(words, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+    start = _mixed((seed.astype(np.uint64) << np.uint64(16)) + np.uint64(1))
+    bits = _mixed(start[:, None] + np.arange(words, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
     unpacked = np.unpackbits(bits.astype("<u8").view(np.uint8), axis=1, bitorder="little")
     return np.where(unpacked.reshape(len(seed), TURNS, size), -1.0, 1.0)
 

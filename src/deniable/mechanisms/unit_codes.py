@@ -190,15 +190,15 @@ def directions(seed: Ints, code: Ints, dimensions: int) -> Floats:
     Nothing about privacy rests on them; that they look uniform is what the estimate rests on.
     """
     half = (dimensions + 1) // 2
-    start = mixed((seed.astype(np.uint64) << np.uint64(16)) + code.astype(np.uint64) + np.uint64(1))
-    words = mixed(start[..., None] + np.arange(2 * half, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+    start = _mixed((seed.astype(np.uint64) << np.uint64(16)) + code.astype(np.uint64) + np.uint64(1))
+    words = _mixed(start[..., None] + np.arange(2 * half, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
     uniform = ((words >> np.uint64(11)).astype(np.float64) + 0.5) / (1 << 53)
     radius, angle = np.sqrt(-2 * np.log(uniform[..., :half])), 2 * np.pi * uniform[..., half:]
     normal = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)[..., :dimensions]
     return np.asarray(normal / np.sqrt((normal**2).sum(axis=-1, keepdims=True)))
 
 
-def mixed(words: Words) -> Words:
+def _mixed(words: Words) -> Words:
     """Words that look random, from words that do not."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
