@@ -24,6 +24,7 @@ ORDER = [
     "graphs",
     "files",
     "aggregate",
+    "audit",
     "device",
     "survey",
     "collector",
