@@ -19,6 +19,7 @@ SAYS = {
     "ratings.py": "exact loss over all sets of two films: epsilon 2",
     "sparse_vectors.py": "bits for a list of about 20 things out of 1,000,000",
     "survey.py": "2,001 people",
+    "private_classifier.py": "whom to trust: one person taking part or not, central",
     "own_coins.py": "yes: yes 3/5, no 1/5, no answer 1/5",
 }
 

@@ -59,7 +59,7 @@ def test_imports_go_one_way() -> None:
 
 def test_every_folder_has_its_place() -> None:
     folders = {path.name for path in SOURCE.iterdir() if path.is_dir() and path.name not in ("__pycache__", "data")}
-    assert folders == set(ORDER) - {"errors", "metrics", "planner"}
+    assert folders == set(ORDER) - {"errors", "metrics"}
 
 
 def test_public_names_are_listed_once_and_exist() -> None:
