@@ -10,6 +10,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 SAYS = {
     "federated.py": "a reply holds ['deniable']",
+    "audit.py": "memory: BREAKS ITS CLAIM",
     "files.py": "refused: The message is damaged",
     "first_steps.py": "50,000 reports of 4 bits, 25,036 bytes with their header",
     "locations.py": "L-SRR as published: epsilon 1 is really 1.288",
