@@ -10,6 +10,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 SAYS = {
     "asked_every_day.py": "and after a change:         odds at most 54.5982, epsilon 4",
+    "federated.py": "a reply holds ['deniable']",
     "audit.py": "memory: BREAKS ITS CLAIM",
     "files.py": "refused: The message is damaged",
     "first_steps.py": "50,000 reports of 4 bits, 25,036 bytes with their header",
@@ -25,6 +26,7 @@ SAYS = {
     "private_classifier.py": "whom to trust: one person taking part or not, central",
     "own_coins.py": "yes: yes 3/5, no 1/5, no answer 1/5",
 }
+NEEDS = {"federated.py": ["flwr"]}
 
 
 def test_every_example_is_listed_and_short() -> None:
@@ -33,7 +35,9 @@ def test_every_example_is_listed_and_short() -> None:
     assert max(lines.values()) < 60
 
 
-@pytest.mark.parametrize("name", sorted(SAYS))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.needs(*NEEDS.get(name, ()))) for name in sorted(SAYS)]
+)
 def test_example(name: str, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, EXAMPLES / name], capture_output=True, text=True, cwd=tmp_path, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
