@@ -40,18 +40,26 @@ def divided(data: Data, name: str, seed: int, share: float = 1.0) -> Regions:
     """
     count, wanted, smallest, _ = COUNTS[name]
     found = places(data, name, seed, max(60, round(count * share)))
-    least = max(2, round(smallest * share))
-    keys = quadkey(found.points)
-    parts: list[tuple[int, Ints]] = [(0, np.arange(len(keys)))]  # level and members
-    while len(parts) < wanted:
-        parts.sort(key=lambda part: -len(part[1]))
-        split = next((place for place, part in enumerate(parts) if part[0] < LEVELS and len(part[1]) > 1), None)
-        if split is None:
+    least, keys = max(2, round(smallest * share)), quadkey(found.points)
+    for parts in range(wanted, 8 * wanted):
+        region = _joined(found.points, _split(keys, parts), least)
+        if region.max() + 1 >= wanted:
             break
-        level, members = parts.pop(split)
+    return Regions(name, found, region)
+
+
+def _split(keys: Ints, count: int) -> list[Ints]:
+    """At least so many tiles, the fullest having been split first."""
+    parts: list[tuple[int, Ints]] = [(0, np.arange(len(keys)))]  # level and members
+    while len(parts) < count:
+        parts.sort(key=lambda part: -len(part[1]))
+        full = next((place for place, part in enumerate(parts) if part[0] < LEVELS and len(part[1]) > 1), None)
+        if full is None:
+            break
+        level, members = parts.pop(full)
         tile = keys[members] >> 2 * (LEVELS - level - 1)
         parts += [(level + 1, members[tile == each]) for each in np.unique(tile)]
-    return Regions(name, found, _joined(found.points, [part for _, part in parts], least))
+    return [members for _, members in parts]
 
 
 def _joined(points: NDArray[np.float64], parts: list[Ints], least: int) -> Ints:
