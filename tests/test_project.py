@@ -27,6 +27,7 @@ ORDER = [
     "device",
     "survey",
     "collector",
+    "papers",
     "cli",
 ]
 

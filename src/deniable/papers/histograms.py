@@ -80,9 +80,7 @@ def _grid(data: Data) -> Histogram:
 
 
 def _cells(lat: NDArray[np.float64], lon: NDArray[np.float64]) -> Ints:
-    steps = [
-        np.floor((axis - low) / (high - low) * CELLS) for axis, (low, high) in zip((lat, lon), BOX, strict=True)
-    ]
+    steps = [np.floor((axis - low) / (high - low) * CELLS) for axis, (low, high) in zip((lat, lon), BOX, strict=True)]
     inside = (steps[0] >= 0) & (steps[0] < CELLS) & (steps[1] >= 0) & (steps[1] < CELLS)
     return np.where(inside, steps[0] * CELLS + steps[1], -1).astype(np.int64)
 
@@ -108,6 +106,6 @@ def _made(name: str, seed: int) -> Histogram:
     mark[secret] = True
     weights[mark] *= (1 - share) / weights[mark].sum()
     weights[~mark] *= share / weights[~mark].sum()
-    held = np.diff(np.rint(np.cumsum(weights) * people).astype(np.int64), prepend=0)
+    held: Ints = np.diff(np.rint(np.cumsum(weights) * people).astype(np.int64), prepend=0)
     note = f"{name}: stand-in, {people:,} made-up people with the stated open share {share:g}"
     return Histogram(name, held, tuple(secret.tolist()), note, False)

@@ -37,7 +37,7 @@ def blank(rows: int = 1, columns: int = 1, width: float = 4.2, height: float = 3
         from matplotlib.figure import Figure
     except ImportError:
         raise MissingExtra("A plot", "plot") from None
-    with matplotlib.rc_context(LOOK):
+    with matplotlib.rc_context(LOOK):  # type: ignore[arg-type]
         figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False)
     return figure, list(axes.flat)

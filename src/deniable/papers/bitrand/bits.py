@@ -13,7 +13,15 @@ from deniable.papers.figure import Check, Result, Row, claimed
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-COLUMNS = ("budget", "bit", "mechanism", "flip probability", "mean of the first bits", "error bound", "mean bound of the first bits")
+COLUMNS = (
+    "budget",
+    "bit",
+    "mechanism",
+    "flip probability",
+    "mean of the first bits",
+    "error bound",
+    "mean bound of the first bits",
+)
 NAMES = ("f-RR", "not bit-aware", "LATENT", "OME", "certified")
 
 
@@ -55,9 +63,7 @@ def flip_checks(rows: Sequence[Row], epsilons: Sequence[float]) -> list[Check]:
             f"{over} of its low bits are sent flipped more often than not (erratum BitRand B2)",
         ),
         claimed("over the first bits f-RR flips less than OME", (top < ome).all(), "it does not"),
-        claimed(
-            f"f-RR keeps epsilon {epsilons[0]:g}", true <= epsilons[0], f"it costs {true:.0f} (erratum BitRand B1)"
-        ),
+        claimed(f"f-RR keeps epsilon {epsilons[0]:g}", true <= epsilons[0], f"it costs {true:.0f} (erratum BitRand B1)"),
     ]
 
 

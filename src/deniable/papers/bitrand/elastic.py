@@ -38,11 +38,16 @@ def elastic_checks(rows: Sequence[Row], by: str, least: int) -> list[Check]:
             sizes = found.numbers(by, panel=panel, bit=bit)
             kept = sizes >= least
             moves.append(float(np.ptp(found.numbers("flip probability", panel=panel, bit=bit)[kept])) if kept.any() else 0.0)
-        cost, sizes = found.numbers("true epsilon", panel=panel, bit="sign bit"), found.numbers(by, panel=panel, bit="sign bit")
+        cost, sizes = (
+            found.numbers("true epsilon", panel=panel, bit="sign bit"),
+            found.numbers(by, panel=panel, bit="sign bit"),
+        )
         growth.append(float(cost[-1] / cost[0] / (sizes[-1] / sizes[0])))
     worst = float(max(found.numbers("true epsilon") / found.numbers("epsilon")))
     return [
-        claimed(f"flips change by less than 0.05 from {least} {by} on", max(moves) < 0.05, f"they change by {max(moves):.3f}"),
+        claimed(
+            f"flips change by less than 0.05 from {least} {by} on", max(moves) < 0.05, f"they change by {max(moves):.3f}"
+        ),
         claimed(
             f"the loss does not depend on the number of {by}",
             max(growth) < 0.5,

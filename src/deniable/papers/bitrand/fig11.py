@@ -7,7 +7,7 @@ import numpy as np
 from deniable.papers.bitrand import bits
 from deniable.papers.bitrand.theory import BITS
 from deniable.papers.data import Data
-from deniable.papers.figure import Figure, Pace, Result, claimed
+from deniable.papers.figure import ALL, Figure, Pace, Result, claimed
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
@@ -16,7 +16,7 @@ FIGURE = Figure("bitrand/fig11", "BitRand", "error bound of each bit at epsilon 
 EPSILONS = (0.1, 1.0, 2.0)
 
 
-def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """Formulas of the paper at its alpha, with 1,000 features of 10 bits."""
     rows = bits.table(EPSILONS)
     found = Result(bits.COLUMNS, rows, (claimed("", True, ""),))
@@ -25,7 +25,9 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
         return found.numbers(name, budget=f"epsilon {epsilon:g}", mechanism=mechanism)
 
     first = [
-        np.mean(column("error bound", "f-RR", e)[:6] < column("error bound", other, e)[:6]) > 0.5 for e in EPSILONS for other in bits.NAMES[1:4]
+        np.mean(column("error bound", "f-RR", e)[:6] < column("error bound", other, e)[:6]) > 0.5
+        for e in EPSILONS
+        for other in bits.NAMES[1:4]
     ]
     means = [
         (column("mean bound of the first bits", "f-RR", e) < column("mean bound of the first bits", other, e)).all()
@@ -33,7 +35,10 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
         for other in bits.NAMES[1:4]
     ]
     ratios = [column("error bound", "LATENT", e)[0] / column("error bound", "f-RR", e)[0] for e in EPSILONS]
-    same = [np.allclose(column("error bound", other, EPSILONS[0]), column("error bound", other, EPSILONS[-1]), rtol=0.01) for other in bits.NAMES[1:4]]
+    same = [
+        np.allclose(column("error bound", other, EPSILONS[0]), column("error bound", other, EPSILONS[-1]), rtol=0.01)
+        for other in bits.NAMES[1:4]
+    ]
     checks = (
         claimed(
             "most bounds of sign and integer bits are smaller than in the rivals",

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from deniable.papers.bitrand import bits
 from deniable.papers.data import Data
-from deniable.papers.figure import Figure, Pace, Result
+from deniable.papers.figure import ALL, Figure, Pace, Result
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
@@ -13,7 +13,7 @@ FIGURE = Figure("bitrand/fig4", "BitRand", "flip probabilities of the bits at ep
 EPSILONS = (1.0,)
 
 
-def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """Formulas of the paper at its alpha, with 1,000 features of 10 bits."""
     rows = bits.table(EPSILONS)
     return Result(bits.COLUMNS, rows, tuple(bits.flip_checks(rows, EPSILONS)), bits.NOTES)

@@ -9,7 +9,7 @@ from deniable.domains import Ordered
 from deniable.mechanisms import Bipartite, Coarsened
 from deniable.papers import style
 from deniable.papers.data import Data
-from deniable.papers.figure import Figure, Pace, Result, claimed
+from deniable.papers.figure import ALL, Figure, Pace, Result, claimed
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
@@ -19,7 +19,7 @@ COLUMNS = ("released", "mechanism", "probability")
 POINTS, TRUE, EPSILON = 21, 8, 1.0
 
 
-def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """One row of each channel, for 21 points and the truth at place 8."""
     line = Ordered(range(1, POINTS + 1))
     bipartite, direct, coarse = Bipartite(line, EPSILON), Bipartite(line, EPSILON, near=1), Coarsened(line, EPSILON)
@@ -31,10 +31,22 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
     near = np.sort(shown["bipartite"])[::-1][: bipartite.near]
     checks = (
         claimed("each sums to one", all(abs(row.sum() - 1) < 1e-12 for row in shown.values()), "of rounding"),
-        claimed("near answers are e^epsilon times as likely as far ones", math.isclose(near[-1] / shown["bipartite"].min(), math.e, rel_tol=1e-9), "of another law"),
-        claimed("the near answers are those around the truth", set(np.argsort(-shown["bipartite"], kind="stable")[: bipartite.near] + 1) == set(range(TRUE - bipartite.near // 2, TRUE + bipartite.near // 2 + 1)), "others are near"),
+        claimed(
+            "near answers are e^epsilon times as likely as far ones",
+            math.isclose(near[-1] / shown["bipartite"].min(), math.e, rel_tol=1e-9),
+            "of another law",
+        ),
+        claimed(
+            "the near answers are those around the truth",
+            set(np.argsort(-shown["bipartite"], kind="stable")[: bipartite.near] + 1)
+            == set(range(TRUE - bipartite.near // 2, TRUE + bipartite.near // 2 + 1)),
+            "others are near",
+        ),
     )
-    note = f"{POINTS} points, truth {TRUE}, epsilon {EPSILON:g}, {bipartite.near} near; the paper gives no numbers for its sketch"
+    note = (
+        f"{POINTS} points, truth {TRUE}, epsilon {EPSILON:g}, "
+        f"{bipartite.near} near; the paper gives no numbers for its sketch"
+    )
     return Result(COLUMNS, rows, checks, (note,))
 
 

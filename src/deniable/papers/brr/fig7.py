@@ -8,7 +8,7 @@ from deniable.mechanisms import FiniteChannel
 from deniable.papers import style
 from deniable.papers.brr.regions import COUNTS, divided
 from deniable.papers.data import Data
-from deniable.papers.figure import Figure, Pace, Result, claimed, printed
+from deniable.papers.figure import ALL, Figure, Pace, Result, claimed, printed
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
@@ -23,7 +23,7 @@ def across_regions() -> float:
     return FiniteChannel(Ordered(range(4)), 1.2, rows).loss().epsilon()
 
 
-def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """Divide the places."""
     rows, notes, checks = [], [], []
     why = "which places were drawn, and how they were divided, is not told"
@@ -36,7 +36,11 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
             printed(f"{name}: places", str(count), len(found.region), why),
             printed(f"{name}: regions", str(wanted), len(found.sizes), why),
             claimed(f"{name}: the smallest region has at least {smallest} places", found.sizes.min() >= smallest, why),
-            claimed(f"{name}: the largest has at most {largest}", found.sizes.max() <= largest, f"it has {found.sizes.max()}: {why}"),
+            claimed(
+                f"{name}: the largest has at most {largest}",
+                found.sizes.max() <= largest,
+                f"it has {found.sizes.max()}: {why}",
+            ),
         ]
     checks.append(
         claimed(
@@ -56,6 +60,8 @@ def plot(result: Result) -> "pictures.Figure":
         for region in sorted(set(result.numbers("region", data=name))):
             lat, lon = (result.numbers(column, data=name, region=int(region)) for column in ("latitude", "longitude"))
             number = int(region)
-            chart.plot(lon, lat, linestyle="", markersize=3, marker=style.MARKERS[number // 8 % 8], color=style.COLOURS[number % 8])
+            chart.plot(
+                lon, lat, linestyle="", markersize=3, marker=style.MARKERS[number // 8 % 8], color=style.COLOURS[number % 8]
+            )
         chart.set(title=str(name), xlabel="longitude, degrees", ylabel="latitude, degrees")
     return figure

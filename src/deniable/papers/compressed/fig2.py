@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from deniable.papers.compressed import drawing, sweep
 from deniable.papers.data import Data
-from deniable.papers.figure import Figure, Pace, Result
+from deniable.papers.figure import ALL, Figure, Pace, Result
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 FIGURE = Figure("compressed/fig2", "Compressed RR", "bits of a message against epsilon", seconds=6, minutes=3)
 
 
-def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """Messages of some people on ratings."""
     return sweep.result("epsilon", sweep.BUDGETS, quick, seed, data, pace, times=False)
 

@@ -10,7 +10,7 @@ from deniable.mechanisms import Compressed
 from deniable.papers import style
 from deniable.papers.compressed.messages import EPSILON
 from deniable.papers.data import Data
-from deniable.papers.figure import Figure, Pace, Result, claimed, coins_for, random_for
+from deniable.papers.figure import ALL, Figure, Pace, Result, claimed, coins_for, random_for
 from deniable.papers.lists import rated
 from deniable.sparse.channel import Channel
 from deniable.sparse.common import common_with
@@ -23,7 +23,7 @@ COLUMNS = ("pair", "common", "own films", "way", "absolute error", "exact standa
 PLAIN = "plain response"
 
 
-def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """One of two people knows their own films, and has a response of the other's."""
     held = rated(data, seed)
     size, pairs = held.size, pace.times(quick, 150, 1000)
@@ -44,7 +44,11 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
     table = Result(COLUMNS, rows, (claimed("", True, ""),))
     errors = {name: table.numbers("absolute error", way=name) for name in (PLAIN, *ways)}
     scaled = {
-        name: float(np.sqrt(np.mean((table.numbers("absolute error", way=name) / table.numbers("exact standard error", way=name)) ** 2)))
+        name: float(
+            np.sqrt(
+                np.mean((table.numbers("absolute error", way=name) / table.numbers("exact standard error", way=name)) ** 2)
+            )
+        )
         for name in (PLAIN, *ways)
     }
     worse = float(np.sqrt((errors["compressed, alpha 2"] ** 2).mean() / (errors[PLAIN] ** 2).mean()))
@@ -55,7 +59,8 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
         claimed(
             "accuracy declines only slightly (by less than half)",
             worse < 1.5,
-            f"at alpha 2 the error is {worse:.2f} times that of plain response (exactly {exact:.2f} at the paper's settings; erratum Compressed C3)",
+            f"at alpha 2 the error is {worse:.2f} times that of plain response "
+            f"(exactly {exact:.2f} at the paper's settings; erratum Compressed C3)",
         ),
     )
     notes = (f"{held.note}; {pairs} random pairs", "ours hides the number of films too; at alpha 1.5 less is lost")
@@ -67,7 +72,13 @@ def plot(result: Result) -> "pictures.Figure":
     figure, (chart,) = style.blank(width=5)
     for number, way in enumerate(style.distinct(result.column("way"))):
         values = np.sort(result.numbers("absolute error", way=way))
-        chart.plot(values, np.arange(1, len(values) + 1) / len(values), color=style.COLOURS[number], linestyle=style.DASHES[number], label=str(way))
+        chart.plot(
+            values,
+            np.arange(1, len(values) + 1) / len(values),
+            color=style.COLOURS[number],
+            linestyle=style.DASHES[number],
+            label=str(way),
+        )
     chart.set(xlabel="absolute error of the number of common films", ylabel="share of pairs", xscale="symlog")
     style.legend(figure, chart, 3)
     return figure

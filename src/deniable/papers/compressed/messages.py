@@ -20,7 +20,13 @@ Floats = NDArray[np.float64]
 
 COLUMNS = ("differing", "way", "bits", "milliseconds")
 MEASURED = ("milliseconds",)
-PUBLISHED, OURS, ACCURATE, LIST, SUBSET = "as published (paper's cost)", "ours, alpha 2", "ours, alpha 1.5", "list, not private", "subset, not private"
+PUBLISHED, OURS, ACCURATE, LIST, SUBSET = (
+    "as published (paper's cost)",
+    "ours, alpha 2",
+    "ours, alpha 1.5",
+    "list, not private",
+    "subset, not private",
+)
 EPSILON = 1.0
 LEAK = "the number of chunks tells how many coordinates differ, so nothing is promised (erratum Compressed C1)"
 
@@ -99,21 +105,29 @@ def slope(cost: Cost) -> float:
 
 def size_checks(costs: dict[str, Cost], size: int, linear: bool = True) -> list[Check]:
     """What the text says of the three figures."""
-    cost, best = costs[PUBLISHED], costs[OURS]
+    cost = costs[PUBLISHED]
     listed = cost.differing * np.log2(size)
     subset = np.array([Costs(Channel.of(EPSILON), size, int(d)).subset for d in cost.differing])
     checks = [
-        claimed("the cost is lower than that of a list without privacy, for all", (cost.bits < listed).all(), "for very few coordinates it is not"),
-        claimed("and than that of the fairest code of the set, for all", (cost.bits < subset).all(), "for very few coordinates it is not"),
-        claimed("the published protocol keeps epsilon", _promises(size), LEAK),
         claimed(
-            "the published chunks take the fewest bits",
-            cost.bits.sum() <= best.bits.sum(),
-            f"ours take {best.bits.sum() / cost.bits.sum():.2f} of them and hide the number too (improvement: chunk loads)",
+            "the cost is lower than that of a list without privacy, for all",
+            (cost.bits < listed).all(),
+            "for very few coordinates it is not",
         ),
+        claimed(
+            "and than that of the fairest code of the set, for all",
+            (cost.bits < subset).all(),
+            "for very few coordinates it is not",
+        ),
+        claimed("the published protocol keeps epsilon", _promises(size), LEAK),
     ]
     if linear:
-        checks.insert(0, near("bits for each differing coordinate, about 2 (within a quarter)", "2", slope(cost), 0.25, "the text rounds"))
+        checks.insert(
+            0,
+            near(
+                "bits for each differing coordinate, about 2 (within a quarter)", "2", slope(cost), 0.25, "the text rounds"
+            ),
+        )
     return checks
 
 
@@ -124,5 +138,11 @@ def _promises(size: int) -> bool:
 def size_result(held: Lists, count: int, seed: int, pace: Pace, linear: bool = True) -> Result:
     """The whole result of one of the three figures."""
     rows, costs = against_size(held, count, seed, pace)
-    notes = (f"{held.note}; {min(count, len(held.lists))} of them", "times are processor time on this machine, and not in the CSV", "the published encoder is not run: ours finds labels of the same law")
-    return Result(COLUMNS, rows, tuple(size_checks(costs, held.size, linear)), notes, MEASURED)
+    notes = (
+        f"{held.note}; {min(count, len(held.lists))} of them",
+        "times are processor time on this machine, and not in the CSV",
+        "the published encoder is not run: ours finds labels of the same law",
+    )
+    share = costs[OURS].bits.sum() / costs[PUBLISHED].bits.sum()
+    better = f"fuller chunks take {share:.2f} of the published bits, and hide how many coordinates differ"
+    return Result(COLUMNS, rows, tuple(size_checks(costs, held.size, linear)), notes, MEASURED, (better,))

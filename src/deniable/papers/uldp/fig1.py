@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from deniable.papers import style
 from deniable.papers.data import Data
-from deniable.papers.figure import Figure, Pace, Result, claimed
+from deniable.papers.figure import ALL, Figure, Pace, Result, claimed
 from deniable.papers.uldp.mechanisms import hashed_epsilon, sized, stated_error, total
 
 if TYPE_CHECKING:
@@ -16,17 +16,19 @@ EPSILON, SHARE, ANSWERS, SIZES = 2.0, 0.5, 1000, (10, 25, 50, 100, 200, 400, 800
 NAMES = ("uRR", "uRAP", "uHR", "uLH", "uSS lean", "block design")
 
 
-def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """Exact errors and the lengths of the reports that are really sent."""
     rows = []
     for size in pace.over(SIZES):
         for name in NAMES:
             made = sized(name, size, EPSILON, SHARE, ANSWERS - size)
             error = stated_error(name, size, EPSILON, SHARE) if name in ("uRR", "uRAP", "uLH") else total(made, SHARE)
-            true = hashed_epsilon(size, EPSILON, SHARE) if name == "uLH" else made.loss().epsilon()
-            rows.append((size, name, error, made.layout.bits, true))
+            cost = hashed_epsilon(size, EPSILON, SHARE) if name == "uLH" else made.loss().epsilon()
+            rows.append((size, name, error, made.layout.bits, cost))
     table = Result(COLUMNS, rows, (claimed("", True, ""),))
-    growth = {name: table.numbers("n x MSE", mechanism=name)[-1] / table.numbers("n x MSE", mechanism=name)[0] for name in NAMES}
+    growth = {
+        name: table.numbers("n x MSE", mechanism=name)[-1] / table.numbers("n x MSE", mechanism=name)[0] for name in NAMES
+    }
     bits = {name: table.numbers("bits of a report", mechanism=name) for name in NAMES}
     true = table.numbers("true epsilon", mechanism="uLH")
     checks = (

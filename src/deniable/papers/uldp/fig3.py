@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from deniable.papers import style
 from deniable.papers.data import Data
-from deniable.papers.figure import Figure, Pace, Result, claimed
+from deniable.papers.figure import ALL, Figure, Pace, Result, claimed
 from deniable.papers.histograms import STATED
 from deniable.papers.uldp.mechanisms import EPSILONS, OURS, PUBLISHED, hashed_epsilon, sized, stated_error, total
 
@@ -15,7 +15,7 @@ FIGURE = Figure("uldp/fig3", "ULDP", "error by theory against epsilon, in the se
 COLUMNS = ("setting", "epsilon", "mechanism", "n x MSE", "true epsilon")
 
 
-def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """The paper's formulas for the paper's mechanisms, and the exact errors of ours."""
     rows = []
     for name, (_, size, share, _) in pace.over(list(STATED.items())):
@@ -24,13 +24,12 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
                 made = sized(each, size, epsilon, share)
                 error = stated_error(each, size, epsilon, share) if each in PUBLISHED else total(made, share)
                 setting = f"{name}: {size} sensitive, open share {share:g}"
-                true = hashed_epsilon(size, epsilon, share) if each == "uLH" else made.loss().epsilon()
-                rows.append((setting, epsilon, each, error, true))
+                cost = hashed_epsilon(size, epsilon, share) if each == "uLH" else made.loss().epsilon()
+                rows.append((setting, epsilon, each, error, cost))
     table = Result(COLUMNS, rows, (claimed("", True, ""),))
     errors = {name: table.numbers("n x MSE", mechanism=name) for name in (*PUBLISHED, *OURS)}
     epsilons, true = table.numbers("epsilon", mechanism="uLH"), table.numbers("true epsilon", mechanism="uLH")
     worse = errors["uUE"] > errors["uRAP"] * (1 + 1e-9)
-    large = table.numbers("epsilon", mechanism="uSS") <= 4.0
     checks = (
         claimed("uSS is never worse than uRR", (errors["uSS"] <= errors["uRR"] * (1 + 1e-9)).all(), "of its parameters"),
         claimed(
@@ -48,14 +47,10 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
             (true <= epsilons * (1 + 1e-9)).all(),
             f"it costs up to {(true - epsilons).max():.3g} more (erratum ULDP E1)",
         ),
-        claimed(
-            "no mechanism with this promise is better than those of the paper",
-            not (errors["uSS lean"] < errors["uSS"] * (1 - 1e-9))[large].any(),
-            f"the same reports, estimated without their noisy part, have down to {(errors['uSS lean'] / errors['uSS']).min():.2f}"
-            " of the error (improvement: lean estimator)",
-        ),
     )
-    return Result(COLUMNS, rows, checks, ("settings as the paper states them; no data needed",))
+    gain = float((errors["uSS lean"] / errors["uSS"]).min())
+    better = f"uSS, the same reports estimated without their noisy part (lean), has down to {gain:.2f} of the error of uSS"
+    return Result(COLUMNS, rows, checks, ("settings as the paper states them; no data needed",), improved=(better,))
 
 
 def plot(result: Result) -> "pictures.Figure":

@@ -9,9 +9,19 @@ from deniable.domains import Categories
 from deniable.mechanisms import Unary
 from deniable.papers import style
 from deniable.papers.data import Data
-from deniable.papers.figure import Figure, Pace, Result, claimed, printed
+from deniable.papers.figure import ALL, Figure, Pace, Result, claimed, printed
 from deniable.papers.histograms import STATED, histogram
-from deniable.papers.uldp.mechanisms import EPSILONS, FEW, LEAN, OURS, PUBLISHED, Measured, as_expected, measure, stated_error
+from deniable.papers.uldp.mechanisms import (
+    EPSILONS,
+    FEW,
+    LEAN,
+    OURS,
+    PUBLISHED,
+    Measured,
+    as_expected,
+    measure,
+    stated_error,
+)
 from deniable.wrappers.published import published_optimum
 
 if TYPE_CHECKING:
@@ -22,7 +32,7 @@ COLUMNS = ("data", "epsilon", "mechanism", "n x MSE", "standard error", "exact",
 PEOPLE = 20_000, 200_000
 
 
-def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """Repeated collections, beside the exact error and the paper's formula."""
     rows, found, notes = [], list[Measured](), [LEAN]
     people, repeats = pace.times(quick, *PEOPLE), pace.times(quick, 5, 50)
@@ -54,7 +64,10 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
         printed("p of uRAP at epsilon 5", "0.924", symmetric[5.0], "of another formula"),
         printed("p of uUE for Census at epsilon 0.5", "0.5", p[0.5], "of another formula"),
         printed(
-            "p of uUE for Census at epsilon 5", "0.517", p[5.0], "it is cut off after three digits, not rounded (erratum ULDP E11)"
+            "p of uUE for Census at epsilon 5",
+            "0.517",
+            p[5.0],
+            "it is cut off after three digits, not rounded (erratum ULDP E11)",
         ),
         claimed(
             "uHR hardly changes above epsilon 3.5 (by less than a tenth)",

@@ -8,9 +8,9 @@ from deniable.domains import Categories
 from deniable.mechanisms import SubsetSelection
 from deniable.papers import style
 from deniable.papers.data import Data
-from deniable.papers.figure import Figure, Pace, Result, claimed, coins_for
+from deniable.papers.figure import ALL, Figure, Pace, Result, claimed, coins_for
 from deniable.papers.histograms import STATED, Histogram, histogram
-from deniable.papers.uldp.mechanisms import FAMILIES, FEW, EPSILONS, measure
+from deniable.papers.uldp.mechanisms import EPSILONS, FAMILIES, FEW, measure
 from deniable.papers.uldp.pilot import PILOT, measured_share, published_pilot
 from deniable.wrappers.pilot import Pilot
 from deniable.wrappers.published import PublishedUtility
@@ -24,7 +24,7 @@ PEOPLE = 20_000, 200_000
 OURS = "uSS lean, merged"
 
 
-def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """The paper discards the pilot's answers; ours are kept."""
     rows, notes = [], []
     people, repeats = pace.times(quick, *PEOPLE), pace.times(quick, 5, 50)
@@ -40,16 +40,23 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
                 rows.append((name, epsilon, each, float(errors.mean()), spread, known.exact))
     table = Result(COLUMNS, rows, (claimed("", True, ""),))
     extra = {
-        each: float(np.mean(table.numbers("n x MSE, pilot", mechanism=each) / table.numbers("n x MSE, known", mechanism=each)))
+        each: float(
+            np.mean(table.numbers("n x MSE, pilot", mechanism=each) / table.numbers("n x MSE, known", mechanism=each))
+        )
         for each in (*FAMILIES, OURS)
     }
     checks = [
-        claimed(f"{each} with a pilot is within a quarter of knowing the share ({extra[each]:.3f} times the error)",
-                extra[each] < 1.25, "a pilot of so few people misses the share")
+        claimed(
+            f"{each} with a pilot is within a quarter of knowing the share ({extra[each]:.3f} times the error)",
+            extra[each] < 1.25,
+            "a pilot of so few people misses the share",
+        )
         for each in FAMILIES
     ]
     checks.append(
-        claimed("keeping the pilot's answers costs no more than discarding them", extra[OURS] <= extra["uSS"] + 0.05, "of chance")
+        claimed(
+            "keeping the pilot's answers costs no more than discarding them", extra[OURS] <= extra["uSS"] + 0.05, "of chance"
+        )
     )
     return Result(COLUMNS, rows, tuple(checks), tuple(notes))
 
@@ -61,7 +68,9 @@ def discarded(held: Histogram, name: str, epsilon: float, people: int, seed: int
     answers = np.repeat(np.arange(len(counts)), counts)
     coins = coins_for(seed, "rest", held.name, name, epsilon, number)
     rest = answers[np.argsort(coins.below(1 << 50, len(answers)), kind="stable")[round(PILOT * len(answers)) :]]
-    made = PublishedUtility.recommended(FAMILIES[name], Categories(range(len(counts))), held.sensitive, epsilon, round(share, 4))
+    made = PublishedUtility.recommended(
+        FAMILIES[name], Categories(range(len(counts))), held.sensitive, epsilon, round(share, 4)
+    )
     found = made.estimate(made.tally(made.perturb(rest, coins))).values
     own = np.bincount(rest, minlength=len(counts)) / len(rest)  # its error is about the people who were asked
     return float(len(answers) * ((found - own) ** 2).sum())

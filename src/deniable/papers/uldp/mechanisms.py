@@ -15,7 +15,14 @@ from deniable.mechanisms import BlockDesign, DirectResponse, HadamardResponse, L
 from deniable.mechanisms.subset import chance
 from deniable.papers.figure import coins_for
 from deniable.papers.histograms import Histogram
-from deniable.wrappers.published import PublishedUtility, disguise, published_error, published_optimum, told_beside, true_odds
+from deniable.wrappers.published import (
+    PublishedUtility,
+    disguise,
+    published_error,
+    published_optimum,
+    told_beside,
+    true_odds,
+)
 from deniable.wrappers.utility import OpenAnswers, UtilityOptimized
 
 Floats = NDArray[np.float64]
@@ -25,7 +32,9 @@ OURS = ("uSS lean", "block design")
 FAMILIES: dict[str, type[PureProtocol]] = {"uSS": SubsetSelection, "uUE": Unary, "uLH": LocalHashing}
 EPSILONS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
 FEW = (0.5, 1.0, 2.0, 3.5, 5.0)
-LEAN = "uRAP and uHR are run with an estimator that is better than theirs, and uLH with a family of functions that we can name"
+LEAN = (
+    "uRAP and uHR are run with an estimator that is better than theirs, and uLH with a family of functions that we can name"
+)
 
 
 def mechanism(name: str, domain: Categories, secret: Sequence[int], epsilon: float, share: float) -> OpenAnswers:
@@ -64,8 +73,10 @@ def stated_error(name: str, size: int, epsilon: float, share: float) -> float:
     """
     odds, theta = odds_below(epsilon), Fraction(share)
     if name in ("uRAP", "uRR"):
-        base = Unary.symmetric(Categories(range(size)), epsilon) if name == "uRAP" else DirectResponse(
-            Categories(range(size)), epsilon
+        base = (
+            Unary.symmetric(Categories(range(size)), epsilon)
+            if name == "uRAP"
+            else DirectResponse(Categories(range(size)), epsilon)
         )
         told = 1 - (1 - base.p + base.p / odds) if name == "uRAP" else (odds - 1) * base.q
         return float(published_error(size, base.p, base.q, told, theta))

@@ -14,7 +14,9 @@ NAMES = (*PUBLISHED, "uSS lean")
 Metric = Callable[[Floats, Floats], float]
 
 
-def judged(quick: bool, seed: int, data: Data, pace: Pace, metrics: dict[str, Metric], sets: tuple[str, ...]) -> tuple[list[Row], list[str]]:
+def judged(
+    quick: bool, seed: int, data: Data, pace: Pace, metrics: dict[str, Metric], sets: tuple[str, ...]
+) -> tuple[list[Row], list[str]]:
     """Rows of data, epsilon, mechanism, and mean and standard error of each metric; and notes on the data."""
     rows, notes = list[Row](), []
     people, repeats = pace.times(quick, *PEOPLE), pace.times(quick, 5, 50)

@@ -5,14 +5,22 @@ from typing import TYPE_CHECKING
 
 from deniable.papers import style
 from deniable.papers.data import Data
-from deniable.papers.figure import Figure, Pace, Result, claimed
+from deniable.papers.figure import ALL, Figure, Pace, Result, Row, claimed
 from deniable.papers.uldp.mechanisms import OURS, PUBLISHED, sized, stated_error, total
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
 FIGURE = Figure("uldp/table1", "ULDP", "bits of a report, and how the error grows with s and epsilon", seconds=2)
-COLUMNS = ("mechanism", "bits by the formula", "bits of a report", "growth with s, small epsilon", "growth with s, medium epsilon", "order-optimal (paper)", "error times (E - 1)^2 / (s E)")
+COLUMNS = (
+    "mechanism",
+    "bits by the formula",
+    "bits of a report",
+    "growth with s, small epsilon",
+    "growth with s, medium epsilon",
+    "order-optimal (paper)",
+    "error times (E - 1)^2 / (s E)",
+)
 ANSWERS, SIZE, HIGH, MEDIUM = 1000, 400, 0.5, 3.0
 OPTIMAL = {"uRR": "no", "uRAP": "high privacy only", "uSS": "yes", "uUE": "yes", "uLH": "yes"}
 
@@ -32,9 +40,9 @@ def formula_bits(name: str) -> float:
     return math.nan
 
 
-def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """For 1,000 answers of which 400 are sensitive; the growth is the power of s between 200 and 400."""
-    rows = []
+    rows = list[Row]()
     for name in pace.over((*PUBLISHED, *OURS)):
         made = sized(name, SIZE, MEDIUM, 0.5, ANSWERS - SIZE)
         growth = []
@@ -54,10 +62,21 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
     checks = (
         claimed("uSS, uUE and uLH grow linearly in s", all(linear), "of other terms"),
         claimed("uRR grows quadratically in s", abs(float(found["uRR"][4]) - 2) < 0.2, "of other terms"),
-        claimed("uRAP is not order-optimal at medium privacy", scale["uRAP"] > 1.5 * scale["uSS"], "epsilon is too small to see it"),
-        claimed("uLH has the shortest reports", bits["uLH"] == min(bits[name] for name in PUBLISHED), "a report must name its hash function (erratum ULDP E7)"),
+        claimed(
+            "uRAP is not order-optimal at medium privacy",
+            scale["uRAP"] > 1.5 * scale["uSS"],
+            "epsilon is too small to see it",
+        ),
+        claimed(
+            "uLH has the shortest reports",
+            bits["uLH"] == min(bits[name] for name in PUBLISHED),
+            "a report must name its hash function (erratum ULDP E7)",
+        ),
     )
-    note = f"{ANSWERS} answers, {SIZE} sensitive, open share 0.5, epsilon {HIGH:g} and {MEDIUM:g}; ours names no hash function: {bits['block design']:g} bits"
+    note = (
+        f"{ANSWERS} answers, {SIZE} sensitive, open share 0.5, epsilon {HIGH:g} and "
+        f"{MEDIUM:g}; ours names no hash function: {bits['block design']:g} bits"
+    )
     return Result(COLUMNS, rows, checks, (note,))
 
 

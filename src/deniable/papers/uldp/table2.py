@@ -8,7 +8,7 @@ from deniable.domains import Categories
 from deniable.mechanisms import SubsetSelection
 from deniable.papers import style
 from deniable.papers.data import Data
-from deniable.papers.figure import Figure, Pace, Result, claimed, printed
+from deniable.papers.figure import ALL, Figure, Pace, Result, claimed, printed
 from deniable.papers.histograms import STATED, histogram
 from deniable.papers.uldp.mechanisms import EPSILONS, sized
 from deniable.papers.uldp.pilot import PILOT, expected_error, measured_share, published_pilot
@@ -28,7 +28,7 @@ TOLD = {"uSS": "0.20", "uUE": "0.0028", "uLH": "0.18"}  # at epsilon 0.5 for Nor
 PEOPLE = 100_000
 
 
-def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """Expected errors at the stated sizes, and measured ones on the data."""
     rows, notes = [], []
     repeats, epsilons = pace.times(quick, 2, 50), EPSILONS[:: 3 if quick else 1]
@@ -47,19 +47,26 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = Pace()) -> Result:
                 shares = [measured_share(made, held, most, seed, number) for number in range(repeats)]
                 errors += [100 * abs(found - held.open_share) / held.open_share for found in shares]
             spread = float(np.std(errors) / np.sqrt(len(errors)))
-            rows.append((name, each, float(stated[name]), float(np.mean(expected)), expected[0], float(np.mean(errors)), spread))
-    notes.append(f"expected: over epsilon 0.5 to 5 at the stated sizes; measured: {len(epsilons)} budgets, {repeats} pilots each")
+            rows.append(
+                (name, each, float(stated[name]), float(np.mean(expected)), expected[0], float(np.mean(errors)), spread)
+            )
+    notes.append(
+        f"expected: over epsilon 0.5 to 5 at the stated sizes; measured: {len(epsilons)} budgets, {repeats} pilots each"
+    )
     table = Result(COLUMNS, rows, (claimed("", True, ""),))
     told = {each: sized(each, 230, 0.5, 0.77).told_share for each in TOLD}
     ours = UtilityOptimized(SubsetSelection, Categories(range(235)), range(230), 0.5, 0.77).told_share
-    checks = [printed(f"z* of {each} for Normal at epsilon 0.5", stated, told[each], "our hash functions have a q of their own")
-              for each, stated in TOLD.items()]
+    checks = [
+        printed(f"z* of {each} for Normal at epsilon 0.5", stated, told[each], "our hash functions have a q of their own")
+        for each, stated in TOLD.items()
+    ]
     for name in STATED:
         for each in PRINTED:
             low, high = (float(table.numbers(column, data=name, mechanism=each)[0]) for column in COLUMNS[3:5])
             checks.append(
                 claimed(
-                    f"{each} on {name}: the printed {PRINTED[each][name]} % lies between what is expected on average ({low:.2f}) and "
+                    f"{each} on {name}: the printed {PRINTED[each][name]} % "
+                    f"lies between what is expected on average ({low:.2f}) and "
                     f"at epsilon 0.5 ({high:.2f}), a tenth allowed for chance",
                     low / 1.1 <= float(PRINTED[each][name]) <= 1.1 * high,
                     "of chance: the paper does not tell how many pilots it averages",
