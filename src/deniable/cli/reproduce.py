@@ -31,9 +31,22 @@ SHOWN = 40  # rows of a table on the screen; all of them are in the CSV
     help="Where to write.",
 )
 @click.option("--seed", type=int, default=1, show_default=True, metavar="N", help="Of all coins and made-up data.")
+@click.option(
+    "--pages",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write pages and pictures from all results in --out to DIR.",
+)
 @options.json_flag
 def reproduce(
-    names: tuple[str, ...], everything: bool, quick: bool, data: Path | None, out: Path, seed: int, as_json: bool
+    names: tuple[str, ...],
+    everything: bool,
+    quick: bool,
+    data: Path | None,
+    out: Path,
+    seed: int,
+    pages: Path | None,
+    as_json: bool,
 ) -> None:
     """Make FIGURE anew, such as brr/fig5, from what runs here, and compare it with what the paper says.
 
@@ -53,7 +66,10 @@ def reproduce(
     from deniable.papers import FIGURES, Data, load, missing
 
     if not names and not everything:
-        _list(as_json)
+        if pages is None:
+            _list(as_json)
+        else:
+            _pages(out, pages)
         return
     if names and everything:
         raise InvalidParameter("Name some figures, or say --all, not both.")
@@ -70,6 +86,18 @@ def reproduce(
         result = _run(each, quick, seed, given)
         written = _write(each, result, out)
         _show(each, result, written, as_json)
+    if pages is not None:
+        _pages(out, pages)
+
+
+def _pages(out: Path, pages: Path) -> None:
+    """From what was kept, so that figures need not be made again."""
+    from deniable.papers.pages import kept_results, write
+
+    results = kept_results(out)
+    if not results:
+        raise InvalidParameter(f"There are no results in {out}. Make some first: deniable reproduce --all.")
+    click.echo(f"{len(write(pages, results))} pages and pictures of {len(results)} figures written to {pages}.")
 
 
 def _run(each: "Loaded", quick: bool, seed: int, data: object) -> "Result":
@@ -82,12 +110,13 @@ def _run(each: "Loaded", quick: bool, seed: int, data: object) -> "Result":
 
 
 def _write(each: "Loaded", result: "Result", out: Path) -> list[Path]:
-    """The CSV, the times if there are any, and the picture if it can be drawn."""
+    """The CSV, all of the result as JSON, the times if there are any, and the picture if it can be drawn."""
     from deniable.cli.targets import draw, write_text
 
     stem = each.figure.name.replace("/", "-")
-    written = [out / f"{stem}.csv"]
+    written = [out / f"{stem}.csv", out / f"{stem}.json"]
     write_text(written[0], result.csv())
+    write_text(written[1], result.json())
     if result.measured:
         written.append(out / f"{stem}-times.csv")
         write_text(written[-1], result.csv(measured=True))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from deniable.errors import InvalidParameter
 from deniable.papers.data import Data
+from deniable.papers.errata import Paper
 from deniable.papers.figure import Figure, Pace, Result
 
 if TYPE_CHECKING:
@@ -48,3 +49,8 @@ def missing(figure: Figure) -> list[str]:
     """The extras that a figure needs and that are not installed."""
     packages = {"learn": "torch", "stats": "scipy", "plot": "matplotlib", "fast": "numba"}
     return [extra for extra in figure.needs if importlib.util.find_spec(packages[extra]) is None]
+
+
+def papers() -> list[Paper]:
+    """All papers, with what is wrong and what is better."""
+    return [importlib.import_module(f"deniable.papers.{folder}.about").PAPER for folder in NAMES]

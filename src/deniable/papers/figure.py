@@ -6,9 +6,10 @@ that nobody can write "reproduced" under a figure that is not.
 
 import csv
 import io
+import json
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from typing import TypeVar
 
@@ -73,7 +74,7 @@ def printed(claim: str, stated: str, ours: float, otherwise: str) -> Check:
 def near(claim: str, stated: str, ours: float, within: float, otherwise: str) -> Check:
     """A number that was read off a drawing or is called approximate: it is matched within a share of itself."""
     number = float(stated)
-    return Check(claim, abs(ours - number) <= within * abs(number), otherwise, stated, float(ours))
+    return Check(claim, bool(abs(ours - number) <= within * abs(number)), otherwise, stated, float(ours))
 
 
 def rounds_to(number: float, stated: str) -> bool:
@@ -81,7 +82,7 @@ def rounds_to(number: float, stated: str) -> bool:
     decimal = Decimal(stated)
     exponent = decimal.as_tuple().exponent
     assert isinstance(exponent, int)
-    return abs(number - float(decimal)) <= 0.5 * 10.0**exponent * (1 + ROUNDING) + ROUNDING * abs(number)
+    return bool(abs(number - float(decimal)) <= 0.5 * 10.0**exponent * (1 + ROUNDING) + ROUNDING * abs(number))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +137,19 @@ class Result:
         for row in self.rows:
             writer.writerow([written(row[place]) for place in kept])
         return text.getvalue()
+
+    def json(self) -> str:
+        """Everything, to be read again by `result_from`."""
+        return json.dumps(asdict(self), indent=1)
+
+
+def result_from(text: str) -> Result:
+    """A result that was kept as JSON."""
+    kept = json.loads(text)
+    checks = tuple(Check(**check) for check in kept["checks"])
+    rows = [tuple(row) for row in kept["rows"]]
+    lists = {name: tuple(kept[name]) for name in ("notes", "measured", "improved")}
+    return Result(tuple(kept["columns"]), rows, checks, **lists)
 
 
 def written(cell: Cell) -> str:

@@ -106,6 +106,7 @@ def _made(name: str, seed: int) -> Histogram:
     mark[secret] = True
     weights[mark] *= (1 - share) / weights[mark].sum()
     weights[~mark] *= share / weights[~mark].sum()
-    held: Ints = np.diff(np.rint(np.cumsum(weights) * people).astype(np.int64), prepend=0)
+    held = np.rint(np.cumsum(weights) * people).astype(np.int64)
+    held[1:] -= held[:-1].copy()
     note = f"{name}: stand-in, {people:,} made-up people with the stated open share {share:g}"
     return Histogram(name, held, tuple(secret.tolist()), note, False)
