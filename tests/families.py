@@ -29,6 +29,7 @@ MECHANISMS: list[dn.Mechanism] = [
     *NUMBERS.values(),
     dn.PrivUnit(DIRECTIONS, 2.0),
     dn.UnitCodes(DIRECTIONS, 2.0),
+    dn.UnitAxes(DIRECTIONS, 2.0),
     dn.EqualWeight(dn.Categories(range(3)), Fraction(1, 2)),
     dn.ThreeState.ewrr(1.0),
     dn.PCKVUnary(KEYS, 1.0),

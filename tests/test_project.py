@@ -24,9 +24,11 @@ ORDER = [
     "graphs",
     "files",
     "aggregate",
+    "audit",
     "device",
     "survey",
     "collector",
+    "learning",
     "papers",
     "cli",
 ]

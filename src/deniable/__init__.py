@@ -1,6 +1,7 @@
 """Local differential privacy that proves what it promises: randomize, count, estimate, certify."""
 
 from deniable.aggregate import Aggregate, Manifest, aggregate, perturb_files
+from deniable.audit import Audit, audit
 from deniable.core.coins import Coins, SecureCoins, SeededCoins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
@@ -77,6 +78,7 @@ from deniable.mechanisms import (
     ThreeOutputs,
     ThreeState,
     Unary,
+    UnitAxes,
     UnitCodes,
     VectorRelease,
     Wheel,
@@ -90,11 +92,13 @@ from deniable.postprocess import base_cut, em, em_channel, least_squares, norm_s
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify
 from deniable.privacy.law import Law, law
+from deniable.privacy.shuffle import ShuffledLoss, shuffled, shuffled_delta
 from deniable.survey import Question, Survey, SurveyCertificate, certify_survey
 from deniable.wrappers import Pilot, PilotedEstimate, PublishedUtility, UtilityOptimized, mechanism_from_json
 
 __all__ = [
     "Aggregate",
+    "Audit",
     "Bipartite",
     "BipartiteGraph",
     "BitRand",
@@ -163,6 +167,7 @@ __all__ = [
     "Rotation",
     "SecureCoins",
     "SeededCoins",
+    "ShuffledLoss",
     "SignMagnitude",
     "SparseVector",
     "Staircase",
@@ -175,6 +180,7 @@ __all__ = [
     "ThreeState",
     "Unary",
     "Unavailable",
+    "UnitAxes",
     "UnitCodes",
     "UnitVectors",
     "UtilityOptimized",
@@ -182,6 +188,7 @@ __all__ = [
     "Vectors",
     "Wheel",
     "aggregate",
+    "audit",
     "base_cut",
     "certify",
     "certify_survey",
@@ -208,6 +215,8 @@ __all__ = [
     "read_losses",
     "read_reports",
     "required_n",
+    "shuffled",
+    "shuffled_delta",
     "to_arrow",
     "top_f1",
     "top_ndcg",

@@ -7,6 +7,7 @@ import click
 
 from deniable.cli.aggregate import aggregate
 from deniable.cli.answer import answer, simulate
+from deniable.cli.audit import audit
 from deniable.cli.certify import certify
 from deniable.cli.compare import compare
 from deniable.cli.demo import demo
@@ -82,6 +83,7 @@ for verb in (
     demo,
     plan,
     certify,
+    audit,
     perturb,
     aggregate,
     estimate,

@@ -157,6 +157,26 @@ def _read_parquet(path: Path, column: str, size: int) -> Iterator[tuple[Texts, f
         raise EmptyBatch(f"The file {path} has no rows, so there is nobody to ask.")
 
 
+def read_columns(path: str | PathLike[str], names: Sequence[str]) -> list[list[object]]:
+    """Whole columns of a CSV file as texts, or of a Parquet file as what they hold."""
+    source = Path(path)
+    if not source.is_file():
+        raise InvalidParameter(f"There is no file {source}. Check the name.")
+    if source.suffix != ".parquet":
+        return [[text for texts, _ in _read_csv(source, name, 1 << 16) for text in texts] for name in names]
+    pa = pyarrow_package()
+    try:
+        with open_parquet(source) as file:
+            for name in names:
+                place_of(source, file.schema_arrow.names, name)
+            table = file.read(columns=list(names))
+    except (pa.ArrowException, OSError):
+        raise InvalidParameter(f"The file {source} is not a whole Parquet file. Copy or export it again.") from None
+    if not table.num_rows:
+        raise EmptyBatch(f"The file {source} has no rows.")
+    return [table.column(name).to_pylist() for name in names]
+
+
 def place_of(path: Path, names: Sequence[str], column: str) -> int:
     """Where a column stands among those of a table; refused if it is not there exactly once."""
     if names.count(column) == 1:

@@ -1,0 +1,264 @@
+"""The search for the event that tells two values apart best. It may be as greedy as it likes: another half is the judge."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.audit.events import Event, Literal, Readings, Rule, Score
+from deniable.audit.features import MOST_LEVELS, Feature
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FEW_VALUES = 8  # values of which all pairs are looked at
+MOST_PAIRS = 40
+MOST_LITERALS = 96
+SHORTLIST = 240
+LONGEST_RULE = 4
+SMALL = 8  # levels of a feature that are looked at together with others
+LEAST_SEEN = 5
+LUCK = 3.0  # deviations by which the best of many events may have been lucky
+PLAIN = 0.02  # epsilon that is given up for an event that is shorter to say
+
+
+@dataclass(frozen=True)
+class Found:
+    """An event, and the pair of values that it tells apart: the places of the likelier and of the other."""
+
+    event: Event
+    pair: tuple[int, int]
+    score: float
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Scores counts by the epsilon that they let expect from `trials` further trials with limits `z` deviations wide."""
+
+    trials: int
+    z: float
+
+    def score(self, first: Ints, of_first: int, second: Ints, of_second: int) -> Floats:
+        """Larger is better; counts are taken some deviations worse than they are, since the best of many were lucky."""
+        p, q = _low(first, LUCK) / of_first, _high(second, LUCK) / of_second
+        later, other = p * (self.trials / 2) + 1e-9, q * (self.trials / 2)
+        width = np.hypot(np.log(later / _low(later, self.z)), np.log(_high(other, self.z) / other))
+        return np.asarray(np.log(np.maximum(p, 1e-12) / q) - width)
+
+
+def _low(count: Floats | Ints, z: float) -> Floats:
+    """About the least mean that gives such a count, z deviations away; never below 0."""
+    return np.asarray(np.maximum(count + z * z / 2 - z * np.sqrt(count + z * z / 4), 1e-12))
+
+
+def _high(count: Floats | Ints, z: float) -> Floats:
+    return np.asarray(count + z * z / 2 + z * np.sqrt(count + z * z / 4))
+
+
+def best(
+    features: Sequence[Feature], fit: Readings, values: Ints, select: Readings, select_values: Ints, judge: Judge
+) -> Found | None:
+    """The event found on the first part that is best on the second."""
+    people = np.bincount(values)
+    tables = [table for feature in features if (table := _Table.of(feature, fit(feature), values, len(people))) is not None]
+    pairs = _pairs(tables, people, judge)
+    found = [each for pair in pairs for each in _level_sets(tables, pair, people, judge)]
+    literals = _literals(tables, people)
+    bits = (
+        np.column_stack([literal.holds(fit) for literal in literals]) if literals else np.zeros((len(values), 0), np.bool_)
+    )
+    found += _rules(literals, bits, values, pairs, people, judge)
+    for pair in pairs:
+        found += _scores(literals, bits, tables, fit, values, pair, judge)
+    found.sort(key=lambda each: -each.score)
+    again = [_judged(each, select, select_values, judge) for each in found[:SHORTLIST]]
+    return max(again, key=lambda each: each.score - PLAIN * _length(each.event), default=None)
+
+
+def _length(event: Event) -> float:
+    """How long it takes to say: of events that are about as good, the plainest is taken."""
+    if isinstance(event, Score):
+        return LONGEST_RULE + 1
+    if not event.alone:  # it takes two reports for a trial
+        return LONGEST_RULE + 2
+    return sum(1 + (len(literal.levels) > 1) for literal in event.literals)
+
+
+def _judged(found: Found, read: Readings, values: Ints, judge: Judge) -> Found:
+    holds, (first, second) = found.event.holds(read), found.pair
+    hits, people = (
+        np.bincount(values[holds], minlength=max(found.pair) + 1),
+        np.bincount(values, minlength=max(found.pair) + 1),
+    )
+    score = judge.score(hits[first], int(people[first]), hits[second], int(people[second]))
+    return replace(found, score=float(score))
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """How often each level of a feature occurred under each value."""
+
+    feature: Feature
+    levels: Ints
+    counts: Ints  # of shape (values, levels)
+
+    @classmethod
+    def of(cls, feature: Feature, read: Ints, values: Ints, size: int) -> "_Table | None":
+        levels, which = np.unique(read, return_inverse=True)
+        if len(levels) < 2 or len(levels) > MOST_LEVELS or len(levels) > len(read) // 2:
+            return None
+        counts = np.bincount(values * len(levels) + which, minlength=size * len(levels)).reshape(size, -1)
+        return cls(feature, levels, counts)
+
+
+def _pairs(tables: Sequence[_Table], people: Ints, judge: Judge) -> list[tuple[int, int]]:
+    """The ordered pairs of values to look at: all, or those that single levels tell apart best."""
+    present = np.flatnonzero(people)
+    if len(present) <= FEW_VALUES:
+        return list(itertools.permutations(present.tolist(), 2))
+    scores: dict[tuple[int, int], float] = {}
+    for table in tables:
+        rates = (table.counts[present] + 0.5) / (people[present, None] + 1)
+        first, second = present[rates.argmax(axis=0)], present[rates.argmin(axis=0)]
+        place = np.arange(len(table.levels))
+        score = judge.score(
+            table.counts[first, place], int(people[present].min()), table.counts[second, place], int(people[present].min())
+        )
+        for one, other, value in zip(first.tolist(), second.tolist(), score.tolist(), strict=True):
+            scores[one, other] = max(value, scores.get((one, other), -np.inf))
+    return sorted(scores, key=lambda pair: -scores[pair])[:MOST_PAIRS]
+
+
+def _level_sets(tables: Sequence[_Table], pair: tuple[int, int], people: Ints, judge: Judge) -> Iterator[Found]:
+    """For each feature the best level, and the best set of levels that lean to the first value."""
+    one, other = people[pair[0]], people[pair[1]]
+    for table in tables:
+        first, second = table.counts[pair[0]], table.counts[pair[1]]
+        single = judge.score(first, one, second, other)
+        at = int(single.argmax())
+        yield Found(Rule((Literal(table.feature, table.levels[at : at + 1]),)), pair, float(single[at]))
+        if len(table.levels) == 2:
+            continue
+        order = np.argsort(-(first + 0.5) / (second + 0.5), kind="stable")
+        order = order[(first + second)[order] >= min(LEAST_SEEN, int((first + second).max()))]
+        sets = judge.score(np.cumsum(first[order]), one, np.cumsum(second[order]), other)
+        upto = int(sets.argmax()) + 1
+        if 1 < upto < len(table.levels):
+            yield Found(Rule((Literal(table.feature, np.sort(table.levels[order[:upto]])),)), pair, float(sets[upto - 1]))
+
+
+def _literals(tables: Sequence[_Table], people: Ints) -> list[Literal]:
+    """The levels of features with few of them, those first whose frequency differs most between values."""
+    found: list[tuple[float, Literal]] = []
+    present = np.flatnonzero(people)
+    for table in tables:
+        plain = table.feature.alone and (table.feature.binary or not table.feature.ordered)
+        if len(table.levels) > SMALL or not plain:
+            continue
+        rates = table.counts[present] / people[present, None]
+        spread = (rates.max(axis=0) - rates.min(axis=0)) / np.sqrt(rates.mean(axis=0) * (1 - rates.mean(axis=0)) + 1e-12)
+        for place in (1,) if len(table.levels) == 2 else range(len(table.levels)):
+            found.append((float(spread[place]), Literal(table.feature, table.levels[place : place + 1])))
+    found.sort(key=lambda each: -each[0])
+    return [literal for _, literal in found[:MOST_LITERALS]]
+
+
+def _rules(
+    literals: Sequence[Literal],
+    bits: NDArray[np.bool_],
+    values: Ints,
+    pairs: Sequence[tuple[int, int]],
+    people: Ints,
+    judge: Judge,
+) -> list[Found]:
+    """Two literals or their contraries at once, the best of each pair of values grown while that helps."""
+    if len(literals) < 2:
+        return []
+    opposites = [_opposite(literal, bits[:, place]) for place, literal in enumerate(literals)]
+    both = np.concatenate([bits, ~bits], axis=1)
+    size, together = len(literals), {}
+    for value in {value for pair in pairs for value in pair}:
+        block = both[values == value].astype(np.float32)
+        together[value] = np.rint(block.T @ block).astype(np.int64)
+    found, signed = [], [*literals, *opposites]
+    above = np.triu(np.ones((2 * size, 2 * size), np.bool_), 1)
+    for pair in pairs:
+        scores = judge.score(together[pair[0]], int(people[pair[0]]), together[pair[1]], int(people[pair[1]]))
+        scores[~above] = -np.inf
+        for flat in np.argsort(scores, axis=None)[::-1][:3]:
+            chosen = [int(place) for place in np.unravel_index(flat, scores.shape)]
+            score = float(scores.ravel()[flat])
+            if not np.isfinite(score):
+                continue
+            found.append(Found(Rule(tuple(signed[place] for place in chosen)), pair, score))
+            found += _grown(chosen, score, signed, both, values, pair, people, judge)
+    return found
+
+
+def _opposite(literal: Literal, holds: NDArray[np.bool_]) -> Literal:
+    """That a feature does not have this level: for a binary one, that it has the other."""
+    feature, level = literal.feature, int(literal.levels[0])
+    if feature.binary:
+        return Literal(feature, np.array([1 - level]))
+    contrary = Feature(
+        f"not: {literal.words}",
+        lambda batch: (feature.read(batch) != level).astype(np.int64),
+        f"not: {literal.words}",
+        literal.words,
+    )
+    return Literal(contrary, np.array([1]))
+
+
+def _grown(
+    chosen: list[int],
+    score: float,
+    signed: Sequence[Literal],
+    both: NDArray[np.bool_],
+    values: Ints,
+    pair: tuple[int, int],
+    people: Ints,
+    judge: Judge,
+) -> Iterator[Found]:
+    inside = both[:, chosen].all(axis=1)
+    while len(chosen) < LONGEST_RULE:
+        hits = [both[inside & (values == value)].sum(axis=0) for value in pair]
+        scores = judge.score(hits[0], int(people[pair[0]]), hits[1], int(people[pair[1]]))
+        scores[chosen] = -np.inf
+        place = int(scores.argmax())
+        if scores[place] <= score + 2 * PLAIN:
+            return
+        chosen, score = [*chosen, place], float(scores[place])
+        inside &= both[:, place]
+        yield Found(Rule(tuple(signed[each] for each in chosen)), pair, score)
+
+
+def _scores(
+    literals: Sequence[Literal],
+    bits: NDArray[np.bool_],
+    tables: Sequence[_Table],
+    fit: Readings,
+    values: Ints,
+    pair: tuple[int, int],
+    judge: Judge,
+) -> Iterator[Found]:
+    """A sum of log-odds over all literals, as if they were independent, and over ordered features as if they were normal."""
+    one, other = values == pair[0], values == pair[1]
+    counts = [table.feature for table in tables if table.feature.ordered and not table.feature.binary]
+    if len(literals) + len(counts) < 2:
+        return
+    p, q = ((bits[rows].sum(axis=0) + 0.5) / (rows.sum() + 1) for rows in (one, other))
+    weights = np.log(p / q) - np.log((1 - p) / (1 - q))
+    slopes = []
+    for feature in counts:
+        first, second = fit(feature)[one], fit(feature)[other]
+        slopes.append((first.mean() - second.mean()) / (0.5 * (first.var() + second.var()) + 1e-9))
+    learned = Score(literals, weights, counts, np.array(slopes))
+    sums = bits @ weights + sum(slope * fit(feature) for feature, slope in zip(counts, slopes, strict=True))
+    edges = np.unique(np.quantile(sums, np.linspace(0.002, 0.998, 250)))
+    above = [np.searchsorted(np.sort(sums[rows]), edges) for rows in (one, other)]
+    size = int(one.sum()), int(other.sum())
+    scores = judge.score(size[0] - above[0], size[0], size[1] - above[1], size[1])
+    at = int(scores.argmax())
+    yield Found(replace(learned, threshold=float(edges[at]) - 1e-9), pair, float(scores[at]))

@@ -1,0 +1,149 @@
+"""Clients with bugs that have happened, each of which an audit must find; and what they claim."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import deniable as dn
+from deniable.core.bits import PackedBits
+
+Ints = NDArray[np.int64]
+
+SIZE, CLAIMED = 12, 1.0
+QUESTION = dn.Categories(range(SIZE))
+DRAW = np.random.default_rng(20261116)
+
+
+class BitNotRandomized(dn.Unary):
+    """Noise for the bits 1 to d - 1 only: bit 0 tells whether the value is 0."""
+
+    def randomize(self, truth: Ints, coins: dn.Coins) -> Mapping[str, NDArray[np.uint8]]:
+        cells = PackedBits(super().randomize(truth, coins)["cells"], SIZE)
+        return {"cells": cells.with_bit(0, truth == 0).bytes}
+
+
+class NeverCleared(dn.Unary):
+    """A true bit is never cleared."""
+
+    def randomize(self, truth: Ints, coins: dn.Coins) -> Mapping[str, NDArray[np.uint8]]:
+        cells = PackedBits(super().randomize(truth, coins)["cells"], SIZE)
+        return {"cells": cells.with_bit(truth, np.ones(len(truth), np.bool_)).bytes}
+
+
+class SharedDraws(dn.Unary):
+    """Neighbouring bits share one random number: each bit is right by itself, two together are not."""
+
+    def randomize(self, truth: Ints, coins: dn.Coins) -> Mapping[str, NDArray[np.uint8]]:
+        whole = 1 << 40
+        numbers = np.stack([coins.below(whole, len(truth)) for _ in range(SIZE // 2)], axis=1)
+        limits = np.full((len(truth), SIZE), int(self.q * whole))
+        limits[np.arange(len(truth)), truth] = int(self.p * whole)
+        return {"cells": PackedBits.pack(np.repeat(numbers, 2, axis=1) < limits).bytes}
+
+
+class SameNoise(dn.Unary):
+    """Two people who report one after the other get the same noise."""
+
+    def randomize(self, truth: Ints, coins: dn.Coins) -> Mapping[str, NDArray[np.uint8]]:
+        noise = coins.toss_packed(self.q, (len(truth) + 1) // 2, SIZE).unpack()
+        kept = coins.toss(self.p, (len(truth) + 1) // 2)
+        cells = np.repeat(noise, 2, axis=0)[: len(truth)]
+        cells[np.arange(len(truth)), truth] = np.repeat(kept, 2)[: len(truth)]
+        return {"cells": PackedBits.pack(cells).bytes}
+
+
+def seeded_each_time(value: int) -> int:
+    """A fresh generator with a fixed seed for every report."""
+    return int(dn.DirectResponse(QUESTION, CLAIMED).perturb([value], dn.SeededCoins(1)).columns["value"][0])
+
+
+def seed_from_value(value: int) -> tuple[int, int]:
+    """Local hashing whose hash function depends on the value."""
+    seed = (value * 7919 + int(DRAW.integers(64)) * 97) % 10_007
+    return seed, int(DRAW.integers(4))
+
+
+def ordered_subset(value: int) -> list[int]:
+    """Subset selection that writes the true value first if it is among the chosen."""
+    others = [each for each in range(SIZE) if each != value]
+    if DRAW.random() < 3 * np.e / (3 * np.e + SIZE - 3):
+        return [value, *map(int, DRAW.choice(others, 2, replace=False))]
+    return list(map(int, DRAW.choice(others, 3, replace=False)))
+
+
+def typed(value: int) -> object:
+    """The type of the report tells whether it is true."""
+    if DRAW.random() < np.e / (np.e + SIZE - 1):
+        return [value]
+    return ((value + 1 + int(DRAW.integers(SIZE - 1))) % SIZE,)
+
+
+def long_text(value: int) -> str:
+    """The length of the report goes with the value."""
+    told = value if DRAW.random() < 0.5 else int(DRAW.integers(SIZE))
+    return f"{told:02d}" + "." * (value % 3)
+
+
+def rounded_float(value: int) -> float:
+    """Laplace noise on a number, whose lowest digits betray where it was added."""
+    return value + round(float(DRAW.laplace(0, (SIZE - 1) / CLAIMED))) + value * 1e-6
+
+
+class Fresh:
+    """Says that it remembers, but draws a new report each time."""
+
+    def __call__(self, person: int, value: int) -> int:
+        if DRAW.random() < np.e / (np.e + SIZE - 1):
+            return value
+        return int(value + 1 + DRAW.integers(SIZE - 1)) % SIZE
+
+
+class Remembering(Fresh):
+    """The correct one: a person's report is drawn once."""
+
+    def __init__(self) -> None:
+        self.kept: dict[int, int] = {}
+
+    def __call__(self, person: int, value: int) -> int:
+        if person not in self.kept:
+            self.kept[person] = super().__call__(person, value)
+        return self.kept[person]
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A client with a bug, and how to ask it."""
+
+    client: Any
+    trials: int
+    repeats: int = 1
+    claimed: Any = CLAIMED
+
+
+BUGS: dict[str, Callable[[], Planted]] = {
+    "bit not randomized": lambda: Planted(BitNotRandomized(QUESTION, CLAIMED), 20_000),
+    "never cleared": lambda: Planted(NeverCleared(QUESTION, CLAIMED), 20_000),
+    "shared draws": lambda: Planted(SharedDraws(QUESTION, CLAIMED), 20_000),
+    "same noise": lambda: Planted(SameNoise(QUESTION, CLAIMED), 60_000),
+    "seed reused": lambda: Planted(seeded_each_time, 4_000),
+    "seed from the value": lambda: Planted(seed_from_value, 20_000),
+    "true value first": lambda: Planted(ordered_subset, 20_000),
+    "type": lambda: Planted(typed, 20_000),
+    "length": lambda: Planted(long_text, 20_000),
+    "lowest digits": lambda: Planted(rounded_float, 20_000),
+    "memoization missing": lambda: Planted(Fresh(), 1_500, repeats=20),
+}
+for family in (
+    dn.DirectResponse,
+    dn.Unary,
+    dn.SubsetSelection,
+    dn.LocalHashing,
+    dn.HadamardResponse,
+    dn.BlockDesign,
+    dn.Wheel,
+):
+    BUGS[f"epsilon doubled: {family.wire}"] = lambda family=family: Planted(family(QUESTION, 2 * CLAIMED), 20_000)  # type: ignore[misc]
+BUGS["epsilon a tenth too large"] = lambda: Planted(dn.Unary(QUESTION, 1.1 * CLAIMED), 1_000_000)

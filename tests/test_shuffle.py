@@ -1,0 +1,181 @@
+"""Shuffling: never below the truth, which is worked out for few people by listing every histogram."""
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import pytest
+
+import deniable as dn
+from deniable.privacy.law import law
+from deniable.privacy.shuffle import Blanket, Clones, bounds, delta_of, shuffled_delta
+from tests.examples import EXAMPLES
+
+THREE = dn.Categories(range(3))
+Law = dict[bytes, Fraction]
+
+
+def histograms(laws: Sequence[Law]) -> dict[tuple[tuple[bytes, int], ...], Fraction]:
+    """The exact law of the shuffled reports: how often each report came."""
+    found: dict[tuple[tuple[bytes, int], ...], Fraction] = {(): Fraction(1)}
+    for each in laws:
+        grown: Counter[tuple[tuple[bytes, int], ...]] = Counter()
+        for histogram, chance in found.items():
+            for report, more in each.items():
+                counts = Counter(dict(histogram))
+                counts[report] += 1
+                grown[tuple(sorted(counts.items()))] += chance * more  # type: ignore[assignment]
+        found = dict(grown)  # type: ignore[arg-type]
+    return found
+
+
+def truth(mechanism: dn.Mechanism, n: int, power: Fraction) -> Fraction:
+    """The exact delta: the worst over both values of one person and all values of the others."""
+    laws = [dict(law(mechanism, index).items()) for index in range(mechanism.domain.size)]
+    worst = Fraction(0)
+    for others in itertools.combinations_with_replacement(laws, n - 1):
+        rest = [histograms([each, *others]) for each in laws]
+        for first, second in itertools.permutations(rest, 2):
+            worst = max(worst, sum((max(c - power * second.get(h, 0), Fraction(0)) for h, c in first.items()), Fraction(0)))
+    return worst
+
+
+def reduced(hidden: Clones, n: int, power: Fraction) -> Fraction:
+    """The exact delta of the reduction, by listing all outcomes of the clones."""
+    p, alpha, r = hidden.odds, hidden.alpha, hidden.r
+    laws: list[Counter[tuple[int, int]]] = [Counter(), Counter()]
+    for a in range(n):
+        for b in range(n - a):
+            chance = math.comb(n - 1, a) * math.comb(n - 1 - a, b) * r ** (a + b) * (1 - 2 * r) ** (n - 1 - a - b)
+            for each, (one, other) in zip(laws, ((p, 1), (1, p)), strict=True):
+                each[a + 1, b] += chance * one * alpha  # type: ignore[assignment]
+                each[a, b + 1] += chance * other * alpha  # type: ignore[assignment]
+    return sum((max(Fraction(c) - power * laws[1][h], Fraction(0)) for h, c in laws[0].items()), Fraction(0))
+
+
+def blanketed(hidden: Blanket, n: int, power: Fraction) -> Fraction:
+    """The exact delta of the blanket, by listing how many of n people send each kind of report."""
+    o, alone, both, neither = hidden.odds, hidden.alone, hidden.both, hidden.neither
+    rest = 1 - 2 * alone - both - neither
+    total = Fraction(0)
+    for a, b, c, d in itertools.product(range(n + 1), repeat=4):
+        if (left := n - a - b - c - d) >= 0:
+            ways = math.factorial(n)
+            for each in (a, b, c, d, left):
+                ways //= math.factorial(each)
+            chance = ways * alone ** (a + b) * both**c * neither**d * rest**left
+            lean = (o - power) * a + (1 - power * o) * b + (1 - power) * (o * c + d)
+            total += chance * max(lean, Fraction(0))
+    return total / n
+
+
+def channels() -> Iterator[tuple[str, dn.Mechanism, int]]:
+    yield "direct", dn.DirectResponse(THREE, 1.0), 4
+    yield "direct, large epsilon", dn.DirectResponse(THREE, 3.0), 4
+    yield "two values", dn.DirectResponse(dn.Categories(range(2)), 1.0), 6
+    yield "unary", dn.Unary(THREE, 1.0), 3
+    yield "subset", dn.SubsetSelection(dn.Categories(range(4)), 1.0, 2), 3
+    yield "hadamard", dn.HadamardResponse(THREE, 1.0), 3
+    yield "hashing", dn.LocalHashing(THREE, 1.0, 2), 2
+    yield "three states", dn.ThreeState.ewrr(1.0), 3
+    yield "a channel of one's own", dn.FiniteChannel(THREE, 1.0, [[4, 3, 2], [2, 4, 3], [3, 2, 4]]), 4
+    yield "an uneven channel", dn.FiniteChannel(THREE, 2.0, [[6, 2, 2], [2, 7, 1], [4, 3, 3]]), 4
+
+
+class TestNeverBelowTheTruth:
+    @pytest.mark.parametrize(
+        ("name", "mechanism", "n"), list(channels()), ids=lambda given: given if isinstance(given, str) else ""
+    )
+    @pytest.mark.parametrize("epsilon", [0.05, 0.3, 0.8])
+    def test_delta(self, name: str, mechanism: dn.Mechanism, n: int, epsilon: float) -> None:
+        for people in range(1, n + 1):
+            exact = truth(mechanism, people, Fraction(math.exp(epsilon)))
+            bound = shuffled_delta(mechanism, people, epsilon)
+            assert Fraction(bound) >= exact
+            assert bound < 2 * float(exact) + 0.1
+            blanket = next((each for each in bounds(mechanism)[0][0] if isinstance(each, Blanket)), None)
+            if blanket is not None:
+                listed = blanketed(blanket, people, Fraction(math.exp(epsilon)))
+                assert exact <= listed <= Fraction(delta_of(blanket, people, epsilon))
+
+    def test_alone_it_is_the_truth(self) -> None:
+        for mechanism in (dn.DirectResponse(THREE, 1.0), dn.SubsetSelection(dn.Categories(range(5)), 2.0)):
+            exact = truth(mechanism, 1, Fraction(math.exp(0.3)))
+            assert shuffled_delta(mechanism, 1, 0.3) == pytest.approx(float(exact), rel=1e-9)
+
+
+class TestTheSum:
+    @pytest.mark.parametrize("n", [1, 2, 5, 40])
+    @pytest.mark.parametrize(
+        "hidden",
+        [
+            Clones(Fraction(3), Fraction(1, 4), Fraction(1, 4)),
+            Clones(Fraction(3), Fraction(1, 9), Fraction(1, 20)),
+            Clones(Fraction(20), Fraction(1, 30), Fraction(1, 50)),
+            Clones(Fraction(3), Fraction(1, 4), Fraction(1, 2)),
+        ],
+    )
+    @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.05])
+    def test_is_not_below_and_hardly_above(self, n: int, hidden: Clones, epsilon: float) -> None:
+        exact = reduced(hidden, n, Fraction(math.exp(epsilon)))
+        bound = Fraction(delta_of(hidden, n, epsilon))
+        assert exact <= bound <= exact * Fraction(10**7 + 1, 10**7) + Fraction(1, 10**30)
+
+    def test_known_figure_of_the_clones(self) -> None:
+        """n = 1,000, epsilon 1 by itself, 0.1 shuffled: 3.5277e-4 with a clone in every e-th report."""
+        odds = dn.odds_below(1.0)
+        assert delta_of(Clones(odds, 1 / (odds + 1), 1 / (2 * odds)), 1000, 0.1) == pytest.approx(3.5277e-4, rel=2e-5)
+
+    def test_beyond_the_odds_nothing_is_lost(self) -> None:
+        hidden = Clones(Fraction(3), Fraction(1, 4), Fraction(1, 4))
+        assert delta_of(hidden, 10, 1.2) == 0.0
+        assert delta_of(hidden, 10, math.log(3)) < 1e-10
+
+    def test_more_people_hide_better(self) -> None:
+        mechanism = dn.DirectResponse(THREE, 1.0)
+        deltas = [shuffled_delta(mechanism, n, 0.1) for n in (1, 10, 100, 1_000, 10_000)]
+        assert deltas == sorted(deltas, reverse=True) and deltas[-1] < 1e-6 * deltas[0]
+
+
+class TestShuffled:
+    def test_the_epsilon_has_its_delta(self) -> None:
+        mechanism = dn.SubsetSelection(dn.Categories(range(16)), 1.0)
+        loss = dn.shuffled(mechanism, 1_000, 1e-6)
+        assert shuffled_delta(mechanism, 1_000, loss.epsilon) <= 1e-6
+        assert shuffled_delta(mechanism, 1_000, loss.epsilon * 0.998) > 1e-6
+        assert loss.epsilon < 0.2 < loss.local <= 1.0
+        assert "only if somebody trusted mixes" in str(loss) and "1,000" in str(loss)
+
+    def test_alone_there_is_nothing_to_gain(self) -> None:
+        assert dn.shuffled(dn.DirectResponse(THREE, 1.0), 1, 1e-9).epsilon == pytest.approx(1.0, rel=1e-3)
+
+    def test_the_exact_channel_is_better_than_the_odds_alone(self) -> None:
+        mechanism = dn.DirectResponse(dn.Categories(range(16)), 2.0)
+        (blanket, merged, _), proof = bounds(mechanism)[0][0], bounds(mechanism)[1]
+        assert delta_of(blanket, 1_000, 0.3) < delta_of(merged, 1_000, 0.3) / 10
+        assert proof == "exact channel"
+        assert bounds(dn.PrivUnit(dn.UnitVectors(4), 1.0))[1] == "odds alone"
+
+    @pytest.mark.parametrize("name", sorted(EXAMPLES))
+    def test_closed_form_is_that_of_the_law(self, name: str) -> None:
+        """For pure protocols p, alpha and r come from p and q; here they are worked out from every report."""
+        from deniable.privacy.shuffle import _from_law
+
+        listed = _from_law(EXAMPLES[name])
+        if listed:
+            ((*_, found),) = bounds(EXAMPLES[name])[0]
+            assert isinstance(found, Clones) and found in listed
+            assert all(each.odds <= found.odds and each.r >= found.r for each in listed)
+
+    def test_refusals(self) -> None:
+        mechanism = dn.DirectResponse(THREE, 1.0)
+        with pytest.raises(dn.InvalidParameter, match="Delta"):
+            dn.shuffled(mechanism, 10, 0.0)
+        with pytest.raises(dn.InvalidParameter, match="number of people"):
+            dn.shuffled(mechanism, 0, 1e-6)
+        with pytest.raises(dn.InvalidParameter, match="tells some answers"):
+            dn.shuffled(dn.UtilityOptimized(dn.Unary, THREE, [0], 1.0), 10, 1e-6)
+        with pytest.raises(dn.InvalidParameter, match="Clones need"):
+            Clones(Fraction(3), Fraction(1, 2), Fraction(1, 4))
