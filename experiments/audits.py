@@ -67,7 +67,8 @@ def page(trials: int, audits: int) -> str:
             "",
             *bounds(trials),
             "",
-            f"Correct clients accused at {100 * CONFIDENCE:g} % confidence: {accused} of {of:,}, with {SMALL[1]:,} trials each.",
+            f"Correct clients accused at {100 * CONFIDENCE:g} % confidence: "
+            f"{accused} of {of:,}, with {SMALL[1]:,} trials each.",
             "",
         ]
     )

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
 NAMES: dict[str, tuple[str, ...]] = {
-    "brr": ("fig1", "fig5", "fig6", "fig7", "fig8", "fig12"),
-    "bitrand": ("fig3", "fig4", "fig5", "fig6", "fig7", "fig9", "fig10", "fig11", "fig12", "fig13", "fig14"),
+    "brr": ("fig1", "fig5", "fig6", "fig7", "fig8", "fig9", "fig10", "fig11", "fig12"),
+    "bitrand": (*(f"fig{number}" for number in range(3, 22)), "table2"),
     "rr3": ("fig2", "variance", "graphs"),
     "compressed": ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "fig9"),
     "uldp": ("fig1", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "fig9", "table1", "table2"),

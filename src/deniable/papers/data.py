@@ -78,6 +78,10 @@ class Data:
             raise InvalidParameter(f"The file {path} is not the one that the figures were made from. Copy it again.")
         return packed
 
+    def header(self, name: str) -> list[str]:
+        """The names of the columns of a packed CSV file."""
+        return next(csv.reader(io.StringIO(gzip.decompress(self.read(name)).decode("utf-8"))))
+
     def table(self, name: str, columns: Sequence[str]) -> list[list[str]]:
         """Columns of a packed CSV file."""
         rows = csv.reader(io.StringIO(gzip.decompress(self.read(name)).decode("utf-8")))
