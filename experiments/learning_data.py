@@ -3,7 +3,7 @@
 import csv
 import gzip
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -33,6 +33,14 @@ class Table:
         order = np.random.default_rng([seed, 1]).permutation(len(self.rows))
         held = round(test * len(order))
         return order[held:], order[:held]
+
+
+def sampled(data: Table, people: int) -> Table:
+    """At most so many of the people, drawn once."""
+    if not 0 < people < len(data.rows):
+        return data
+    own = np.random.default_rng(11).permutation(len(data.rows))[:people]
+    return replace(data, rows=data.rows[own], right=data.right[own], one_hot=data.one_hot[own])
 
 
 def read(file: Path) -> tuple[list[str], list[list[str]]]:
@@ -97,7 +105,7 @@ def run_all(
     for contest in contests:
         with progress(contest.title) as advance_to:
             found.append(contest.run(repeats, seed, advance_to))
-    text = "\n".join([head, "", *(each.markdown() for each in found), *leads(found)])
+    text = "\n".join([head, "", *(each.markdown() for each in found), *(each.summary() for each in found), *leads(found)])
     if result is None:
         click.echo(text)
     else:

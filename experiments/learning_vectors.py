@@ -26,7 +26,7 @@ from deniable.learning import (
 )
 from deniable.learning.learner import area_under_curve, scaled
 from deniable.learning.network import Network, trained
-from experiments.learning_data import Table, made_up, options, run_all, table
+from experiments.learning_data import Table, made_up, options, run_all, sampled, table
 
 RESULT = Path(__file__).with_suffix(".md")
 BUDGETS = (0.25, 1.0, 3.5)
@@ -154,8 +154,11 @@ HEAD = "Networks on released vectors; `python -m experiments.learning_vectors` w
 @click.command()
 @click.option("--adult", type=click.Path(exists=True, path_type=Path))
 @click.option("--bank", type=click.Path(exists=True, path_type=Path))
+@click.option("--people", default=0, help="Learn from and test with at most so many of the people of a table.")
 @options(3)
-def main(quick: bool, repeats: int, seed: int, picture: Path | None, adult: Path | None, bank: Path | None) -> None:
+def main(
+    quick: bool, repeats: int, seed: int, picture: Path | None, people: int, adult: Path | None, bank: Path | None
+) -> None:
     """Measure private learners on tables of people."""
     few = 400 if quick else 8000
     tables = [
@@ -167,7 +170,7 @@ def main(quick: bool, repeats: int, seed: int, picture: Path | None, adult: Path
         else table(bank, "y", (), ("duration", "campaign", "previous"), positive="yes"),
     ]
     whole = not quick and adult is not None and bank is not None
-    every = [contest for each in tables for contest in contests(each)]
+    every = [contest for each in tables for contest in contests(sampled(each, people))]
     run_all(every, 1 if quick else repeats, seed, RESULT if whole else None, picture, HEAD)
 
 

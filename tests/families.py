@@ -37,6 +37,9 @@ MECHANISMS: list[dn.Mechanism] = [
     dn.KeySampling.kvue(KEYS, 1.0),
     dn.Compressed(ITEMS, 1.0),
     dn.Compressed.as_published(ITEMS, 1.0),
+    dn.EveryAttribute.of(VECTORS, 1.0),
+    dn.OneAttribute.of(VECTORS, 1.0, dn.Unary),
+    dn.FakeAttributes.of(VECTORS, 1.0),
 ]
 FAMILIES: dict[str, dn.Mechanism] = {mechanism.wire: mechanism for mechanism in reversed(MECHANISMS)}
 

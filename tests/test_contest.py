@@ -30,6 +30,10 @@ def test_everything_is_told() -> None:
     assert "| 1 | 1 | mean | ours | **81.0 ± 2.5** | enumerated | - |" in text
     assert "| 1 | **2.197** | BRR | BRR 2025 | 71.0 ± 2.5 | enumerated | 66 % |" in text
     assert [row.holds for row in run.rows] == [True, False, True, False]
+    small = run.summary()
+    assert "| learner | from | epsilon 0.5 | epsilon 1 |" in small
+    assert "| mean | ours | 81.0 ± 2.5 | 81.0 ± 2.5 |" in small
+    assert "| BRR (**more than it claims**) | BRR 2025 |" in small
 
 
 def test_only_what_keeps_the_epsilon_is_compared() -> None:
@@ -58,6 +62,7 @@ def test_nothing_promised_is_said() -> None:
     run = contest(Entrant("sign tells all", train, "paper")).run(1)
     assert "| 1 | **nothing** | sign tells all |" in run.markdown()
     assert run.best(100.0, ours=False) is None
+    assert "sign tells all (**nothing is promised**)" in run.summary()
 
 
 def test_intervals_are_students() -> None:

@@ -3,14 +3,24 @@
 import doctest
 import inspect
 import math
+import os
 import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 import deniable as dn
 from deniable.cli.main import main
+from deniable.planner import options
+from experiments.pictures import FOLDER, PICTURES
+from tests.servers import free_port, wait_until_ready
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -121,3 +131,108 @@ def test_the_odds_on_the_promise_page_are_rounded_up() -> None:
         assert 0 <= float(odds) - exact < 0.01
         assert 0 <= float(high) - 100 * exact / (1 + exact) < 0.1
         assert float(high) + float(low) == pytest.approx(100)
+
+
+def shown_commands() -> list[tuple[str, str]]:
+    """Every command on any page, in a fence of shell or indented, without what a shell adds."""
+    found = []
+    for path in PAGES:
+        page = text(path)
+        lines = re.findall(r"^    (?:\$ )?(deniable .+)$", page, re.MULTILINE)
+        lines += [
+            line
+            for block in re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+            for line in block.splitlines()
+        ]
+        found += [(path.name, re.sub(r"\s+#.*$|\s*&$", "", line)) for line in lines]
+    return found
+
+
+def test_every_shown_command_has_the_options_it_shows() -> None:
+    commands = shown_commands()
+    assert len(commands) > 60
+    for page, line in commands:
+        words = shlex.split(line)[1:]
+        if "..." in line or words[0].startswith("-"):
+            continue
+        command: click.Command = main
+        name = words[0]
+        while isinstance(command, click.Group):
+            name, words = words[0], words[1:]
+            assert name in command.commands, f"{page}: {line}"
+            command = command.commands[name]
+        try:
+            command.make_context(name, list(words))
+        except click.UsageError as error:
+            pytest.fail(f"{page}: {line}: {error.format_message()}")
+
+
+@contextmanager
+def started(command: list[str], folder: Path, port: int) -> Iterator[None]:
+    """A collector that runs beside the other commands, until they are done."""
+    program = [sys.executable, "-m", "deniable", *command, "--port", str(port)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    nowhere = subprocess.DEVNULL
+    with subprocess.Popen(program, cwd=folder, env=environment, stdout=nowhere, stderr=nowhere) as process:
+        try:
+            wait_until_ready(f"http://127.0.0.1:{port}", process)
+            yield
+        finally:
+            process.terminate()
+
+
+@pytest.mark.parametrize("page", ["tutorial.md", "howto.md"])
+@pytest.mark.needs("starlette", "uvicorn")
+def test_shell_blocks_run_in_an_empty_folder(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that a page shows are written, then its commands run one after the other, as a reader would type them."""
+    monkeypatch.chdir(tmp_path)
+    port, ran, running = free_port(), 0, []
+    pattern = r"^<!-- file: (\S+) -->\n```\w+\n(.*?)^```$|^<!-- edit: (\S+): (.+) -> (.+) -->$|^```sh\n(.*?)^```$"
+    try:
+        for file, content, edited, old, new, block in re.findall(
+            pattern, text(ROOT / "docs" / page), re.DOTALL | re.MULTILINE
+        ):
+            if file:
+                Path(file).write_text(content, encoding="utf-8")
+            if edited:
+                before = Path(edited).read_text(encoding="utf-8")
+                assert old in before
+                Path(edited).write_text(before.replace(old, new.replace("\\n", "\n")), encoding="utf-8")
+            for line in block.splitlines():
+                words = shlex.split(line)[1:]
+                if words[-1] == "&":
+                    running.append(started(words[:-1], tmp_path, port))
+                    running[-1].__enter__()
+                else:
+                    here = ["--url", f"http://127.0.0.1:{port}"] if words[0] in ("simulate", "answer") else []
+                    result = CliRunner().invoke(main, [*words, *here])
+                    assert result.exit_code == 0, f"{line}: {result.output}"
+                ran += 1
+    finally:
+        for each in running:
+            each.__exit__(None, None, None)
+    assert ran >= 6
+
+
+def test_every_picture_is_the_one_that_is_drawn() -> None:
+    assert sorted(path.stem for path in FOLDER.glob("*.svg")) == sorted(PICTURES)
+    for name, draw in PICTURES.items():
+        assert (FOLDER / f"{name}.svg").read_text(encoding="utf-8") == draw(), f"run python -m experiments.pictures: {name}"
+
+
+def test_the_accuracy_beside_other_libraries_is_that_of_the_planner() -> None:
+    rows = re.findall(r"^\| (\S+) \| (\d+) \| (\S+) \| \S+ \| (\S+) \|$", text(ROOT / "docs" / "peers.md"), re.MULTILINE)
+    assert len(rows) == 6
+    for epsilon, size, unary, ours in rows:
+        domain = dn.Categories(range(int(size)))
+        ranked = {option.name: option for option in options(domain, float(epsilon), 1000)}
+        best = min(option.error for option in ranked.values())
+        wire = dn.plan(domain, float(epsilon), 1000).wire.removesuffix("-1")
+        taken = min(option.error for name, option in ranked.items() if name.split(",")[0] == wire)
+        assert f"{(taken / best) ** 2:.3f}" == ours
+        assert f"{(ranked['unary, optimized'].error / best) ** 2:.2f}" == unary
+
+
+def test_the_figure_on_predicted_errors_is_the_measured_one() -> None:
+    furthest = re.findall(r"the furthest ratio is (\d\.\d+)", text(ROOT / "experiments" / "planned.md"))[0]
+    assert f"the furthest within {100 * abs(float(furthest) - 1):.1f} %" in text(ROOT / "docs" / "choosing.md")

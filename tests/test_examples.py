@@ -9,6 +9,7 @@ import pytest
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 SAYS = {
+    "federated.py": "a reply holds ['deniable']",
     "files.py": "refused: The message is damaged",
     "first_steps.py": "50,000 reports of 4 bits, 25,036 bytes with their header",
     "locations.py": "L-SRR as published: epsilon 1 is really 1.288",
@@ -19,8 +20,10 @@ SAYS = {
     "ratings.py": "exact loss over all sets of two films: epsilon 2",
     "sparse_vectors.py": "bits for a list of about 20 things out of 1,000,000",
     "survey.py": "2,001 people",
+    "private_classifier.py": "whom to trust: one person taking part or not, central",
     "own_coins.py": "yes: yes 3/5, no 1/5, no answer 1/5",
 }
+NEEDS = {"federated.py": ["flwr"]}
 
 
 def test_every_example_is_listed_and_short() -> None:
@@ -29,7 +32,9 @@ def test_every_example_is_listed_and_short() -> None:
     assert max(lines.values()) < 60
 
 
-@pytest.mark.parametrize("name", sorted(SAYS))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.needs(*NEEDS.get(name, ()))) for name in sorted(SAYS)]
+)
 def test_example(name: str, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, EXAMPLES / name], capture_output=True, text=True, cwd=tmp_path, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")

@@ -9,7 +9,7 @@ import pytest
 from deniable.core.estimate import Estimate, Floats
 from deniable.mechanisms import FeatureVector
 from deniable.planner import CLOSE, FAMILIES
-from experiments import accuracy, coverage, embeddings, scale, utility
+from experiments import accuracy, coverage, embeddings, planned, scale, utility
 
 ROOT = Path(__file__).parents[1]
 
@@ -169,3 +169,20 @@ class TestScale:
         table = scale.table(500)
         assert len(table) == 2 + len(scale.FAMILIES)
         assert all(float(cell) >= 0 for line in table[2:] for cell in cells(line)[1:])
+
+
+class TestPlanned:
+    def test_every_mechanism_of_the_planner_is_in_the_table(self) -> None:
+        found = rows(committed("planned"))
+        assert list(found) == [case.name for case in planned.cases()]
+
+    def test_predicted_and_measured_errors_agree_to_five_percent(self) -> None:
+        ratios = [float(cells[-1]) for cells in rows(committed("planned")).values()]
+        assert len(ratios) >= 40 and all(abs(ratio - 1) <= planned.LARGEST for ratio in ratios)
+
+    def test_the_table_can_be_made_again(self) -> None:
+        """A ratio over 100 collections of 16 shares has a standard error of 0.02; 0.15 is beyond chance (1e-12)."""
+        case = next(planned.cases())
+        predicted, measured = case.ratio(100)
+        assert abs(measured / predicted - 1) < 0.15
+        assert f"{predicted:.4g}" == rows(committed("planned"))[case.name][0]

@@ -258,7 +258,7 @@ class TestRounds:
         with local_grid(client_app(mod, fails, touched), [{}] * 2) as grid:
             PrivateFedAvg(made).start(grid, model(np.zeros(6)), num_rounds=1)
             list(grid.send_and_receive(FedAvg().configure_evaluate(1, model(np.zeros(6)), _config(), grid)))
-        assert [reply.has_error() for reply in grid.sent] == [True] * 4 and touched == [1, 2]
+        assert [reply.has_error() for reply in grid.sent] == [True] * 4 and sorted(touched) == [1, 2]
         assert not any(str(SECRET) in reply.error.reason for reply in grid.sent)
         assert "only trains" in grid.sent[-1].error.reason
         with pytest.raises(dn.InvalidParameter, match="do not evaluate"):
@@ -285,10 +285,23 @@ class TestRounds:
         assert arrays is not None and metrics is not None and metrics["reports"] == 1 and strategy.refused == 4
 
     def test_an_anonymizer_is_never_silent(self) -> None:
-        from deniable.learning.federated import PrivateFedAvg
+        from deniable.learning.federated import Anonymizer, PrivateFedAvg
+        from deniable.privacy.shuffle import shuffled
 
-        with pytest.raises(dn.InvalidParameter, match="No shuffler"):
-            PrivateFedAvg(plan(), shuffled=True)  # type: ignore[arg-type]
+        made = plan(epsilon=4.0, rounds=4, method="duchi-vector")
+        with pytest.raises(dn.InvalidParameter, match="spelt out"):
+            PrivateFedAvg(made, anonymizer=True)  # type: ignore[arg-type]
+        with pytest.raises(dn.InvalidParameter, match="Nobody mixes"):
+            PrivateFedAvg(made).shuffled_loss()
+        for clients, delta in ((0, 0.1), (5, 0.0), (True, 0.5)):
+            with pytest.raises(dn.InvalidParameter):
+                Anonymizer(clients, delta)
+        strategy = PrivateFedAvg(made, anonymizer=Anonymizer(10_000, 4e-6))
+        one = shuffled(made.mechanism, 10_000, 1e-6)
+        told = strategy.shuffled_loss()
+        assert told.epsilon == pytest.approx(4 * one.epsilon) and told.epsilon < 1 and told.delta == 4e-6
+        assert told.local == made.loss().epsilon() and "only if somebody trusted mixes" in str(told)
+        assert strategy.privacy_loss().odds == made.loss(1).odds  # which does not know of any mixing
         with pytest.raises(dn.InvalidParameter, match="models of 6 numbers"):
             run(PrivateFedAvg(plan()), None, 2, 1, model(np.zeros(7)))
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import deniable as dn
 from deniable.core.estimate import Floats
-from deniable.mechanisms.key_value_estimate import SlantedEstimate
+from deniable.mechanisms.score_interval import SlantedEstimate
 from experiments import key_value
 
 ROOT = Path(__file__).parents[1]

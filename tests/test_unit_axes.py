@@ -21,11 +21,11 @@ def test_sums_of_the_largest() -> None:
 
 def test_a_rotation_keeps_lengths_and_is_undone() -> None:
     rows = np.random.default_rng(2).normal(size=(5, 128))
-    turned = _hadamard(rows)
+    turned = _hadamard(rows.copy())
     np.testing.assert_allclose(np.linalg.norm(turned, axis=1), np.linalg.norm(rows, axis=1))
-    np.testing.assert_allclose(_hadamard(turned), rows)
+    np.testing.assert_allclose(_hadamard(turned.copy()), rows)
     signs = _signs(np.arange(5), 128)
-    assert signs.shape == (5, 3, 128) and set(np.unique(signs)) == {-1.0, 1.0}
+    assert signs.shape == (5, 3, 128) and set(np.unique(signs)) == {-1, 1}
     assert abs(signs.mean()) < 6 / signs.size**0.5  # a false alarm once in 5e8
 
 
@@ -36,7 +36,7 @@ def test_every_direction_is_named_by_some_rank_and_none_twice() -> None:
     named = mechanism.ranked(vectors, seeds, ranks)
     assert sorted(named.tolist()) == ranks.tolist()
     nearness = (mechanism.told(seeds, named) * vectors).sum(axis=1)
-    assert (np.diff(nearness) < 1e-12).all()
+    assert (np.diff(nearness) < 1e-6).all()
 
 
 @pytest.mark.parametrize(("d", "epsilon", "vector"), [(2, 3.0, "axis"), (90, 6.0, "axis"), (90, 18.0, "even")])

@@ -11,7 +11,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.odds import odds_below
 from deniable.core.reports import Reports, concatenate
 from deniable.core.tally import Tally
-from deniable.device import Device, Ledger, Outcome
+from deniable.device import Device, Ledger, Memory, Outcome
 from deniable.domains import (
     Categories,
     Features,
@@ -87,14 +87,26 @@ from deniable.mechanisms import (
     plan_release,
 )
 from deniable.metrics import mae, mse, top_f1, top_ndcg
-from deniable.planner import plan, required_n
+from deniable.planner import Cost, measured_cost, plan, plan_repeated, required_n
 from deniable.postprocess import base_cut, em, em_channel, least_squares, norm_sub
 from deniable.privacy.certificate import Certificate
-from deniable.privacy.certify import certify
+from deniable.privacy.certify import certify, certify_ever
+from deniable.privacy.composition import Composition, compose, loss_law, same_answer
 from deniable.privacy.law import Law, law
+from deniable.privacy.loss_law import LossLaw
 from deniable.privacy.shuffle import ShuffledLoss, shuffled, shuffled_delta
-from deniable.survey import Question, Survey, SurveyCertificate, certify_survey
-from deniable.wrappers import Pilot, PilotedEstimate, PublishedUtility, UtilityOptimized, mechanism_from_json
+from deniable.survey import Question, Survey, SurveyCertificate, SurveyPlan, certify_survey, plan_survey
+from deniable.wrappers import (
+    EveryAttribute,
+    FakeAttributes,
+    Memoized,
+    OneAttribute,
+    Pilot,
+    PilotedEstimate,
+    PublishedUtility,
+    UtilityOptimized,
+    mechanism_from_json,
+)
 
 __all__ = [
     "Aggregate",
@@ -110,7 +122,9 @@ __all__ = [
     "Coarsened",
     "Coins",
     "Comparison",
+    "Composition",
     "Compressed",
+    "Cost",
     "DeniableError",
     "Device",
     "DirectResponse",
@@ -121,7 +135,9 @@ __all__ = [
     "EngineFailure",
     "EqualWeight",
     "Estimate",
+    "EveryAttribute",
     "EveryCoin",
+    "FakeAttributes",
     "FeatureVector",
     "Features",
     "FiniteChannel",
@@ -141,12 +157,16 @@ __all__ = [
     "Ledger",
     "Link",
     "LocalHashing",
+    "LossLaw",
     "LossMatrix",
     "Manifest",
     "MeanChannel",
     "Mechanism",
+    "Memoized",
+    "Memory",
     "MissingExtra",
     "NotCertifiable",
+    "OneAttribute",
     "Ordered",
     "Outcome",
     "OutsideDomain",
@@ -175,6 +195,7 @@ __all__ = [
     "Survey",
     "SurveyCertificate",
     "SurveyMismatch",
+    "SurveyPlan",
     "Tally",
     "ThreeOutputs",
     "ThreeState",
@@ -191,9 +212,11 @@ __all__ = [
     "audit",
     "base_cut",
     "certify",
+    "certify_ever",
     "certify_survey",
     "common_neighbours",
     "compare_releases",
+    "compose",
     "concatenate",
     "count_triangles",
     "em",
@@ -202,7 +225,9 @@ __all__ = [
     "from_arrow",
     "law",
     "least_squares",
+    "loss_law",
     "mae",
+    "measured_cost",
     "mechanism_from_json",
     "mse",
     "norm_sub",
@@ -210,11 +235,14 @@ __all__ = [
     "perturb_files",
     "plan",
     "plan_release",
+    "plan_repeated",
+    "plan_survey",
     "quadkey",
     "read_batches",
     "read_losses",
     "read_reports",
     "required_n",
+    "same_answer",
     "shuffled",
     "shuffled_delta",
     "to_arrow",

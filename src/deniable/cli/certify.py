@@ -17,7 +17,9 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms import BitRand, DuchiVector, FeatureVector, SubsetSelection, UnitCodes
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify as certificate_of
+from deniable.privacy.certify import certify_ever
 from deniable.survey import Survey, certify_survey
+from deniable.wrappers import FakeAttributes, Memoized
 from deniable.wrappers.utility import UtilityOptimized
 
 LARGEST = 100_000  # values: past this, following a mechanism takes minutes
@@ -126,8 +128,21 @@ def certify(
         click.echo(json.dumps(_record(certificate)))
     else:
         panel.console().print(panel.certificate(certificate))
+        for line in _besides(chosen):
+            click.echo(line)
     if not certificate.holds:
         ctx.exit(1)
+
+
+def _besides(mechanism: Mechanism) -> list[str]:
+    """What else there is to say where one report on one whole answer is not all that counts."""
+    if isinstance(mechanism, Memoized):
+        ever = certify_ever(mechanism).loss
+        told = "no promise" if ever.odds is None else f"epsilon {ever.epsilon():.9g}"
+        return [f"This is about one report. {ever.unit[0].upper()}{ever.unit[1:]}: {told} ({ever.proof})."]
+    if isinstance(mechanism, FakeAttributes):
+        return [f"For {mechanism.attribute_loss().protects}: epsilon {mechanism.attribute_loss().epsilon():.9g}."]
+    return []
 
 
 def _survey(ctx: click.Context, path: Path, as_json: bool) -> None:
@@ -149,6 +164,7 @@ def _survey(ctx: click.Context, path: Path, as_json: bool) -> None:
             "budget": survey.epsilon,
             "epsilon": found.loss.epsilon() if bounded else None,
             "odds": str(found.loss.odds) if bounded else None,
+            "statement": found.statement(),
             "questions": {q.id: _record(each) for q, each in zip(survey.questions, found.questions, strict=True)},
         }
         click.echo(json.dumps(record))
@@ -157,6 +173,8 @@ def _survey(ctx: click.Context, path: Path, as_json: bool) -> None:
             click.echo(f"{question.id}: {question.ask}")
             panel.console().print(panel.certificate(each))
         click.echo(str(found))
+        click.echo()
+        click.echo(found.statement())
     if not found.holds:
         ctx.exit(1)
 

@@ -8,12 +8,12 @@ import click
 
 from deniable.cli import options
 from deniable.cli.mechanisms import MAKERS, short
-from deniable.cli.surveys import plan_survey
+from deniable.cli.surveys import show_plan
 from deniable.cli.targets import check_target, write_text
 from deniable.core.domain import Label
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
-from deniable.planner import CLOSE, Option, chosen, required_n
+from deniable.planner import CLOSE, Option, chosen, measured_cost, plan_repeated, required_n
 from deniable.planner import options as planned
 from deniable.wrappers.utility import OPEN_SHARE
 
@@ -32,11 +32,16 @@ LEGEND = (
 @options.question
 @options.sensitive
 @click.option("--epsilon", type=float, metavar="E", help="The privacy budget of one answer.")
-@click.option("--people", type=int, metavar="N", help="How many people will answer.")
+@click.option("--people", "--n", "people", type=int, metavar="N", help="How many people will answer.")
 @click.option("--max-bits", type=int, metavar="B", help="The most bits that a report may take.")
 @click.option("--mechanism", "name", type=click.Choice(list(MAKERS)), help="Take this one instead of the best.")
 @click.option("--error", type=float, metavar="SHARE", help="Also tell how many people an error of this size takes: 0.01.")
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the mechanism to FILE, as JSON.")
+@click.option("--once", type=float, metavar="E", help="For a question that is asked again and again: epsilon of one report.")
+@click.option(
+    "--changes", type=int, metavar="K", help="With --once: how many values a person may have over time; 1 unless given."
+)
+@click.option("--time", "timed", is_flag=True, help="Also measure the time of device and server, on this machine.")
 @options.force
 @options.json_flag
 def plan(
@@ -53,6 +58,9 @@ def plan(
     name: str | None,
     error: float | None,
     out: Path | None,
+    once: float | None,
+    changes: int | None,
+    timed: bool,
     force: bool,
     as_json: bool,
 ) -> None:
@@ -77,18 +85,39 @@ def plan(
 
     \b
     deniable plan survey.toml
+    deniable plan survey.toml --n 50000
+
+    With --once, the question is asked again and again: the device keeps a permanent answer, --epsilon is for all reports
+    ever made of it, and --once for each of them alone.
+
+    \b
+    deniable plan --values 20 --epsilon 2 --once 1 --people 50000
 
     FILE is what devices, collectors and analysts share: see deniable perturb, certify and estimate.
     """
     if survey is not None:
-        given = (values, file, other, open_share, epsilon, people, max_bits, name, error, out)
+        given = (values, file, other, open_share, epsilon, max_bits, name, error, out, once, changes)
         if any(option is not None for option in given) or words or secrets or as_json:
-            raise InvalidParameter("A survey holds its own questions and budget. Leave the options out.")
-        plan_survey(survey)
+            raise InvalidParameter("A survey holds its own questions and budget. Leave all options but --n and --time out.")
+        show_plan(survey, people, timed)
         return
     if epsilon is None or people is None:
         raise InvalidParameter("A plan needs --epsilon, the budget of one answer, and --people, how many will answer.")
     check_target(out, force)
+    if once is not None:
+        if secrets or name is not None or max_bits is not None or error is not None or as_json:
+            raise InvalidParameter(
+                "A plan with --once takes a question, --epsilon, --people and --changes, and nothing else."
+            )
+        kept = plan_repeated(options.domain(values, words, file, other), epsilon, once, people, changes or 1)
+        if out is not None:
+            write_text(out, kept.to_json() + "\n")
+        click.echo(kept.explain())
+        if timed:
+            click.echo(f"cost of a report: {measured_cost(kept)}")
+        return
+    if changes is not None:
+        raise InvalidParameter("--changes is for a question that is asked again and again: give --once as well.")
     if name is not None and max_bits is not None:
         raise InvalidParameter("Give --mechanism or --max-bits, not both: a mechanism has the bits it has.")
     if error is not None and (name is not None or max_bits is not None):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deniable.errors import InvalidParameter, Unavailable
-from deniable.survey import Survey
+from deniable.survey import Survey, plan_survey
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,18 +61,9 @@ def fetched(survey: Survey, url: str) -> Survey:
     return found
 
 
-def plan_survey(path: Path) -> None:
-    """The mechanisms of a survey, and which way to spend the budget promises the smaller errors."""
-    survey = Survey.load(path)
-    advice = survey.advice()
-    click.echo(f"{survey.id}: epsilon {survey.epsilon:g} for one person, {survey.people:,} people, budget {survey.budget}")
-    for question, shared, sampled in zip(survey.questions, advice.shared, advice.sampled, strict=True):
-        click.echo(
-            f"  {question.id}: {question.mechanism.wire}, epsilon {question.mechanism.epsilon:.4g}, "
-            f"{question.mechanism.layout.bits:,} bits; error of a share {100 * shared:.3g} points if the budget is shared, "
-            f"{100 * sampled:.3g} if it is sampled"
-        )
-    click.echo(f'For these sizes budget = "{advice.better}" is better.')
+def show_plan(path: Path, people: int | None, timed: bool) -> None:
+    """The mechanisms of a survey, the errors to expect, and which way to spend the budget promises the smaller ones."""
+    click.echo(plan_survey(Survey.load(path), people, timed).explain())
 
 
 def show(data: dict[str, Any]) -> None:

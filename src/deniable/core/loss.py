@@ -30,11 +30,12 @@ class PrivacyLoss:
     proof: Proof
     protects: str = "any two values"
     answers: int = 1
+    over: str = ""  # what it is counted for, where that is not a number of answers
 
     @property
     def unit(self) -> str:
         """What the loss is counted for; a person who answers again pays again."""
-        return "one answer" if self.answers == 1 else f"{self.answers} answers together"
+        return self.over or ("one answer" if self.answers == 1 else f"{self.answers} answers together")
 
     def epsilon(self) -> float:
         """The natural logarithm of the odds, rounded up to a float."""
@@ -46,7 +47,8 @@ class PrivacyLoss:
         odds = None if self.odds is None or other.odds is None else self.odds * other.odds
         proof = kinds[max(kinds.index(self.proof), kinds.index(other.proof))]
         protects = self.protects if self.protects == other.protects else f"{self.protects}; {other.protects}"
-        return PrivacyLoss(odds, proof, protects, self.answers + other.answers)
+        over = f"{self.unit} and {other.unit}" if self.over or other.over else ""
+        return PrivacyLoss(odds, proof, protects, self.answers + other.answers, over)
 
     def __str__(self) -> str:
         if self.odds is None:

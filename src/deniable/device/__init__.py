@@ -2,6 +2,7 @@
 
 from deniable.device.device import Asked, Device, Outcome
 from deniable.device.ledger import Entry, Ledger
+from deniable.device.memory import Memory
 from deniable.device.sending import Reply, Sender, http_sender
 
-__all__ = ["Asked", "Device", "Entry", "Ledger", "Outcome", "Reply", "Sender", "http_sender"]
+__all__ = ["Asked", "Device", "Entry", "Ledger", "Memory", "Outcome", "Reply", "Sender", "http_sender"]

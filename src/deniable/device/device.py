@@ -1,13 +1,16 @@
 """One person's client: it randomizes once, keeps the report in a ledger, and sends that same report until it arrives."""
 
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Literal, Protocol
 
 from deniable.core.coins import Coins
-from deniable.device.ledger import Entry, Ledger
+from deniable.core.loss import PrivacyLoss
+from deniable.device.ledger import Entry, Ledger, checked_entry
 from deniable.device.sending import Reply, Sender, http_sender, send_until
 from deniable.errors import BudgetSpent, InvalidParameter
 
@@ -21,6 +24,7 @@ class Asked(Protocol):
     def epsilon(self) -> float: ...
     @property
     def fingerprint(self) -> str: ...
+    def losses(self, part: int) -> Mapping[str, PrivacyLoss]: ...
     def draw_parts(self, people: int, coins: Coins | None = None) -> list[int]: ...
     def randomize(
         self, answers: Mapping[str, object], coins: Coins | None = None, now: float | None = None, part: int | None = None
@@ -66,7 +70,10 @@ class Device:
         if self.ledger.entry(self.survey.id) is not None:
             raise BudgetSpent("This survey was answered already. The same report can be sent again, but not a new one.")
         message = self.survey.randomize(answers, self._coins, part=self.part)
-        self.ledger.add(self.survey.id, Entry(self.survey.fingerprint, self.survey.epsilon, message.hex()))
+        own = {question: checked_entry(loss.odds) for question, loss in self.survey.losses(self.part).items()}
+        odds = str(math.prod(map(Fraction, own.values()), start=Fraction(1)))
+        entry = Entry(self.survey.fingerprint, self.survey.epsilon, message.hex(), odds=odds, questions=own)
+        self.ledger.add(self.survey.id, entry)
         return message
 
     def message(self) -> bytes | None:

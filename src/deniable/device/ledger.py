@@ -3,56 +3,84 @@
 The file is part of the promise. Whoever deletes it may answer again, with fresh randomness, and pays again.
 """
 
-import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import IO, Any
+from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
 
+from deniable.core.loss import PrivacyLoss
+from deniable.core.odds import odds_below
+from deniable.device.kept import KeptFile
 from deniable.errors import BudgetSpent, InvalidParameter
-from deniable.files.atomic import written_whole
-
-try:
-    import fcntl
-
-    def _lock(file: IO[Any]) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX)
-
-except ImportError:  # where there is no such lock, one program uses a ledger at a time
-
-    def _lock(file: IO[Any]) -> None:
-        """Nothing to hold."""
-
 
 _FORMAT = "deniable ledger 1"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One survey that was answered: its fingerprint, what it cost, and the report, as it was and will be sent."""
+    """One survey that was answered: its fingerprint, what it cost, and the report, as it was and will be sent.
+
+    `odds` is the exact loss of the answers that were given, as a fraction in text, and `questions` that of each of them;
+    they are missing in files of earlier releases, where the budget stands in for them.
+    """
 
     fingerprint: str
     epsilon: float
     message: str
     state: str = "kept"  # then "sent" or "refused"
+    odds: str | None = None
+    unit: str = "one person over the whole survey"
+    questions: Mapping[str, str] = field(default_factory=dict)
+
+    def loss(self) -> PrivacyLoss:
+        """What the answers gave away, in the worst case."""
+        odds = odds_below(self.epsilon) if self.odds is None else Fraction(self.odds)
+        return PrivacyLoss(odds, "factored", answers=max(1, len(self.questions)), over=self.unit)
 
 
 class Ledger:
     """All surveys that one person answered, by their ids. Without a path it lasts as long as the program."""
 
     def __init__(self, path: str | os.PathLike[str] | None = None, lifetime: float | None = None) -> None:
-        self._path, self._entries = None if path is None else Path(path), dict[str, Entry]()
+        self._file = KeptFile(path, _FORMAT, "ledger")
         self.lifetime = lifetime
 
     def entry(self, survey: str) -> Entry | None:
         """What was sent, or is to be sent, for this survey."""
-        return self._read().get(survey)
+        return self.entries().get(survey)
+
+    def entries(self) -> dict[str, Entry]:
+        """All surveys that were answered, in the order of answering."""
+        return self._of(self._file.read())
 
     def spent(self) -> float:
         """The sum of the budgets of all surveys that were answered."""
-        return sum(entry.epsilon for entry in self._read().values())
+        return sum(entry.epsilon for entry in self.entries().values())
+
+    def loss(self) -> PrivacyLoss | None:
+        """The exact loss of everything that was answered, if all reports fall into the same hands: odds multiply."""
+        losses = [entry.loss() for entry in self.entries().values()]
+        if not losses:
+            return None
+        total = losses[0]
+        for each in losses[1:]:
+            total = total + each
+        return replace(total, over=f"one person over {len(losses)} {'survey' if len(losses) == 1 else 'surveys'}")
+
+    def statement(self) -> str:
+        """What was spent, in words and exact odds, one line for each survey."""
+        lines = []
+        for name, entry in self.entries().items():
+            own = entry.loss()
+            lines.append(f"{name} ({entry.state}): epsilon {own.epsilon():.6g} of {entry.epsilon:g}, {entry.unit}")
+            for question, odds in entry.questions.items():
+                lines.append(f"  {question}: odds at most {odds}")
+        total = self.loss()
+        if total is None:
+            return "Nothing was answered, so nothing is spent."
+        limit = "" if self.lifetime is None else f", of at most {self.lifetime:g} in a lifetime"
+        return "\n".join([*lines, f"all together: epsilon {total.epsilon():.6g}{limit}, if one party has all the reports"])
 
     def add(self, survey: str, entry: Entry) -> None:
         """Remember a report before it is sent; refuses a survey that was answered, and what exceeds the lifetime limit."""
@@ -72,31 +100,23 @@ class Ledger:
         with self._changing() as entries:
             entries[survey] = replace(entries[survey], state=state)
 
-    def _read(self) -> dict[str, Entry]:
-        if self._path is None:
-            return self._entries
+    def _of(self, data: Mapping[str, object]) -> dict[str, Entry]:
         try:
-            data = json.loads(self._path.read_text(encoding="utf-8"))
-            if data["format"] != _FORMAT:
-                raise ValueError
-            return {survey: Entry(**entry) for survey, entry in data["surveys"].items()}
-        except FileNotFoundError:
-            return {}
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise InvalidParameter(
-                f"The ledger {str(self._path)!r} cannot be read. It says what was spent, so nothing is answered without it."
-            ) from None
+            surveys = data.get("surveys", {})
+            return {survey: Entry(**entry) for survey, entry in surveys.items()}  # type: ignore[attr-defined]
+        except (TypeError, AttributeError):
+            self._file.refuse()
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Entry]]:
-        if self._path is None:
-            yield self._entries
-            return
-        with self._path.with_name(self._path.name + ".lock").open("a") as lock:
-            _lock(lock)
-            entries = self._read()
+        with self._file.changing() as data:
+            entries = self._of(data)
             yield entries
-            data = {"format": _FORMAT, "surveys": {survey: asdict(entry) for survey, entry in entries.items()}}
-            with written_whole(self._path, overwrite=True) as temporary:
-                temporary.write_text(json.dumps(data, indent=1), encoding="utf-8")
-            self._path.chmod(0o600)
+            data["surveys"] = {survey: asdict(entry) for survey, entry in entries.items()}
+
+
+def checked_entry(odds: Fraction | None) -> str:
+    """Odds as they stand in a ledger; a mechanism that promises nothing is not answered."""
+    if odds is None:
+        raise InvalidParameter("This survey has a question that promises nothing, so it is not answered.")
+    return str(odds)

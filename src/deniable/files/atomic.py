@@ -10,8 +10,11 @@ from deniable.errors import InvalidParameter
 
 
 @contextmanager
-def written_whole(path: Path, overwrite: bool = False) -> Iterator[Path]:
-    """A temporary path to write to; on success it becomes `path` in one step, on failure nothing is left behind."""
+def written_whole(path: Path, overwrite: bool = False, private: bool = False) -> Iterator[Path]:
+    """A temporary path to write to; on success it becomes `path` in one step, on failure nothing is left behind.
+
+    A `private` file can be read by its owner only, at every moment.
+    """
     if path.exists() and not overwrite:
         raise InvalidParameter(f"The file {path} exists already. Choose another name, or allow it to be overwritten.")
     if not path.parent.is_dir():
@@ -26,7 +29,8 @@ def written_whole(path: Path, overwrite: bool = False) -> Iterator[Path]:
         yield temporary
         with temporary.open("rb") as file:
             os.fsync(file.fileno())
-        temporary.chmod(0o666 & ~_umask())  # mkstemp makes files that only their owner can read
+        if not private:
+            temporary.chmod(0o666 & ~_umask())  # mkstemp makes files that only their owner can read
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -13,7 +13,8 @@ from deniable.domains import KeyValue
 from deniable.errors import MissingExtra
 from deniable.mechanisms.key_value import KeyValueProtocol
 from deniable.mechanisms.key_value_choice import chosen
-from deniable.mechanisms.key_value_estimate import KeyValueEstimate, SlantedEstimate
+from deniable.mechanisms.key_value_estimate import KeyValueEstimate
+from deniable.mechanisms.score_interval import ScoreEstimate, SlantedEstimate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,23 +68,17 @@ class BipartiteGraph:
     @property
     def degree(self) -> SlantedEstimate:
         """How many people link to each item."""
-        return self._total(self.estimate.frequency, "people")
+        return self.estimate.frequency.times(self.people, "people")
 
     @property
-    def weight(self) -> SlantedEstimate:
+    def weight(self) -> ScoreEstimate:
         """The sum of the weights of each item's links."""
-        return self._total(self.estimate.weight, "total weight")
+        return self.estimate.weight.times(self.people, "total weight")
 
     @property
     def mean(self) -> Estimate:
         """The mean weight of the links of those items whose degree is no noise."""
         return self.estimate.mean
-
-    def _total(self, each: SlantedEstimate, measure: str) -> SlantedEstimate:
-        n, variance = self.people, self.people**2 * each.standard_error**2
-        return SlantedEstimate(
-            each.labels, n * each.values, variance, n, measure=measure, slant=n * each.slant, curve=each.curve
-        )
 
     @property
     def item_degree(self) -> Average:

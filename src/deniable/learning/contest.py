@@ -210,6 +210,28 @@ class Standings:
             )
         return "\n".join([*lines, ""])
 
+    def summary(self) -> str:
+        """A smaller table: a line for each learner, a column for each epsilon, certified unless it says otherwise."""
+        scale, digits = (100.0, 1) if self.higher else (1.0, 3)
+        budgets = list(dict.fromkeys(row.claimed for row in self.rows))
+        unit = "in percent" if self.higher else "less is better"
+        ends = f"{self.measure} {self.ceiling.told(scale, digits)} without privacy, {self.floor.told(scale, digits)}"
+        lines = [
+            f"{self.title}, {self.about}; {ends} knowing nothing ({unit}):" if self.about else f"{self.title}; {ends}:",
+            "",
+            "| learner | from | " + " | ".join(f"epsilon {epsilon:g}" for epsilon in budgets) + " |",
+            "|---|---|" + "--:|" * len(budgets),
+        ]
+        for name in dict.fromkeys(row.name for row in self.rows):
+            own = {row.claimed: row for row in self.rows if row.name == name}
+            cells = [own[epsilon].score.told(scale, digits) for epsilon in budgets]
+            broken = "" if all(row.holds for row in own.values()) else " (**nothing is promised**)"
+            if broken and all(row.loss.odds is not None for row in own.values()):
+                broken = " (**more than it claims**)"
+            paper = next(iter(own.values())).paper or "ours"
+            lines.append(f"| {name}{broken} | {paper} | {' | '.join(cells)} |")
+        return "\n".join([*lines, ""])
+
     def plot(self) -> "Figure":
         """Scores over the certified epsilon, with their intervals, between the ceiling and the floor."""
         try:

@@ -48,7 +48,7 @@ def importance_budgets(weights: ArrayLike, epsilon: float, label_share: float = 
         raise InvalidParameter("The label's share of the budget lies between 0 and 1.")
     whole, exact = Fraction(checked_epsilon(epsilon)), [Fraction(float(weight)) for weight in given]
     rest = whole * (1 - Fraction(label_share))
-    features = [rounded_down(rest * weight / sum(exact)) for weight in exact]
+    features = [rounded_down(rest * weight / sum(exact)) if weight else 0.0 for weight in exact]
     return (*features, rounded_down(whole * Fraction(label_share)))
 
 

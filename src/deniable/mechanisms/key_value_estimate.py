@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from deniable.core.domain import Label
 from deniable.core.estimate import Estimate, confidence_each
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.score_interval import ScoreEstimate, SlantedEstimate, stacked
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -54,6 +55,12 @@ class Named(NamedTuple):
         furthest = np.where(np.abs(values[0]) >= np.abs(values[1]), values[0], values[1])
         return np.where(known, skewed, furthest) / self.people
 
+    def counted(self, frequency: Any, signed: Any, size: int) -> tuple[Floats, Floats]:
+        """What a report adds to so much of both, and how often it came: for neither end, the high, the low one and both."""
+        adds = [frequency * f + signed * d for f, d in zip(self.frequency, self.signed, strict=True)]
+        rest = np.maximum(1 - sum(self.chances), 0)
+        return stacked((0.0, *adds), size), stacked((rest, *self.chances), size)
+
     def with_one_more(self) -> "Named":
         """The chances as if one more report had named the high end, and one the low one."""
         high, low, both = self.chances
@@ -70,27 +77,6 @@ class Named(NamedTuple):
 
         parts = threes(self.frequency), threes(self.signed), threes(self.chances)
         return Named(*parts, some(self.people), some(self.curve))
-
-
-@dataclass(frozen=True, eq=False)
-class SlantedEstimate(Estimate):
-    """Values whose variance grows with them, as that of counts does, so that intervals reach further up than down.
-
-    An interval holds the values t whose variance allows the estimate: with e = t - estimate, those with
-    e^2 <= z^2 (variance + slant e - curve e^2). For a count of people that is the score interval of Wilson (1927), which
-    keeps its confidence even where counts are small.
-    """
-
-    slant: Floats | float = 0.0
-    curve: Floats | float = 0.0
-
-    def interval(self, confidence: float = 0.95, together: bool = False) -> tuple[Floats, Floats]:
-        z = NormalDist().inv_cdf((1 + confidence_each(confidence, len(self.values) if together else 1)) / 2)
-        shrink, shift = 1 / (1 + z**2 * self.curve), z**2 * self.slant / 2
-        with np.errstate(invalid="ignore"):  # nothing is known of a key that nobody was asked about
-            reach = shrink * np.sqrt(z**2 * self.standard_error**2 / shrink + shift**2)
-        middle = self.values + shrink * shift
-        return middle - reach, middle + reach
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,15 +150,26 @@ class KeyValueEstimate:
         return SlantedEstimate(self.labels, self._shares(), spread, self.n, slant=slant, curve=self.named.curve)
 
     @property
-    def weight(self) -> SlantedEstimate:
+    def weight(self) -> ScoreEstimate:
         """The sum of the values of each key over the number of all people: frequency times mean."""
-        centre, half, spread = self._centre, self._half, self.spread
-        values, variance = half * self._signed(), half**2 * spread.signed
+        values = self._half * self._signed()
+        if self._centre != 0:
+            values = values + self._centre * self._shares()
+        variance, drawn = self._weight_variance(self.spread), self._weight_variance(self.drawn)
+        with np.errstate(invalid="ignore"):  # both are infinite for a key that nobody was asked about
+            fixed = np.where(np.isfinite(drawn), np.maximum(drawn - variance, 0), 0.0)
+        adds, chances = self.named.counted(self._centre, self._half, len(self.labels))
+        people, measure = self.named.people, "weight per person"
+        return ScoreEstimate(
+            self.labels, values, variance, self.n, measure=measure, adds=adds, chances=chances, people=people, fixed=fixed
+        )
+
+    def _weight_variance(self, spread: Spread) -> Floats:
+        centre, half = self._centre, self._half
+        variance = half**2 * spread.signed
         if centre != 0:
-            values = values + centre * self._shares()
             variance = variance + centre**2 * spread.frequency + 2 * centre * half * spread.both
-        kept, slant, measure = np.maximum(variance, 0), self.named.slant(centre, half), "weight per person"
-        return SlantedEstimate(self.labels, values, kept, self.n, measure=measure, slant=slant, curve=self.named.curve)
+        return np.maximum(variance, 0)
 
     @property
     def clear(self) -> Bools:

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +88,7 @@ class UnitAxes(UnitCodes):
         return max(1, (1 << 19) // self.padded)
 
     def ranked(self, truth: Floats, seed: Ints, choice: Ints) -> Ints:
-        wide = np.zeros((len(truth), self.padded))
+        wide = np.zeros((len(truth), self.padded), np.float32)  # the loss does not depend on the floats
         wide[:, : truth.shape[1]] = truth
         signs = _signs(seed, self.padded)
         for turn in range(TURNS):
@@ -104,28 +105,29 @@ class UnitAxes(UnitCodes):
         signs = _signs(seed, self.padded)
         for turn in reversed(range(TURNS)):
             wide = _hadamard(wide) * signs[:, turn]
-        return wide[:, : self.domain.dimensions]
+        return np.asarray(wide[:, : self.domain.dimensions])
 
 
-def _signs(seed: Ints, size: int) -> Floats:
+def _signs(seed: Ints, size: int) -> NDArray[np.int8]:
     """Public random signs for every turn and coordinate."""
     words = TURNS * size // 64
     start = _mixed((seed.astype(np.uint64) << np.uint64(16)) + np.uint64(1))
     bits = _mixed(start[:, None] + np.arange(words, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
     unpacked = np.unpackbits(bits.astype("<u8").view(np.uint8), axis=1, bitorder="little")
-    return np.where(unpacked.reshape(len(seed), TURNS, size), -1.0, 1.0)
+    return 1 - 2 * unpacked.reshape(len(seed), TURNS, size).astype(np.int8)
 
 
-def _hadamard(rows: Floats) -> Floats:
-    """The Hadamard transform of each row, scaled so that lengths stay: it undoes itself."""
+def _hadamard(rows: Any) -> Any:
+    """The Hadamard transform of each row, scaled so that lengths stay: it undoes itself. The rows given are used up."""
     n, size = rows.shape
-    step = 1
+    after, step = np.empty_like(rows), 1
     while step < size:
-        pairs = rows.reshape(n, size // (2 * step), 2, step)
-        first, second = pairs[:, :, 0], pairs[:, :, 1]
-        rows = np.stack([first + second, first - second], axis=2).reshape(n, size)
-        step *= 2
-    return rows / math.sqrt(size)
+        pairs, turned = (each.reshape(n, size // (2 * step), 2, step) for each in (rows, after))
+        np.add(pairs[:, :, 0], pairs[:, :, 1], out=turned[:, :, 0])
+        np.subtract(pairs[:, :, 0], pairs[:, :, 1], out=turned[:, :, 1])
+        rows, after, step = after, rows, 2 * step
+    rows *= rows.dtype.type(1 / math.sqrt(size))
+    return rows
 
 
 def _normal(x: Floats) -> Floats:

@@ -125,10 +125,13 @@ class UnitCodes(Mechanism):
 
     def ranked(self, truth: Floats, seed: Ints, choice: Ints) -> Ints:
         """The number of the direction that is nearest to each vector, or second nearest, ...: `choice` says which."""
-        every = directions(seed[:, None], np.arange(self.codes)[None, :], self.domain.dimensions)
-        scores = np.einsum("ncd,nd->nc", every, truth)
-        nearest = np.argsort(-scores, axis=1, kind="stable")  # a permutation, whatever the scores are
+        nearest = np.argsort(-self._scores(truth, seed), axis=1, kind="stable")  # a permutation, whatever the scores are
         return nearest[np.arange(len(truth)), choice]
+
+    def _scores(self, truth: Floats, seed: Ints) -> Floats:
+        """How near each direction is to each vector."""
+        every = directions(seed[:, None], np.arange(self.codes)[None, :], self.domain.dimensions)
+        return np.asarray(np.einsum("ncd,nd->nc", every, truth))
 
     def told(self, seed: Ints, code: Ints) -> Floats:
         """The directions that reports name."""

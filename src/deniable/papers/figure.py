@@ -9,7 +9,7 @@ import io
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import TypeVar
 
@@ -162,7 +162,7 @@ class Pace:
     """How much of the work is done, and whom to tell how far it is: tests take a share of what --quick does."""
 
     share: float = 1.0
-    told: Callable[[float], object] = float
+    told: Callable[[float], object] = field(default=float, compare=False)
 
     def times(self, quick: bool, few: int, many: int) -> int:
         """How often something random is repeated, or how many people take part."""

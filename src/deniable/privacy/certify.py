@@ -32,14 +32,18 @@ from deniable.mechanisms.feature_vector import FeatureVector
 from deniable.mechanisms.key_value_unary import PCKVUnary
 from deniable.mechanisms.unit_codes import UnitCodes
 from deniable.mechanisms.vector import VectorRelease
+from deniable.privacy.attributes import by_attributes
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.law import LIMIT, Chances, combinations, gathered, law, runs
+from deniable.privacy.memoized import certify_bits, certify_lifetime, has_bits
 from deniable.privacy.open import certify_open
 from deniable.privacy.products import by_agreement, by_coordinates, by_parts, by_rounds, separate
 from deniable.privacy.ratio import Worst, worst_ratio
 from deniable.privacy.theorem import compressed_worst
 from deniable.privacy.told import in_words, told_laws
 from deniable.privacy.wiring import check_members, factored
+from deniable.wrappers.attributes import Attributes
+from deniable.wrappers.memoized import Memoized
 from deniable.wrappers.utility import OpenAnswers
 
 Ints = NDArray[np.int64]
@@ -66,6 +70,10 @@ def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT
                 return certificate(
                     mechanism, *by_coordinates(mechanism, [certify(part, None, limit) for part in mechanism.parts])
                 )
+            if isinstance(mechanism, Attributes):
+                return certificate(
+                    mechanism, *by_attributes(mechanism, [certify(part, None, limit) for part in mechanism.parts])
+                )
             if isinstance(mechanism, FeatureVector):
                 return certificate(mechanism, *by_parts(mechanism, _enumerated(mechanism.part, limit)))
             return certificate(mechanism, *(separate if isinstance(mechanism, BitRand) else factored)(mechanism))
@@ -80,6 +88,11 @@ def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT
             loss = PrivacyLoss(worst.odds, "theorem", mechanism.loss().protects)
             return Certificate(mechanism, loss, ({}, {0: 1}), worst.report, followed, 2)
     raise NotCertifiable("This mechanism rests on a theorem; it is too large for its law to be followed.")
+
+
+def certify_ever(mechanism: Memoized, limit: int = LIMIT) -> Certificate:
+    """The exact loss of all reports ever on one value that does not change; `certify` tells that of one report alone."""
+    return certify_lifetime(mechanism, certify(mechanism.base, None, limit))
 
 
 def _enumerated(mechanism: Mechanism, limit: int) -> Certificate:
@@ -150,6 +163,8 @@ def _symmetric(mechanism: Mechanism, limit: int) -> Certificate:
         worst = worst_ratio(told, sets)
         worst = Worst(worst.odds, worst.pair, in_words(mechanism, worst.report))
         return certificate(mechanism, worst, "symmetric", followed, len(sets))
+    if isinstance(mechanism, Memoized) and has_bits(mechanism):
+        return certify_bits(mechanism)
     size, fields = mechanism.domain.size, mechanism.layout.fields
     chosen = sorted({0, 1, size // 2, size - 1})
     if len(fields) == 1 and isinstance(fields[0], Flags) and fields[0].ones is not None:

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from deniable.core.mechanism import Mechanism
-from deniable.domains import Categories, Features, KeyValue, LossMatrix
+from deniable.domains import Categories, Features, KeyValue, LossMatrix, Vectors
 from deniable.mechanisms.bit_budgets import latent_published_epsilon, ome_published_epsilon
 from deniable.mechanisms.bitrand import BitRand
 from deniable.mechanisms.duchi_vector import DuchiVector
@@ -22,10 +22,11 @@ from deniable.mechanisms.key_value_sampled import KeySampling
 from deniable.mechanisms.labels import LabelResponse
 from deniable.mechanisms.rivals import ReleaseChannel
 from deniable.mechanisms.three import ThreeState
+from deniable.mechanisms.unary import Unary
 from deniable.mechanisms.wheel import Wheel
 from deniable.privacy.certificate import told_answer
 from deniable.privacy.certify import certify
-from deniable.wrappers import PublishedUtility, UtilityOptimized
+from deniable.wrappers import FakeAttributes, Memoized, PublishedUtility, UtilityOptimized
 
 Verdict = Literal["false", "loose", "holds"]
 
@@ -195,6 +196,46 @@ CLAIMS: list[Claim] = [
         1.0,
     ),
     Claim(
+        "RS+FD, direct response",
+        "Arcolezi et al. 2021, Section 3",
+        "4 attributes of 2, 3, 5 and 20 values",
+        1.0,
+        lambda: FakeAttributes.as_published(_records(2, 3, 5, 20), 1.0),
+        lambda: FakeAttributes.as_published(_records(2, 2), 1.0),
+        "2 attributes of 2 values",
+        1.0,
+    ),
+    Claim(
+        "RS+FD, UE-z",
+        "Arcolezi et al. 2021, Section 3",
+        "4 attributes of 2, 3, 5 and 20 values",
+        1.0,
+        lambda: FakeAttributes.as_published(_records(2, 3, 5, 20), 1.0, Unary),
+        lambda: FakeAttributes.as_published(_records(2, 2), 1.0, Unary),
+        "2 attributes of 2 values",
+        1.0,
+    ),
+    Claim(
+        "RS+FD, UE-r",
+        "Arcolezi et al. 2021, Section 3",
+        "4 attributes of 2, 3, 5 and 20 values",
+        1.0,
+        lambda: FakeAttributes.as_published(_records(2, 3, 5, 20), 1.0, Unary, random_fakes=True),
+        lambda: FakeAttributes.as_published(_records(2, 2), 1.0, Unary, random_fakes=True),
+        "2 attributes of 2 values",
+        1.0,
+    ),
+    Claim(
+        "L-GRR, one report",
+        "Arcolezi et al. 2022; LOLOHA 2023",
+        "20 values, epsilon 2 for all reports ever",
+        1.0,
+        lambda: Memoized.direct_as_published(Categories(range(20)), 2.0, 1.0),
+        lambda: Memoized.direct_as_published(Categories(range(3)), 2.0, 1.0),
+        "3 values",
+        1.0,
+    ),
+    Claim(
         "LPP-ddagger",
         "Ma, Wang 2021, Lemma 2",
         "one key, budgets 0.1 and 2 for it and its value",
@@ -209,6 +250,10 @@ CLAIMS: list[Claim] = [
         lambda: ThreeState.dagger_as_published(Fraction(2, 5), Fraction(7, 10), 1.0),
     ),
 ]
+
+
+def _records(*sizes: int) -> Vectors:
+    return Vectors([Categories(range(size)) for size in sizes])
 
 
 def _cells(sizes: list[int]) -> LossMatrix:

@@ -2,7 +2,17 @@
 
 from deniable.survey.certificate import SurveyCertificate, certify_survey
 from deniable.survey.message import Message
+from deniable.survey.planning import QuestionPlan, SurveyPlan, plan_survey
 from deniable.survey.question import Question
 from deniable.survey.survey import Survey
 
-__all__ = ["Message", "Question", "Survey", "SurveyCertificate", "certify_survey"]
+__all__ = [
+    "Message",
+    "Question",
+    "QuestionPlan",
+    "Survey",
+    "SurveyCertificate",
+    "SurveyPlan",
+    "certify_survey",
+    "plan_survey",
+]

@@ -26,6 +26,12 @@ class SurveyCertificate:
         """Whether every question keeps its word and a person never spends more than the survey's budget."""
         return all(each.holds for each in self.questions) and self.loss.epsilon() <= self.survey.epsilon
 
+    def statement(self) -> str:
+        """What was found, in words: for the person who answers and for a regulator."""
+        from deniable.survey.statement import statement
+
+        return statement(self.survey, self)
+
     def __str__(self) -> str:
         lines = [f"survey        {self.survey.id} {self.survey.fingerprint}"]
         for question, each in zip(self.survey.questions, self.questions, strict=True):

@@ -107,15 +107,20 @@ class Survey:
         """What one person gives away over the whole survey, by the formulas; `certify_survey` checks it."""
         return budget.person([question.mechanism.loss() for question in self.questions], self.budget, self.sample)
 
+    def statement(self) -> str:
+        """What a person may lose by answering, in words, and the same for a regulator; `certify_survey` proves it."""
+        from deniable.survey.statement import statement
+
+        return statement(self)
+
+    def losses(self, part: int | None = None) -> dict[str, PrivacyLoss]:
+        """What each question of a part gives away alone, by the formulas; of all questions unless a part is given."""
+        asked = self.questions if part is None else self.part(part)
+        return {question.id: question.mechanism.loss() for question in asked}
+
     def advice(self) -> Advice:
         """What error to expect of each question if the budget is shared equally, and if each person answers a part."""
-        count, part = len(self.questions), self.sample if self.budget == "sampled" else 1
-        whole = [1.0] * count
-        errors: list[list[float]] = []
-        for way, people in (("equal", self.people), ("sampled", max(1, self.people * part // count))):
-            epsilons = budget.shares(self.epsilon, "equal" if way == "equal" else "sampled", part, whole)
-            errors.append([_error(q, epsilon, people) for q, epsilon in zip(self.questions, epsilons, strict=True)])
-        return Advice(tuple(question.id for question in self.questions), tuple(errors[0]), tuple(errors[1]))
+        return advice_for(self, self.people)
 
     # Time, only in whole periods
 
@@ -270,6 +275,17 @@ class Survey:
             out.append(Reports(question.mechanism.fingerprint, layout, layout.columns(rows)))
             start += width
         return out
+
+
+def advice_for(survey: Survey, people: int) -> Advice:
+    """The advice for another number of people."""
+    count, part = len(survey.questions), survey.sample if survey.budget == "sampled" else 1
+    whole = [1.0] * count
+    errors: list[list[float]] = []
+    for way, telling in (("equal", people), ("sampled", max(1, people * part // count))):
+        epsilons = budget.shares(survey.epsilon, "equal" if way == "equal" else "sampled", part, whole)
+        errors.append([_error(q, epsilon, telling) for q, epsilon in zip(survey.questions, epsilons, strict=True)])
+    return Advice(tuple(question.id for question in survey.questions), tuple(errors[0]), tuple(errors[1]))
 
 
 def _error(question: Question, epsilon: float, people: int) -> float:

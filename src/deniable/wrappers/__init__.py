@@ -5,13 +5,28 @@ import json
 from deniable.core.mechanism import Mechanism
 from deniable.errors import InvalidParameter
 from deniable.mechanisms import FAMILIES, mechanism_from_spec
+from deniable.wrappers.attributes import EveryAttribute, FakeAttributes, OneAttribute
+from deniable.wrappers.memoized import Memoized
 from deniable.wrappers.pilot import Pilot, PilotedEstimate
 from deniable.wrappers.published import PublishedUtility
 from deniable.wrappers.utility import UtilityOptimized
 
-__all__ = ["Pilot", "PilotedEstimate", "PublishedUtility", "UtilityOptimized", "mechanism_from_json"]
+__all__ = [
+    "EveryAttribute",
+    "FakeAttributes",
+    "Memoized",
+    "OneAttribute",
+    "Pilot",
+    "PilotedEstimate",
+    "PublishedUtility",
+    "UtilityOptimized",
+    "mechanism_from_json",
+]
 
-WRAPPERS: dict[str, type[Mechanism]] = {family.wire: family for family in (UtilityOptimized, PublishedUtility)}
+WRAPPERS: dict[str, type[Mechanism]] = {
+    family.wire: family
+    for family in (UtilityOptimized, PublishedUtility, Memoized, EveryAttribute, OneAttribute, FakeAttributes)
+}
 
 
 def mechanism_from_json(text: str) -> Mechanism:

@@ -1,7 +1,7 @@
 """What a client tells of its update in each round, and what all rounds cost: public, and the same on both sides."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from deniable.core.coins import Coins
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
-from deniable.core.odds import checked_epsilon, rounded_down
+from deniable.core.odds import checked_epsilon, rounded_down, rounded_up
 from deniable.core.reports import Reports, concatenate
 from deniable.domains.features import Features, UnitVectors
 from deniable.domains.interval import Interval
@@ -28,6 +28,7 @@ from deniable.mechanisms import (
     UnitCodes,
     VectorRelease,
 )
+from deniable.privacy.shuffle import ShuffledLoss, shuffled
 
 Floats = NDArray[np.float64]
 Maker = Callable[["UpdatePlan", float], Mechanism]
@@ -37,6 +38,21 @@ UNITS: dict[str, type[PrivUnit | UnitCodes]] = {"unit-axes": UnitAxes, "unit-cod
 SCALARS = {"duchi": "duchi-1", "piecewise": "piecewise-1", "hybrid": "hybrid-1", "three-outputs": "three-outputs-1"}
 RELEASES = {"brr": Bipartite, "coarsened": Coarsened}
 METHODS = (*UNITS, *SCALARS, "ldp-fl", "duchi-vector", *RELEASES)
+
+
+@dataclass(frozen=True)
+class Anonymizer:
+    """The assumption that somebody trusted mixes the reports of so many clients in every round before the server sees them.
+
+    `delta` is how much may go wrong over all rounds together.
+    """
+
+    clients: int
+    delta: float
+
+    def __post_init__(self) -> None:
+        if isinstance(self.clients, bool) or not isinstance(self.clients, int) or self.clients < 1 or not 0 < self.delta < 1:
+            raise InvalidParameter("An anonymizer mixes the reports of at least one client, with a delta between 0 and 1.")
 
 
 @dataclass(frozen=True)
@@ -94,6 +110,12 @@ class UpdatePlan:
     def loss(self, rounds: int | None = None) -> PrivacyLoss:
         """The exact loss of a client after so many rounds; after all of them without an argument."""
         return together([self.mechanism.loss()], "any two updates of a client", self.rounds if rounds is None else rounds)
+
+    def shuffled_loss(self, anonymizer: Anonymizer) -> ShuffledLoss:
+        """What all rounds cost under that assumption: rounds add up, in epsilon and in delta."""
+        one = shuffled(self.mechanism, anonymizer.clients, anonymizer.delta / self.rounds)
+        total = rounded_up(Fraction(one.epsilon) * self.rounds)
+        return replace(one, epsilon=total, delta=anonymizer.delta, local=self.loss().epsilon())
 
     @property
     def unbiased(self) -> bool:

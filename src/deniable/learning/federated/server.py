@@ -10,7 +10,8 @@ from deniable.core.reports import Reports
 from deniable.errors import DeniableError, InvalidParameter
 from deniable.learning.federated.client import FIELD, RECORD, flattened
 from deniable.learning.federated.flower import Array, ArrayRecord, ConfigRecord, FedAvg, Grid, Message, MetricRecord
-from deniable.learning.federated.plan import UpdatePlan
+from deniable.learning.federated.plan import Anonymizer, UpdatePlan
+from deniable.privacy.shuffle import ShuffledLoss
 
 
 class PrivateFedAvg(FedAvg):  # type: ignore[misc]
@@ -18,23 +19,23 @@ class PrivateFedAvg(FedAvg):  # type: ignore[misc]
 
     Clients cannot be weighted by their numbers of examples, since they do not tell them; nor are they asked to evaluate. A
     reply that is not exactly one report of the plan is left out and counted in `refused`. More rounds than are in the plan
-    are refused before the first. `shuffled` would say that an anonymizer mixes the reports of all clients before the server
-    sees them, which makes a promise about the server stronger. Nothing here does that, so only None is accepted.
+    are refused before the first.
+
+    The loss that `privacy_loss` tells holds whatever the server does. Only if somebody trusted mixes the reports, an
+    `anonymizer`, is there a second promise, `shuffled_loss`. Nothing here mixes them: Flower tells the server who sent what.
     """
 
-    def __init__(self, plan: UpdatePlan, rate: float = 1.0, shuffled: None = None, **settings: Any) -> None:
+    def __init__(self, plan: UpdatePlan, rate: float = 1.0, anonymizer: Anonymizer | None = None, **settings: Any) -> None:
         if not isinstance(plan, UpdatePlan):
             raise InvalidParameter("The strategy needs the UpdatePlan of the clients: PrivateFedAvg(plan).")
-        if shuffled is not None:
-            raise InvalidParameter(
-                "No shuffler is run here, so no promise may rest on one. The loss of a client is what plan.loss() says."
-            )
+        if anonymizer is not None and not isinstance(anonymizer, Anonymizer):
+            raise InvalidParameter("An anonymizer is an assumption that is spelt out: Anonymizer(clients=1000, delta=1e-9).")
         if settings.setdefault("fraction_evaluate", 0.0) != 0.0:
             raise InvalidParameter(
                 "Clients do not evaluate: their metrics are private. Evaluate on public data at the server."
             )
         super().__init__(**settings)
-        self.plan, self.rate, self.refused, self.done = plan, rate, 0, 0
+        self.plan, self.rate, self.anonymizer, self.refused, self.done = plan, rate, anonymizer, 0, 0
         self._model: ArrayRecord | None = None
 
     def start(self, grid: Grid, initial_arrays: ArrayRecord, num_rounds: int = 3, *rest: Any, **settings: Any) -> Any:
@@ -85,6 +86,12 @@ class PrivateFedAvg(FedAvg):  # type: ignore[misc]
     def privacy_loss(self) -> PrivacyLoss:
         """The exact loss of a client that took part in all rounds so far."""
         return self.plan.loss(max(self.done, 1))
+
+    def shuffled_loss(self) -> ShuffledLoss:
+        """What all rounds of the plan cost against somebody who sees mixed reports only; refused without an anonymizer."""
+        if self.anonymizer is None:
+            raise InvalidParameter("Nobody mixes the reports, so far as is known. The loss is what privacy_loss() says.")
+        return self.plan.shuffled_loss(self.anonymizer)
 
     def summary(self) -> None:
         """As in Flower, without a word about clients."""

@@ -1,5 +1,7 @@
 """Training on what people sent: features, labels or gradients, each randomized as the paper says, at claimed budgets."""
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,7 +26,7 @@ NOTE = "SEC and CelebA are missing, and digits stand for FEMNIST; a linear model
 
 def sets(data: Data, seed: int, quick: bool, pace: Pace) -> list[Samples]:
     """The two sets that are at hand."""
-    people = max(200, pace.times(quick, 1500, 12_000))
+    people = max(200, pace.times(quick, 800, 12_000))
     return [texts(data, seed, people), images(data, seed, 2 * people)]
 
 
@@ -77,6 +79,7 @@ def noisy_features(held: Samples, name: str, epsilon: float, seed: int) -> tuple
     return decode(vector, reports), vector.loss().epsilon()
 
 
+@lru_cache(maxsize=4)
 def features(quick: bool, seed: int, data: Data, pace: Pace) -> tuple[list[Row], list[str]]:
     """Figs. 15 and 19: features are randomized once, labels are public."""
     rows, notes = list[Row](), [NOTE]
@@ -92,6 +95,7 @@ def features(quick: bool, seed: int, data: Data, pace: Pace) -> tuple[list[Row],
     return rows, notes
 
 
+@lru_cache(maxsize=4)
 def labels_only(quick: bool, seed: int, data: Data, pace: Pace) -> tuple[list[Row], list[str]]:
     """Figs. 18 and 21: BitRand's features at claimed epsilon 5, and labels by label-RR or by noise on one-hot vectors."""
     rows, notes = list[Row](), [NOTE, "features by f-RR at a claimed epsilon of 5"]
@@ -138,6 +142,7 @@ def anonymous(held: Samples, epsilon: float, seed: int, rounds: int = 4) -> Line
     return LinearModel(weights, np.zeros(classes))
 
 
+@lru_cache(maxsize=4)
 def gradients(quick: bool, seed: int, data: Data, pace: Pace, shuffled: bool) -> tuple[list[Row], list[str]]:
     """Figs. 8, 16, 17 and 20: gradients are randomized, with or without an anonymizer that is trusted to unlink them."""
     rows, notes = list[Row](), [NOTE]

@@ -22,8 +22,8 @@ WAYS = {"laplace": "Laplace", "bipartite": "bipartite (BRR-SGD)", "best": "sampl
 
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """Local: one report of each person, clipped in public; epsilon is for the whole of it."""
-    held = images(data, seed, max(300, pace.times(quick, 8000, 60_000)))
-    repeats, rows, classes = pace.times(quick, 2, 5), [], tuple(range(10))
+    held = images(data, seed, max(300, pace.times(quick, 4000, 60_000)))
+    repeats, rows, classes = pace.times(quick, 1, 5), [], tuple(range(10))
     for epsilon in pace.over(EPSILONS):
         for way, told in {**WAYS, "means": "ours: class means"}.items():
             scores, loss = [], 0.0

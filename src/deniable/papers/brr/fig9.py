@@ -25,9 +25,9 @@ OURS = {"trees": 5, "depth": 3, "rate": 0.5}
 
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """All with the same exact accounting, splits included; a curator sees the data."""
-    rows, notes, repeats = [], [], pace.times(quick, 2, 10)
+    rows, notes, repeats = [], [], pace.times(quick, 1, 10)
     for name in pace.over(tuple(STATED)):
-        held = table(data, name, seed, max(200, pace.times(quick, 2000, 8000)))
+        held = table(data, name, seed, max(200, pace.times(quick, 1500, 8000)))
         notes.append(held.note)
         ends = float(np.min(held.right)), float(np.max(held.right))
         constant = root_mean_square(held.test_right, np.full(len(held.test), np.mean(held.right.astype(np.float64))))

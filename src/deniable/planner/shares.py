@@ -12,7 +12,7 @@ from deniable.core.domain import Domain
 from deniable.core.estimate import confidence_each
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.core.odds import checked_epsilon
-from deniable.domains import KeyValue, SparseVector
+from deniable.domains import KeyValue, SparseVector, Vectors
 from deniable.errors import InvalidParameter
 from deniable.mechanisms import key_value_choice
 from deniable.mechanisms.choice import plan_release
@@ -27,6 +27,7 @@ from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.tuning import total_error
 from deniable.mechanisms.unary import Unary
 from deniable.mechanisms.wheel import Wheel
+from deniable.wrappers.attributes import Attributes
 from deniable.wrappers.utility import OPEN_SHARE, OpenAnswers, UtilityOptimized, checked_sensitive
 
 Target = Literal["shares", "mean", "release"]
@@ -116,6 +117,10 @@ def plan(  # type: ignore[overload-overlap]
     domain: KeyValue, epsilon: float, n: int = 10_000, max_bits: int | None = None
 ) -> KeyValueProtocol: ...
 @overload
+def plan(  # type: ignore[overload-overlap]
+    domain: Vectors, epsilon: float, n: int = 10_000, max_bits: int | None = None
+) -> Attributes: ...
+@overload
 def plan(domain: Domain, epsilon: float, n: int = 10_000, max_bits: int | None = None) -> PureProtocol: ...
 @overload
 def plan(
@@ -163,6 +168,10 @@ def plan(
     >>> plan(Categories(["Lyon", "Paris", "Nice", "Lille"]), epsilon=1.0, n=50_000).wire
     'direct-1'
     """
+    if isinstance(domain, Vectors) and sensitive is None and target == "shares" and prior is None:
+        from deniable.planner.records import plan_records
+
+        return plan_records(domain, epsilon, n, max_bits)
     if isinstance(domain, KeyValue) and sensitive is None and target == "shares":
         return key_value_choice.chosen(domain, epsilon, n, max_bits)
     if target in ("mean", "release") and sensitive is None:
@@ -193,8 +202,20 @@ def plan(
         "for one report; guess: how often one report gives the answer away to somebody without other knowledge"
     )
     assert isinstance(best.mechanism, PureProtocol | UtilityOptimized)
+    lines.append(_words(best, ranked, n))
     object.__setattr__(best.mechanism, "_explanation", "\n".join(lines))
     return best.mechanism
+
+
+def _words(best: Option, ranked: list[Option], n: int) -> str:
+    """The choice as a sentence."""
+    more = (best.error / ranked[0].error) ** 2 - 1
+    beside = "no other has a smaller error" if more < 5e-5 else f"its squared error is {100 * more:.2g} % above the smallest"
+    return (
+        f"In words: of {len(ranked)} mechanism{'s' * (len(ranked) > 1)}, {best.name} is taken because {beside} and its "
+        f"reports are of {best.bits:,} bits. From {n:,} people a share is within {200 * best.error:.2g} points of the "
+        "truth 19 times in 20; four times as many people halve that."
+    )
 
 
 def required_n(
