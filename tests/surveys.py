@@ -68,6 +68,33 @@ low = -1.5
 high = 1.5
 steps = 3
 """
+SPARSE = """
+[survey]
+id = "sparse"
+epsilon = 6.0
+minimum_reports = 10
+
+[[question]]
+id = "films"
+ask = "Which films did you see?"
+kind = "sparse-set"
+protects = "item"
+size = 500
+
+[[question]]
+id = "sex"
+kind = "category"
+choices = ["f", "m", "other"]
+
+[[question]]
+id = "genes"
+kind = "sparse-set"
+protects = "item"
+size = 300
+at_most = 20
+alpha = 2
+"""
+
 KINDS = """
 [survey]
 id = "kinds"

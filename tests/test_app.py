@@ -4,7 +4,7 @@ import asyncio
 import json
 import random
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +16,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import deniable as dn
-from deniable.collector import Collector, open_store, results
+from deniable.collector import Collector, Store, open_store, results
 from deniable.collector.access import Gate, RateLimit, hash_of, new_token
 from deniable.collector.app import App, Limits
 from deniable.collector.json_reports import write_json
 from deniable.device.sending import MEDIA
-from tests.surveys import COMMUTE, ONE, OPENS, SAMPLED, several, survey
+from tests.surveys import COMMUTE, ONE, OPENS, SAMPLED, SPARSE, several, survey
 
 pytestmark = pytest.mark.needs("starlette")
 
@@ -158,7 +158,7 @@ def test_json_and_bytes_are_the_same_report(app: App) -> None:
     assert counted(app) == 2
 
 
-@pytest.mark.parametrize("text", [COMMUTE, SAMPLED, several(3, 40, 900)])
+@pytest.mark.parametrize("text", [COMMUTE, SAMPLED, several(3, 40, 900), SPARSE])
 def test_json_of_every_layout(text: str, tmp_path: Path) -> None:
     for app in made(tmp_path, text, now=OPENS):
         asked = app.collector.survey
@@ -243,6 +243,37 @@ def test_tokens(tmp_path: Path) -> None:
             assert get(locked, path, authorization=f"bearer {read}").status == 200
         for path in ("/v1/survey", "/health/live", "/health/ready", "/openapi.json"):
             assert get(locked, path).status == 200
+
+
+def test_new_and_revoked_tokens_count_without_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deniable.collector.access.RENEWED", 0.01)
+    for app in made(tmp_path, ONE):
+        store = app.collector.store
+        first = new_token(store, "results")
+        with store.view() as view:
+            locked = App(app.collector, Gate([]), Gate(view.hashes("results")))
+
+        def opens(gate: Gate, token: str) -> bool:
+            return gate.opens(f"Bearer {token}".encode())
+
+        async def until(reached: Callable[[], bool]) -> None:
+            async with asyncio.timeout(30):
+                while not reached():
+                    await asyncio.sleep(0.01)
+
+        async def scenario(locked: App = locked, store: Store = store, first: str = first) -> None:
+            async with locked._rest.router.lifespan_context(locked._rest):
+                assert not locked.submit_gate and opens(locked.read_gate, first)
+                submit, second = new_token(store, "submit"), new_token(store, "results")
+                await until(lambda: opens(locked.submit_gate, submit) and opens(locked.read_gate, second))
+                assert locked.submit_gate and opens(locked.read_gate, first)
+                with store.change() as change:
+                    change.drop_tokens("results")
+                    change.drop_tokens("submit")
+                await until(lambda: not opens(locked.read_gate, first) and not opens(locked.submit_gate, submit))
+                assert locked.submit_gate and locked.read_gate  # nothing opens by itself
+
+        asyncio.run(scenario())
 
 
 def test_a_full_queue_says_when_to_come_back(tmp_path: Path) -> None:

@@ -158,6 +158,7 @@ class TestCertify:
             "proof": "enumerated",
             "outcomes_followed": 4,
             "values_followed": 2,
+            "outcomes_of_an_enumeration": None,
             "values": 2,
         }
 

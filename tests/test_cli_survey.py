@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,6 +39,7 @@ def collector(file: Path) -> Iterator[Served]:
 
 def test_from_a_file_to_results(file: Path, collector: Served, tmp_path: Path) -> None:
     assert "Hidden until there are 10 reports" in run("estimate", file).output
+    assert "nothing to draw yet" in run("estimate", file, "--picture", tmp_path / "early.png", code=2).output
     done = run("simulate", file, "--people", "300", "--url", collector.url, "--seed", "4", "--connections", "8")
     assert "300 of 300 people were counted." in done.output
     shown = run("estimate", file).output
@@ -49,10 +51,17 @@ def test_from_a_file_to_results(file: Path, collector: Served, tmp_path: Path) -
         out, parquet = tmp_path / f"results{len(more)}.csv", tmp_path / f"results{len(more)}.parquet"
         run("estimate", file, "--csv", out, "--parquet", parquet, *more)
         assert len(list(csv.DictReader(out.read_text().splitlines()))) == 6 and parquet.read_bytes()[:4] == b"PAR1"
+        run("estimate", file, "--picture", tmp_path / f"results{len(more)}.svg", *more)
+        assert "How did you travel today?" in drawn_text(tmp_path / f"results{len(more)}.svg")
     run("backup", file, "--out", tmp_path / "backup")
     assert "Restored commute-2026." in run("restore", file, tmp_path / "backup", "--store", tmp_path / "other.db").output
     again = json.loads(run("estimate", file, "--store", tmp_path / "other.db", "--json").stdout)
     assert again == record
+
+
+def drawn_text(picture: Path) -> str:
+    """The texts in a picture, which are kept as comments beside their outlines."""
+    return " ".join(re.findall(r"<!-- (.*?) -->", picture.read_text()))
 
 
 def test_a_person_answers_once(file: Path, collector: Served) -> None:

@@ -15,7 +15,7 @@ from deniable.collector.backup import read_backup, write_backup
 from deniable.collector.segments import write_segment
 from deniable.survey import Message
 from deniable.survey import message as wire
-from tests.surveys import COMMUTE, ONE, OPENS, SAMPLED, several, survey
+from tests.surveys import COMMUTE, ONE, OPENS, SAMPLED, SPARSE, several, survey
 
 NewStore = Callable[[], str]
 DAY = 86_400
@@ -34,7 +34,7 @@ def shown(found: Collector) -> dict[str, int]:
     return {each.question.id: each.reports for each in results(found.survey, found.number, found.store).answered}
 
 
-@pytest.mark.parametrize("text", [COMMUTE, ONE, SAMPLED, several(5, 70, 1000)])
+@pytest.mark.parametrize("text", [COMMUTE, ONE, SAMPLED, several(5, 70, 1000), SPARSE])
 def test_what_is_counted_is_what_was_sent(text: str, new_store: NewStore) -> None:
     one = collector(text, new_store())
     asked, people = one.survey, 400

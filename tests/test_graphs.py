@@ -5,16 +5,20 @@ import math
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import deniable as dn
 from deniable.graphs import Graph, Split, best_split, common_neighbours, count_triangles, noise
 from deniable.graphs.asymmetric import Asymmetric, asymmetric_response, count_triangles_asymmetric, triangles_of
-from deniable.graphs.grouped import Grouped, count_triangles_grouped
-from deniable.graphs.response import CompressedLists, NoisyGraph, compressed_response, plain_response
+from deniable.graphs.foreseen import RESPONSES, WIDENINGS, foreseen_shared_pairs, foreseen_split, foreseen_variance
+from deniable.graphs.grouped import Grouped, count_triangles_grouped, grouped_round
+from deniable.graphs.response import CompressedLists, NoisyGraph, compressed_response, plain_response, transposed
 from deniable.graphs.triangles import cut_to, laplace_scale, largest_change, second_round
 from deniable.sparse.channel import Channel
 from deniable.sparse.sparsity import NoisyCount
 from tests.test_sparse_law import is_likely
+
+Floats = NDArray[np.float64]
 
 FIVE = Graph.of([(0, 1), (0, 2), (1, 2), (1, 3), (2, 3), (0, 4), (1, 4), (2, 4)])
 PAIRS = [(j, k) for k in range(5) for j in range(k)]
@@ -141,6 +145,8 @@ class TestTwoRounds:
         for shares in ((0.5, 0.5), (0.0, 0.5), (-0.1, 0.5)):
             with pytest.raises(dn.InvalidParameter, match="shares"):
                 Split(1.0, *shares)
+        with pytest.raises(dn.InvalidParameter, match="widening"):
+            Split(1.0, widening=1.0)
         with pytest.raises(dn.InvalidParameter):
             count_triangles(FIVE, 0.0)
 
@@ -154,6 +160,30 @@ class TestTwoRounds:
             runs = [count_triangles(graph, each, coins=dn.SeededCoins(seed)) for seed in range(5)]
             variances.append(np.mean([run.second_variance + run.response_variance(graph.shared_pairs()) for run in runs]))
         assert variances[0] < 1.1 * variances[1]
+
+    def test_the_foreseen_split_is_near_the_best(self) -> None:
+        """On a graph of another kind than the one it reckons with, beside all splits that it chooses among."""
+        graph = random_graph(400, 0.1, 30)
+        noisy = graph.degrees + NoisyCount(0.08).noise(400, dn.SeededCoins(31))
+        chosen = foreseen_split(noisy, 1.0, lambda response: response / 3)
+        exact = (graph.degrees.astype(float), np.ones(400, np.int64), float(graph.shared_pairs()))
+        variance = foreseen_variance(chosen, chosen.for_response / 3, *exact)
+        others = (Split(1.0, 0.08, r, w) for r in RESPONSES.tolist() for w in WIDENINGS.tolist())
+        best = min(foreseen_variance(split, split.for_response / 3, *exact) for split in others)
+        assert variance <= 1.1 * best
+        assert RESPONSES[0] < chosen.response < RESPONSES[-1] and WIDENINGS[0] < chosen.widening < WIDENINGS[-1]
+        assert chosen.epsilon == 1.0 and chosen.degrees == 0.08
+
+    def test_what_is_foreseen_is_about_what_comes(self) -> None:
+        """Of a graph without structure: the shared pairs within a fifth, the variance of the second round within two."""
+        graph, noisy_count = random_graph(400, 0.1, 32), NoisyCount(0.08)
+        noisy = graph.degrees + noisy_count.noise(400, dn.SeededCoins(33))
+        assert foreseen_shared_pairs(noisy, noisy_count) == pytest.approx(graph.shared_pairs(), rel=0.2)
+        found = count_triangles(graph, 1.0, method="plain", coins=dn.SeededCoins(34))
+        own = (graph.degrees.astype(float), np.ones(400, np.int64), 0.0)
+        assert foreseen_variance(found.split, found.split.for_response, *own) == pytest.approx(
+            found.second_variance, rel=0.4
+        )
 
     def test_the_split_adds_up(self) -> None:
         split = Split(1.5)
@@ -182,6 +212,13 @@ class TestResponse:
         for times, total, chance in ((yes, edges, float(channel.p)), (none, others, float(channel.q))):
             assert abs(times - total * chance) < 6 * (total * chance * (1 - chance)) ** 0.5
 
+    def test_bits_are_transposed(self) -> None:
+        random = np.random.default_rng(21)
+        for rows, width in ((1, 1), (8, 3), (13, 2), (70, 9)):
+            bits = random.integers(0, 2, (rows, 8 * width)).astype(np.uint8)
+            turned = np.unpackbits(transposed(np.packbits(bits, axis=1, bitorder="little")), axis=1, bitorder="little")
+            assert np.array_equal(turned[:, :rows], bits.T) and not turned[:, rows:].any()
+
     def test_both_ways_is_symmetric(self) -> None:
         for vertices in (3, 64, 1100):
             graph = Graph.of(np.random.default_rng(11).integers(0, vertices, (500, 2)), vertices)
@@ -195,20 +232,23 @@ class TestNoise:
     @pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
     def test_smooth_noise_keeps_its_promise(self, epsilon: float) -> None:
         """The worst ratio of densities over a grid, for a shift of one sensitivity and any change of scale within e^beta."""
-        beta = noise.BETA * epsilon
-        scale = noise.smooth_scale(epsilon, beta)
-        x = np.concatenate([-np.geomspace(1e4, 1e-4, 4000), np.geomspace(1e-4, 1e4, 4000)]) * scale
+        for share in (0.1, 0.35, 0.6):
+            beta = share * epsilon / noise.FREEDOM
+            scale = noise.smooth_scale(epsilon, beta)
+            x = np.concatenate([-np.geomspace(1e4, 1e-4, 4000), np.geomspace(1e-4, 1e4, 4000)]) * scale
 
-        def log_density(shift: float, width: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-            return -np.log1p(((x - shift) / width) ** 4) - math.log(width)
+            def log_density(shift: float, width: float, x: Floats = x) -> Floats:
+                # variance one: Student's variable is sqrt(d / (d - 2)) times as wide
+                square = ((x - shift) / width) ** 2 / (noise.FREEDOM - 2)
+                return np.asarray(-(noise.FREEDOM + 1) / 2 * np.log1p(square) - math.log(width))
 
-        worst = max(
-            float(np.abs(log_density(0, scale) - log_density(shift, scale * math.exp(by))).max())
-            for shift in (-1.0, -0.5, 0.0, 0.5, 1.0)
-            for by in np.linspace(-beta, beta, 9)
-        )
-        assert 0.5 * epsilon < worst <= epsilon
-        for wrong in (0.0, epsilon / 3):
+            worst = max(
+                float(np.abs(log_density(0, scale) - log_density(shift, scale * math.exp(by))).max())
+                for shift in (-1.0, -0.5, 0.0, 0.5, 1.0)
+                for by in np.linspace(-beta, beta, 9)
+            )
+            assert 0.5 * epsilon < worst <= epsilon
+        for wrong in (0.0, epsilon / noise.FREEDOM):
             with pytest.raises(dn.InvalidParameter):
                 noise.smooth_scale(epsilon, wrong)
 
@@ -217,7 +257,7 @@ class TestNoise:
         drawn = noise.smooth(np.ones(40_000), dn.SeededCoins(12))
         edges = np.linspace(-4, 4, 41)
         fine = np.linspace(-4, 4, 40_001)
-        density = math.sqrt(2) / math.pi / (1 + fine**4)
+        density = 8 / (3 * math.pi * math.sqrt(3)) / (1 + fine**2 / 3) ** 3  # of variance one, with five degrees
         inside = (density[:-1] + density[1:]) / 2 * (fine[1] - fine[0])
         expected = 40_000 * inside.reshape(40, -1).sum(axis=1)
         counts = np.histogram(drawn, edges)[0]
@@ -284,6 +324,20 @@ class TestOthers:
             else:
                 runs.append(count_triangles_grouped(graph, Split(12.0, 0.1, 0.5), 4.0, coins)[0])
         assert abs(np.mean(runs) - graph.triangles()) < 6 * np.std(runs) / 30**0.5
+
+    def test_grouped_changes_by_no_more_than_its_local_sensitivity(self) -> None:
+        """All single changes of the last vertex's list, which leave everybody else's answers as they are."""
+        graph, split = random_graph(30, 0.4, 19), Split(3.0, 0.1, 0.5)
+        order = np.argsort(dn.SeededCoins(20).public(1 << 62, 30), kind="stable")
+        last = int(np.flatnonzero(order == 29)[0])
+        here = grouped_round(graph, split, 8.0, dn.SeededCoins(20))
+        worst = 0.0
+        for other in (vertex for vertex in range(30) if vertex != last):
+            pairs = {frozenset(pair) for pair in zip(graph.owners.tolist(), graph.lower.tolist(), strict=True)}
+            edges = np.array([sorted(pair) for pair in pairs ^ {frozenset((last, other))}])
+            changed = grouped_round(Graph.of(edges, 30), split, 8.0, dn.SeededCoins(20))
+            worst = max(worst, abs(changed.counts[29] - here.counts[29]))
+        assert here.local[29] == pytest.approx(worst, abs=1e-9)
 
     def test_grouped_costs_its_budget(self) -> None:
         """One edge more in a bin of s: the odds of an answer change by e^eps at most, and by that at the first edge."""

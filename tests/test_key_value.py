@@ -95,6 +95,15 @@ def test_large_sets_are_certified_on_the_code() -> None:
         assert "about 10^47 values" in str(certificate)
 
 
+def test_slow_enumerations_are_spared_where_there_is_another_way() -> None:
+    many, few = dn.PCKVDirect(dn.KeyValue(range(100), -1, 1, 2), 1.0), dn.PCKVDirect(dn.KeyValue(range(6), -1, 1, 2), 1.0)
+    spared, followed = dn.certify(many), dn.certify(few)
+    assert spared.loss.proof == "symmetric" and spared.loss.odds == many.loss().odds and spared.holds
+    assert "enumerating all would follow 32,641,632" in str(spared)
+    assert followed.loss.proof == "enumerated" and followed.spared is None and "enumerating all" not in str(followed)
+    assert dn.certify(few, "symmetric").loss.odds == followed.loss.odds
+
+
 def test_a_planted_bug_in_the_noise_is_found() -> None:
     class Leaky(dn.PCKVUnary):
         """The bits of a neighbour follow what is told."""

@@ -68,7 +68,7 @@ def test_a_survey_is_planned_whole(text: str) -> None:
         assert own.reports == reports and own.error == question.how.error(question.mechanism, reports)
         assert own.needed == math.ceil(50_000 * (100 * own.error) ** 2)
     assert "50,000 people" in words and "For a person:" in words
-    assert found.bits <= sum(question.bits for question in asked.questions)
+    assert found.bits <= sum(question.mechanism.layout.bits for question in asked.questions)
     assert dn.plan_survey(asked).people == asked.people
     with pytest.raises(dn.InvalidParameter):
         dn.plan_survey(asked, 0)

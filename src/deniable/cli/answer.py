@@ -46,8 +46,8 @@ def answer(survey: Path, url: str, token: str | None, ledger: Path | None, lifet
     message = device.message()
     assert message is not None
     for question, reports in zip(asked.part(device_part(asked, message)), asked.unpack(asked.read(message)[0]), strict=True):
-        bits = question.mechanism.layout.rows(reports.columns)[0].tobytes().hex()
-        click.echo(f"{question.id}: the report is {bits} (epsilon {question.mechanism.epsilon:g}); your answer stays here")
+        cost = f"epsilon {question.mechanism.epsilon:g}" + (f" for {question.how.unit}" if question.how.unit else "")
+        click.echo(f"{question.id}: the report is {reports.pack().hex()} ({cost}); your answer stays here")
     if not yes and not click.confirm("Send it?", default=True):
         raise BudgetSpent("The report was not sent. It is in the ledger; answer again to send it.")
     reply = device.send()
@@ -62,7 +62,8 @@ def device_part(survey: Survey, message: bytes) -> int:
 
 
 def _asked(survey: Survey, device: Device) -> dict[str, object]:
-    click.echo(f"{survey.title}. You spend epsilon {survey.epsilon:g} on the whole survey.")
+    less = survey.unit.removeprefix("one person over the whole survey")
+    click.echo(f"{survey.title}. You spend epsilon {survey.epsilon:g} on the whole survey{less}.")
     answers: dict[str, object] = {}
     for question in survey.part(device.part):
         domain = question.mechanism.domain

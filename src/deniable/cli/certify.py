@@ -160,7 +160,7 @@ def _survey(ctx: click.Context, path: Path, as_json: bool) -> None:
             "holds": found.holds,
             "survey": survey.id,
             "fingerprint": survey.fingerprint,
-            "unit": "one person over the whole survey",
+            "unit": survey.unit,
             "budget": survey.epsilon,
             "epsilon": found.loss.epsilon() if bounded else None,
             "odds": str(found.loss.odds) if bounded else None,
@@ -222,5 +222,6 @@ def _record(certificate: Certificate) -> dict[str, object]:
         "proof": loss.proof,
         "outcomes_followed": certificate.followed,
         "values_followed": certificate.values,
+        "outcomes_of_an_enumeration": certificate.spared,
         "values": mechanism.domain.size if mechanism.domain.size < 1 << 53 else None,
     }

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from deniable.cli import options, surveys
 from deniable.cli.mechanisms import read_mechanism
-from deniable.cli.survey_results import survey_results
+from deniable.cli.survey_results import Targets, survey_results
 from deniable.cli.targets import check_picture, check_target, draw, write_text
 from deniable.core.estimate import Estimate, confidence_each
 from deniable.core.mechanism import Mechanism, PureProtocol
@@ -108,16 +108,18 @@ def estimate(
 
     \b
     deniable estimate survey.toml
-    deniable estimate survey.toml --url http://127.0.0.1:8080 --csv results.csv
+    deniable estimate survey.toml --url http://127.0.0.1:8080 --csv results.csv --picture results.png
     """
     check_picture(picture)
     for target in (csv_file, save_tally, parquet_file):
         check_target(target, force)
     confidence_each(confidence, 1)  # refuses what is no confidence
     if len(files) == 1 and surveys.is_survey(files[0]):
-        if top is not None or exact or clean != "none" or save_tally is not None or picture is not None or mechanism_file:
-            raise InvalidParameter("A survey takes --store, --url, --token, --confidence, --json, --csv and --parquet only.")
-        survey_results(files[0], store, url, token, confidence, csv_file, parquet_file, as_json)
+        if top is not None or exact or clean != "none" or save_tally is not None or mechanism_file:
+            raise InvalidParameter(
+                "A survey takes --store, --url, --token, --confidence, --json, --csv, --parquet and --picture only."
+            )
+        survey_results(files[0], store, url, token, confidence, Targets(csv_file, parquet_file, picture, as_json))
         return
     if mechanism_file is None or any(option is not None for option in (store, url, parquet_file)):
         raise InvalidParameter(

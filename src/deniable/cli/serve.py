@@ -78,7 +78,8 @@ def serve(
 def token(survey: Path, store: str | None, role: Any, revoke: bool) -> None:
     """Make a token for the collector of SURVEY and show it, once; only its hash is kept.
 
-    While there is no token to submit, everybody may. A collector that is running learns of new tokens when it starts again.
+    While there is no token to submit, everybody may. A collector that is running learns of new and revoked tokens within
+    seconds. One that asks for tokens goes on asking until it starts again, even if all are revoked.
 
     \b
     deniable token survey.toml --role submit

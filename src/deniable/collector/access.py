@@ -1,16 +1,20 @@
 """Who may submit and who may read: tokens, of which only hashes are kept, and a limit on requests."""
 
+import asyncio
 import hashlib
 import hmac
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Literal
 
 from deniable.collector.store import Store
+from deniable.errors import Unavailable
 
 Role = Literal["submit", "results"]
 ROLES: tuple[Role, ...] = ("submit", "results")
+RENEWED = 2.0  # seconds between looks for new tokens
 
 
 def new_token(store: Store, role: Role) -> str:
@@ -30,7 +34,11 @@ class Gate:
     """Whether a request's token opens a role. The comparison takes the same time whatever the token is."""
 
     def __init__(self, hashes: list[bytes]) -> None:
-        self._hashes = hashes
+        self._hashes, self._guards = hashes, bool(hashes)
+
+    def renew(self, hashes: list[bytes]) -> None:
+        """Take these tokens instead. A gate that asked for one goes on asking, even if none is left."""
+        self._hashes, self._guards = hashes, self._guards or bool(hashes)
 
     def opens(self, authorization: bytes | None) -> bool:
         """Whether this header holds one of the tokens."""
@@ -43,7 +51,21 @@ class Gate:
         return found
 
     def __bool__(self) -> bool:
-        return bool(self._hashes)
+        return self._guards
+
+
+async def watch_tokens(store: Store, gates: Mapping[Role, Gate]) -> None:
+    """Let the gates know of new and revoked tokens, a few seconds after they were made."""
+    while True:
+        await asyncio.sleep(RENEWED)
+        with suppress(Unavailable):  # then what was known holds on
+            for role, hashes in (await asyncio.to_thread(_hashes, store, list(gates))).items():
+                gates[role].renew(hashes)
+
+
+def _hashes(store: Store, roles: list[Role]) -> dict[Role, list[bytes]]:
+    with store.view() as view:
+        return {role: view.hashes(role) for role in roles}
 
 
 class RateLimit:

@@ -20,6 +20,7 @@ from deniable.survey import Survey
 
 FORMAT = "deniable backup 1"
 IDS_A_LINE = 1000
+HEAD = 4  # lines before the ids
 
 
 def write_backup(survey: Survey, store: Store, path: Path, overwrite: bool = False) -> int:
@@ -40,7 +41,7 @@ def write_backup(survey: Survey, store: Store, path: Path, overwrite: bool = Fal
         ]
         for line in (FORMAT, registered.spec(), sorted(people.items()), tallies):
             out.write(json.dumps(line) + "\n")
-        lines, ids = 4, list[tuple[str, int]]()
+        lines, ids = HEAD, list[tuple[str, int]]()
         for identity, period in view.ids(number):
             ids.append((identity.hex(), period))
             if len(ids) == IDS_A_LINE:
@@ -54,31 +55,46 @@ def write_backup(survey: Survey, store: Store, path: Path, overwrite: bool = Fal
 
 
 def read_backup(path: Path, store: Store) -> Survey:
-    """Put a backup into a store that does not know its survey yet: all of it, or nothing."""
+    """Put a backup into a store that does not know its survey yet: all of it, or nothing. It is read twice, line by line."""
     try:
-        lines = list(_lines(path))
-        if lines[0] != FORMAT or lines[-1] != {"lines": len(lines) - 1}:
-            raise InvalidReport("cut off")
-        survey = Survey.from_json(json.dumps(lines[1]))
+        lines = _lines(path)
+        if next(lines) != FORMAT:
+            raise InvalidReport("something else")
+        survey = Survey.from_json(json.dumps(next(lines)))
+        people = [(int(period), int(n)) for period, n in next(lines)]
         prints = {question.id: question.mechanism for question in survey.questions}
-        tallies = [(row["period"], row["question"], Tally.from_json(json.dumps(row["tally"]))) for row in lines[3]]
+        tallies = [(row["period"], row["question"], Tally.from_json(json.dumps(row["tally"]))) for row in next(lines)]
         for _, question, tally in tallies:
             prints[question].check_tally(tally)
-        ids = {bytes.fromhex(identity): int(period) for line in lines[4:-1] for identity, period in line}
-        people = [(int(period), int(n)) for period, n in lines[2]]
-    except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, DeniableError) as error:
+        for _ in _ids(path):  # refuses a file that is cut off, before anything is stored
+            pass
+    except (OSError, EOFError, ValueError, KeyError, TypeError, StopIteration, DeniableError) as error:
         raise InvalidReport(f"The file {path} is not a whole backup of a survey. Copy it again.") from error
     with store.change() as change:
         change.alone()
         if change.survey(survey.id) is not None:
             raise InvalidParameter(f"This store knows the survey {survey.id!r} already. Restore into an empty one.")
         number = change.put_survey(survey)
-        change.claim(number, ids)
+        for ids in _ids(path):
+            change.claim(number, ids)
         for period, n in people:
             change.join(number, period, n)
         for period, question, tally in tallies:
             change.add(number, period, question, tally.n, tally.counts.astype(np.int64))
     return survey
+
+
+def _ids(path: Path) -> Iterator[dict[bytes, int]]:
+    """The ids and their periods, some at a time; refuses a file whose last line does not count the others."""
+    line: Any = None
+    for place, line in enumerate(_lines(path)):
+        if isinstance(line, dict) and set(line) == {"lines"}:
+            if line != {"lines": place}:
+                break
+        elif place >= HEAD:
+            yield {bytes.fromhex(identity): int(period) for identity, period in line}
+    if not isinstance(line, dict) or line != {"lines": place}:
+        raise InvalidReport("cut off")
 
 
 def _lines(path: Path) -> Iterator[Any]:

@@ -2,7 +2,8 @@
 
     {"survey": "<fingerprint>", "id": "<32 hexadecimal digits>", "period": 0, "answers": {"town": {"value": 3}}}
 
-A field that is a number is a whole number; a field of cells is its packed bytes in hexadecimal, lowest bit first.
+A field that is a number is a whole number; a field of cells is its packed bytes in hexadecimal, lowest bit first; so are a
+key of 64 bits and a message of variable length.
 """
 
 import json
@@ -11,9 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.layout import Number
+from deniable.core.layout import Column, Flags, Number
+from deniable.core.messages import Key
+from deniable.core.messages import Message as Text
 from deniable.errors import InvalidReport, SurveyMismatch
 from deniable.survey import Message, Question, Survey
+
+Field = Number | Flags | Key | Text
 
 
 def read_json(survey: Survey, body: bytes) -> list[Message]:
@@ -33,10 +38,16 @@ def write_json(survey: Survey, message: Message) -> dict[str, object]:
     answers = {}
     for question, reports in zip(survey.part(message.part), survey.unpack(message), strict=True):
         answers[question.id] = {
-            field.name: int(column[0]) if isinstance(field, Number) else column[0].tobytes().hex()
+            field.name: _value(field, column)
             for field, column in zip(question.mechanism.layout.fields, reports.columns.values(), strict=True)
         }
     return {"survey": survey.fingerprint, "id": message.id.hex(), "period": message.period, "answers": answers}
+
+
+def _value(field: Field, column: Column) -> int | str:
+    if isinstance(field, Number):
+        return int(column[0])
+    return bytes(column[0]).hex() if isinstance(field, Text) else column[:1].tobytes().hex()
 
 
 def _message(survey: Survey, data: Any) -> Message:
@@ -65,24 +76,29 @@ def _packed(question: Question, fields: Any) -> bytes:
         raise InvalidReport(
             f"A report on {question.id!r} has the fields {', '.join(field.name for field in layout.fields)}."
         )
-    columns = {}
+    columns: dict[str, Column] = {}
     for field in layout.fields:
         value = fields[field.name]
         if isinstance(field, Number):
             if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < field.below:
                 raise InvalidReport(f"Field {field.name!r} is a whole number from 0, below {field.below}.")
             columns[field.name] = np.array([value], field.dtype)
+        elif isinstance(field, Key):
+            columns[field.name] = np.frombuffer(_bytes(value, 8), "<u8").astype(np.uint64)
+        elif isinstance(field, Text):
+            columns[field.name] = np.array([_bytes(value, None), None], object)[:1]
         else:
             columns[field.name] = np.frombuffer(_bytes(value, (field.bits + 7) // 8), np.uint8)[None, :]
     layout.check(columns)
     return layout.pack(columns)
 
 
-def _bytes(text: object, size: int) -> bytes:
+def _bytes(text: object, size: int | None) -> bytes:
     try:
-        data = bytes.fromhex(text) if isinstance(text, str) else b""
+        data = bytes.fromhex(text) if isinstance(text, str) else None
     except ValueError:
-        data = b""
-    if len(data) != size:
-        raise InvalidReport(f"An id or a field of cells is written in hexadecimal; here {2 * size} digits are needed.")
+        data = None
+    if data is None or (size is not None and len(data) != size):
+        here = "" if size is None else f"; here {2 * size} digits are needed"
+        raise InvalidReport(f"An id, a key, a message and a field of cells are written in hexadecimal{here}.")
     return data

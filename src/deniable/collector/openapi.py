@@ -3,25 +3,26 @@
 from typing import Any
 
 from deniable.collector.verdicts import REFUSALS
-from deniable.core.layout import Number
+from deniable.core.layout import Flags, Number
+from deniable.core.messages import Key, Message
 from deniable.device.sending import MEDIA
 from deniable.survey import Question, Survey
 
 Data = dict[str, Any]
 
 
-def description(survey: Survey) -> Data:
-    """What this collector understands and answers."""
-    token: list[Data] = [{"token": []}]
+def description(survey: Survey, submit: bool = False, read: bool = True) -> Data:
+    """What this collector understands and answers; whether a token is needed to submit, and to read results."""
+    token: list[Data] = [{"token": []}] if read else []
     return {
         "openapi": "3.1.0",
         "info": {"title": f"Collector of the survey {survey.id}", "version": "1"},
         "paths": {
-            "/v1/reports": {"post": {**_submit(survey), "security": [{}, *token]}},
+            "/v1/reports": {"post": {**_submit(survey), "security": [{"token": []}] if submit else []}},
             "/v1/survey": _get("The survey: questions, budget and the laws of the reports", "application/json"),
             "/v1/results": _get(
                 "Estimates with intervals",
-                "application/json",
+                ("application/json", "text/csv", "application/vnd.apache.parquet"),
                 401, 422, 503,
                 security=token,
                 parameters=[
@@ -58,7 +59,7 @@ def _submit(survey: Survey) -> Data:
     }
 
 
-def _get(summary: str, media: str, *statuses: int, **more: object) -> Data:
+def _get(summary: str, media: str | tuple[str, ...], *statuses: int, **more: object) -> Data:
     refusals = {str(status): _problem_answer(status) for status in (*statuses, 405)}
     return {"get": {"summary": summary, "responses": {"200": _answer(media, {}, summary), **refusals}, **more}}
 
@@ -67,8 +68,9 @@ def _query(name: str, schema: Data) -> Data:
     return {"name": name, "in": "query", "required": False, "schema": schema}
 
 
-def _answer(media: str, schema: Data, summary: str) -> Data:
-    return {"description": summary, "content": {media: {"schema": schema}}}
+def _answer(media: str | tuple[str, ...], schema: Data, summary: str) -> Data:
+    kinds = (media,) if isinstance(media, str) else media
+    return {"description": summary, "content": {each: {"schema": schema} for each in kinds}}
 
 
 def _problem_answer(status: int) -> Data:
@@ -110,15 +112,16 @@ def _report(survey: Survey) -> Data:
 
 
 def _fields(question: Question) -> Data:
-    fields = {
-        field.name: (
-            {"type": "integer", "minimum": 0, "maximum": field.below - 1}
-            if isinstance(field, Number)
-            else {"type": "string", "pattern": f"^[0-9a-f]{{{2 * ((field.bits + 7) // 8)}}}$"}
-        )
-        for field in question.mechanism.layout.fields
-    }
+    fields = {field.name: _field(field) for field in question.mechanism.layout.fields}
     return {"type": "object", "required": list(fields), "properties": fields, "additionalProperties": False}
+
+
+def _field(field: Number | Flags | Key | Message) -> Data:
+    if isinstance(field, Number):
+        return {"type": "integer", "minimum": 0, "maximum": field.below - 1}
+    if isinstance(field, Message):
+        return {"type": "string", "pattern": "^([0-9a-f]{2})*$", "maxLength": 2 * field.most}
+    return {"type": "string", "pattern": f"^[0-9a-f]{{{2 * ((field.bits + 7) // 8)}}}$"}
 
 
 _TEXT: Data = {"type": "string"}

@@ -11,6 +11,7 @@ from deniable.errors import MissingExtra, Unavailable
 if TYPE_CHECKING:
     import psycopg
 
+ROWS = 10_000  # that come at a time where there are many
 _LOCK = 0x64656E69  # held while tables are made or a survey is registered, so that two collectors do not both do it
 
 
@@ -22,6 +23,11 @@ class _Rows(View):
         cursor = self._connection.execute(sql.replace("?", "%s").encode(), values)
         # In a pipeline only a statement whose rows are asked for waits for the server.
         return cursor.fetchall() if sql.startswith("SELECT") or "RETURNING" in sql else []
+
+    def stream(self, sql: str, *values: object) -> Iterator[Row]:
+        with self._connection.cursor("stream") as cursor:  # held by the server, which sends some rows at a time
+            cursor.itersize = ROWS
+            yield from cursor.execute(sql.replace("?", "%s").encode(), values)
 
 
 class _Change(_Rows, Change):

@@ -64,7 +64,7 @@ class Results:
             "title": self.survey.title,
             "fingerprint": self.survey.fingerprint,
             "epsilon": self.survey.epsilon,
-            "unit": "one person over the whole survey",
+            "unit": self.survey.unit,
             "people": self.people,
             "minimum_reports": self.survey.minimum_reports,
             "confidence": self.confidence,

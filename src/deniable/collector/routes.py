@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from deniable.collector import verdicts
+from deniable.collector.access import Gate, Role, watch_tokens
 from deniable.collector.openapi import description
 from deniable.collector.publish import Results, results
 from deniable.collector.segments import write_segment
@@ -82,7 +83,8 @@ def routes(app: "App") -> Starlette:
         return reply(text, "text/plain; version=0.0.4; charset=utf-8")
 
     async def openapi(request: Request) -> Response:
-        return reply(json.dumps(description(app.collector.survey)), "application/json")
+        described = description(app.collector.survey, bool(app.submit_gate), bool(app.read_gate))
+        return reply(json.dumps(described), "application/json")
 
     async def on_http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -102,7 +104,10 @@ def routes(app: "App") -> Starlette:
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         app.writer.start(asyncio.get_running_loop())
         keeping = asyncio.create_task(_keep(app)) if app.collector.survey.keep_reports and app.segments else None
+        gates: dict[Role, Gate] = {"submit": app.submit_gate, **({"results": app.read_gate} if app.read_gate else {})}
+        watching = asyncio.create_task(watch_tokens(app.collector.store, gates))
         yield
+        watching.cancel()
         await asyncio.to_thread(app.writer.stop)
         if keeping is not None:
             keeping.cancel()

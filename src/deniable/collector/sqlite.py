@@ -18,6 +18,9 @@ class _Rows(View):
     def run(self, sql: str, *values: object) -> list[Row]:
         return self._connection.execute(sql, values).fetchall()
 
+    def stream(self, sql: str, *values: object) -> Iterator[Row]:
+        return self._connection.execute(sql, values)
+
 
 class _Change(_Rows, Change):
     def claim(self, number: int, ids: Mapping[bytes, int]) -> set[bytes]:

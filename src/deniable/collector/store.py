@@ -48,6 +48,10 @@ class View:
         """The rows that a statement gives; `?` stands for each value."""
         raise NotImplementedError
 
+    def stream(self, sql: str, *values: object) -> Iterator[Row]:
+        """The same, row by row, however many there are."""
+        raise NotImplementedError
+
     def survey(self, name: str) -> tuple[int, str] | None:
         """The number and the specification of the survey with this id."""
         rows = self.run("SELECT number, spec FROM surveys WHERE id = ?", name)
@@ -68,7 +72,7 @@ class View:
 
     def ids(self, number: int) -> Iterator[tuple[bytes, int]]:
         """Every id that was counted and may still arrive again, with its period."""
-        for identity, period in self.run("SELECT id, period FROM seen WHERE survey = ?", number):
+        for identity, period in self.stream("SELECT id, period FROM seen WHERE survey = ?", number):
             yield bytes(identity), int(period)
 
     def hashes(self, role: str) -> list[bytes]:

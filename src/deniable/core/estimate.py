@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidParameter, MissingExtra
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
@@ -81,9 +82,13 @@ class Estimate:
             from matplotlib.figure import Figure
         except ImportError:
             raise MissingExtra("A plot", "plot") from None
+        figure = Figure(figsize=(7, 1.2 + 0.32 * min(top, len(self.values))), layout="constrained")
+        self.draw(figure.subplots(), confidence, top)
+        return figure
+
+    def draw(self, axes: "Axes", confidence: float = 0.95, top: int = 30) -> None:
+        """The same bars, into a part of a larger picture."""
         order = self.top(top)[::-1]
-        figure = Figure(figsize=(7, 1.2 + 0.32 * len(order)), layout="constrained")
-        axes = figure.subplots()
         errors, scale = None, 100 if self.measure == "share" else 1
         if self.variance is not None:
             errors = scale * (self.values - self.interval(confidence)[0])[order]
@@ -95,7 +100,6 @@ class Estimate:
         axes.spines[["top", "right"]].set_visible(False)
         if len(order) < len(self.values):
             axes.set_title(f"The {len(order)} largest of {len(self.values)}")
-        return figure
 
 
 def confidence_each(confidence: float, intervals: int) -> float:

@@ -4,6 +4,7 @@ A batch on the wire: its length in bytes after this number (8 bytes), the keys (
 bytes each), then the messages one after the other. Numbers are little-endian.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -84,11 +85,28 @@ class MessageLayout(Layout):
         body = columns["key"].astype("<u8").tobytes() + lengths.tobytes() + b"".join(messages)
         return len(body).to_bytes(self.prefix, "little") + body
 
+    def joined(self, batches: Sequence[bytes]) -> Columns:
+        """The reports of many batches of one report each; refuses them all if one has not the length that it says."""
+        head = self.prefix + 12
+        if any(len(each) < head for each in batches):
+            raise _wrong_length()
+        heads = np.frombuffer(b"".join(each[:head] for each in batches), np.uint8).reshape(-1, head)
+        told, keys = (np.ascontiguousarray(heads[:, place : place + 8]).view("<u8")[:, 0] for place in (0, self.prefix))
+        lengths = np.ascontiguousarray(heads[:, -4:]).view("<u4")[:, 0]
+        found = np.array([len(each) - head for each in batches], np.uint64)
+        if (told != found + np.uint64(12)).any() or (lengths != found).any():
+            raise _wrong_length()
+        messages = np.full(len(batches), b"", object)
+        messages[:] = [each[head:] for each in batches]
+        columns = {"key": keys.astype(np.uint64), "message": messages}
+        self.check(columns)
+        return columns
+
     def unpack(self, data: bytes | memoryview, size: int) -> Columns:
         """The `size` reports in these bytes; refuses missing or left-over bytes before anything is made of them."""
         body = memoryview(data)[self.prefix :]
         if len(data) < self.prefix + 12 * size or int.from_bytes(data[: self.prefix], "little") != len(body):
-            raise InvalidReport("The batch has not the length that it says. It is refused whole; send or copy it again.")
+            raise _wrong_length()
         keys = np.frombuffer(body[: 8 * size], "<u8").astype(np.uint64)
         ends = np.cumsum(np.frombuffer(body[8 * size : 12 * size], "<u4"), dtype=np.int64)
         texts = body[12 * size :]
@@ -103,3 +121,7 @@ class MessageLayout(Layout):
         columns = {"key": keys, "message": messages}
         self.check(columns)
         return columns
+
+
+def _wrong_length() -> InvalidReport:
+    return InvalidReport("The batch has not the length that it says. It is refused whole; send or copy it again.")

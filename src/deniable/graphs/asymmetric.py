@@ -101,14 +101,25 @@ def count_triangles_asymmetric(
     noisy_count = NoisyCount(split.for_degrees)
     order = np.argsort(coins.public(1 << 62, graph.vertices), kind="stable")
     graph = graph.renumbered(order)
-    noisy = np.maximum(graph.degrees + noisy_count.noise(graph.vertices, coins) + margin, 1)
+    noisy = graph.degrees + noisy_count.noise(graph.vertices, coins) + margin
     answered = asymmetric_response(graph, response, coins)
-    cuts = {degree: chernoff_cut(degree, both) for degree in np.unique(noisy).tolist()}
-    kappa = np.array([max(1.0, cuts[degree]) for degree in noisy.tolist()])
+    kappa = cuts(noisy, both)
     told, _ = triangles_of(graph, answered, response, kappa)
     scales, unit = kappa / split.for_second_round, both * (1 - response.rho)
     estimate = noise.rounded((told + noise.laplace(scales, coins)) / unit).sum()
-    return float(estimate), response.download_bits(graph.vertices), 2 * float(((scales / unit) ** 2).sum())
+    return float(estimate), response.download_bits(graph.vertices), second_variance(kappa, split, response)
+
+
+def cuts(noisy: ArrayLike, both: float) -> Floats:
+    """Where the counts of vertices with these noisy degrees are cut."""
+    values, which = np.unique(np.maximum(np.asarray(noisy, np.float64), 1), return_inverse=True)
+    return np.array([max(1.0, chernoff_cut(degree, both)) for degree in values.tolist()])[which]
+
+
+def second_variance(kappa: Floats, split: Split, response: Asymmetric) -> float:
+    """The variance that the second round adds to the estimate: it follows from the cuts alone."""
+    unit = response.both * (1 - response.rho)
+    return 2 * float(((kappa / split.for_second_round / unit) ** 2).sum())
 
 
 def asymmetric_response(graph: Graph, response: Asymmetric, coins: Coins) -> NoisyGraph:

@@ -5,25 +5,31 @@ from dataclasses import dataclass
 from deniable.core.odds import checked_epsilon
 from deniable.errors import InvalidParameter
 
+DEGREES = 0.08
+
 
 @dataclass(frozen=True)
 class Split:
     """Shares of epsilon: for noisy degrees, for the response, and for the second round.
 
-    An edge is in the list of one person only, that of its upper end, so that all three add up to what one edge costs. The
-    defaults suit graphs of some thousand vertices and are fitted to none. Less for the degrees gives a slightly smaller
-    error for more bits, and now and then a crowded chunk.
+    An edge is in the list of one person only, that of its upper end, so that all three add up to what one edge costs. Less
+    for the degrees takes more bits, and now and then makes a crowded chunk. `widening` is the share of the second round that
+    pays for a scale of the noise that depends on the graph. `foreseen_split` works out all but the first from the noisy
+    degrees.
     """
 
     epsilon: float
-    degrees: float = 0.08
+    degrees: float = DEGREES
     response: float = 0.48
+    widening: float = 0.35
 
     def __post_init__(self) -> None:
         checked_epsilon(self.epsilon)
         shares = (self.degrees, self.response, 1 - self.degrees - self.response)
         if not all(0 < share < 1 for share in shares):
             raise InvalidParameter("The shares of the degrees and of the response are above 0 and together below 1.")
+        if not 0 < self.widening < 1:
+            raise InvalidParameter("The share of the second round that pays for the widening lies between 0 and 1.")
 
     @property
     def for_degrees(self) -> float:

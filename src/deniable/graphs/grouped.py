@@ -20,6 +20,8 @@ from deniable.sparse.sparsity import NoisyCount
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+FREEDOM = 3  # tails of 1 / x^4 as published, which suit these few large answers best
+
 
 @dataclass(frozen=True)
 class Grouped:
@@ -54,14 +56,33 @@ class Grouped:
         return vertices * self.bins * entropy * forwarded
 
 
+@dataclass(frozen=True, eq=False)
+class GroupedRound:
+    """What each vertex finds in the answers that were forwarded: its count, and how much one neighbour may change it."""
+
+    counts: Floats
+    local: Floats
+    step: float
+    bits: float
+
+    def scales(self, split: Split) -> Floats:
+        """The noise of the second round, by smooth sensitivity."""
+        return noise.smooth_scales(self.local, self.step, split.for_second_round, split.widening, FREEDOM)
+
+
 def count_triangles_grouped(
     graph: Graph, split: Split, saving: float, coins: Coins | None = None
 ) -> tuple[float, float, float]:
-    """Both rounds with bins of ceil(saving^(1/3)), forwarded with probability s^2 / saving: (estimate, bits, variance).
-
-    The second round has noise by smooth sensitivity. Needs the matrix of all pairs in memory.
-    """
+    """Both rounds with bins of ceil(saving^(1/3)), forwarded with probability s^2 / saving: (estimate, bits, variance)."""
     coins = checked_coins(coins)
+    seen = grouped_round(graph, split, saving, coins)
+    scales = seen.scales(split)
+    told = noise.rounded(seen.counts + noise.smooth(scales, coins, FREEDOM))
+    return float(told.sum()), seen.bits, float((scales**2).sum())
+
+
+def grouped_round(graph: Graph, split: Split, saving: float, coins: Coins) -> GroupedRound:
+    """The first round, and what each vertex then works out by itself; only answers of yes are kept in memory."""
     order = np.argsort(coins.public(1 << 62, graph.vertices), kind="stable")
     graph = graph.renumbered(order)
     size, s = graph.vertices, math.ceil(saving ** (1 / 3))
@@ -70,37 +91,42 @@ def count_triangles_grouped(
     response = Grouped(split.for_response, s, -(-prime // s))
     noisy = np.maximum(graph.degrees + NoisyCount(split.for_degrees).noise(size, coins), 1.0)
     a, b = response.unbiased(noisy, forwarded)
-    matrix = _answers(graph, response, prime, forwarded, coins)
-    matrix *= a[:, None].astype(np.float32)
-    matrix -= b[:, None].astype(np.float32)
-    matrix[np.triu_indices(size)] = 0
-    matrix += matrix.T
+    rows = _answers(graph, response, prime, forwarded, coins)
+    starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
+    low = np.concatenate(rows)
+    high = np.repeat(np.arange(size), np.diff(starts))
+    by_low = np.argsort(low, kind="stable")
+    ends, above = np.searchsorted(low[by_low], np.arange(size + 1)), high[by_low]
     counts, local = np.zeros(size), np.zeros(size)
     for vertex in np.flatnonzero(graph.degrees).tolist():
         mine = graph.below(vertex)
-        change = matrix[mine, :vertex].sum(axis=0, dtype=np.float64)
+        # of v and each of mine the upper one has answered: all take off its b, and those of yes add its a
+        joined, weight = np.zeros(vertex), np.zeros(vertex)
+        joined[mine], weight[mine] = 1.0, b[mine]
+        change = np.cumsum(weight) - weight.sum() - (np.cumsum(joined) - joined) * b[:vertex]
+        upper = np.concatenate([above[ends[each] : ends[each + 1]] for each in mine])
+        lower = np.concatenate([rows[each] for each in mine])
+        upper, owner = upper[upper < vertex], np.repeat(mine, np.diff(starts)[mine])
+        change += np.bincount(np.concatenate([upper, lower]), np.concatenate([a[upper], a[owner]]), minlength=vertex)
         counts[vertex], local[vertex] = change[mine].sum() / 2, np.abs(change).max()
-    beta = noise.BETA * split.for_second_round
-    step = float(np.maximum(a - b, b).max())
-    scales = noise.smooth_sensitivity(local, step, beta) * noise.smooth_scale(split.for_second_round, beta)
-    told = noise.rounded(counts + noise.smooth(scales, coins))
-    return float(told.sum()), response.bits(size, forwarded), float((scales**2).sum())
+    return GroupedRound(counts, local, float(np.maximum(a - b, b).max()), response.bits(size, forwarded))
 
 
-def _answers(graph: Graph, response: Grouped, prime: int, forwarded: float, coins: Coins) -> NDArray[np.float32]:
-    """Of row k, column v: whether the bin that v falls into for k answered yes and was forwarded."""
-    size = graph.vertices
+def _answers(graph: Graph, response: Grouped, prime: int, forwarded: float, coins: Coins) -> list[Ints]:
+    """For each vertex, which of those below it fall into a bin that answered yes and was forwarded."""
+    size, bins = graph.vertices, response.bins
     slope, shift = 1 + coins.public(prime - 1, size), coins.public(prime, size)
-    matrix = np.empty((size, size), np.float32)
-    chance = 1 / (1 + math.exp(response.boosted))
+    chance, rows = 1 / (1 + math.exp(response.boosted)), []
     for vertex in range(size):
-        place = (slope[vertex] * np.arange(size) + shift[vertex]) % prime % response.bins
-        held = np.bincount(place[graph.below(vertex)], minlength=response.bins)
-        drawn = noise.uniforms(response.bins, coins) * response.bin_size < held
-        lie = noise.uniforms(response.bins, coins) < chance
-        sent = noise.uniforms(response.bins, coins) < forwarded
-        matrix[vertex] = ((drawn ^ lie) & sent)[place]
-    return matrix
+        sent = np.flatnonzero(noise.uniforms(bins, coins) < forwarded)
+        place = (slope[vertex] * graph.below(vertex) + shift[vertex]) % prime % bins
+        held = np.bincount(place, minlength=bins)[sent]
+        drawn = noise.uniforms(len(sent), coins) * response.bin_size < held
+        yes = sent[drawn ^ (noise.uniforms(len(sent), coins) < chance)]
+        hashed = (yes[:, None] + bins * np.arange(response.bin_size)).ravel()
+        members = (hashed[hashed < prime] - shift[vertex]) % prime * pow(int(slope[vertex]), -1, prime) % prime
+        rows.append(np.sort(members[members < vertex]))
+    return rows
 
 
 def _prime_from(number: int) -> int:

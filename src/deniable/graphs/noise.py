@@ -1,4 +1,4 @@
-"""Noise for the second round: Laplace's, and the one of smooth sensitivity.
+"""Noise for the second round: Laplace's, and Student's for smooth sensitivity.
 
 It is made of floating-point numbers of 53 bits, so that its promise is that of the theorem for real numbers; what is told is
 rounded to whole 1/64, which takes away what the last bits could tell.
@@ -15,9 +15,7 @@ from deniable.sparse.encoder import stream
 
 Floats = NDArray[np.float64]
 
-STEEPEST = 3**0.75  # how fast the logarithm of 1 / (1 + x^4) can fall
-WIDENING = 3.0  # how much it can change for each unit of the logarithm of its scale
-BETA = 1 / 6  # beta as a share of the budget: half of it then pays for the widening
+FREEDOM = 5  # degrees of Student's noise: the fewest with a fourth moment, so that errors measured in runs mean something
 
 
 def uniforms(size: int, coins: Coins) -> Floats:
@@ -32,15 +30,11 @@ def laplace(scales: Floats, coins: Coins) -> Floats:
     return -np.sign(side) * np.log1p(-2 * np.abs(side)) * scales
 
 
-def smooth(scales: Floats, coins: Coins) -> Floats:
-    """Noise with density proportional to 1 / (1 + x^4), of variance one, times the scales."""
-    out, left = np.empty(len(scales)), np.arange(len(scales))
-    while left.size:  # from Cauchy's: (1 + x^2) / (1 + x^4) is at most (1 + sqrt 2) / 2
-        x = np.tan(math.pi * (uniforms(len(left), coins) - 0.5))
-        good = uniforms(len(left), coins) * (1 + math.sqrt(2)) / 2 <= (1 + x * x) / (1 + x**4)
-        out[left[good]] = x[good]
-        left = left[~good]
-    return out * scales
+def smooth(scales: Floats, coins: Coins, freedom: int = FREEDOM) -> Floats:
+    """Student's noise with so many degrees of freedom, of variance one, times the scales (drawn as in Bailey 1994)."""
+    radius = np.sqrt(freedom * np.expm1(-2 / freedom * np.log(uniforms(len(scales), coins))))
+    drawn = radius * np.cos(2 * math.pi * uniforms(len(scales), coins))
+    return drawn * math.sqrt((freedom - 2) / freedom) * scales
 
 
 def rounded(told: Floats) -> Floats:
@@ -59,14 +53,22 @@ def smooth_sensitivity(local: Floats, step: float, beta: float) -> Floats:
     return np.maximum.reduce([local, *(np.exp(-beta * t) * (local + t * step) for t in around)])
 
 
-def smooth_scale(epsilon: float, beta: float) -> float:
-    """The scale for sensitivity one: 3^(3/4) / (epsilon - 3 beta).
+def smooth_scale(epsilon: float, beta: float, freedom: int = FREEDOM) -> float:
+    """The standard deviation for sensitivity one: (d + 1) / (2 sqrt(d - 2)) / (epsilon - d beta), d degrees of freedom.
 
-    Moving the density 1 / (1 + x^4) by S costs 3^(3/4) S / scale, widening it by e^beta costs 3 beta, and the two together
-    epsilon; Nissim, Raskhodnikova, Smith (2007) bound the same more roughly, by 10 / epsilon with beta = epsilon / 10.
+    The logarithm of the density, -(d + 1) / 2 ln(1 + x^2 / d), falls by (d + 1) / (2 sqrt d) at most where x moves by one,
+    and changes by d at most where the width changes by a factor of e: a move and a change of width by e^beta together cost
+    epsilon. Nissim, Raskhodnikova, Smith (2007) take tails of 1 / x^4, whose fourth moment is infinite; Bun and Steinke
+    (2019) Student's.
     """
-    if not 0 < WIDENING * beta < epsilon:
+    if not 0 < freedom * beta < epsilon:
         raise InvalidParameter(
-            "The widening takes a part of the second round's budget: beta lies between 0 and a third of it."
+            f"The widening takes a part of the second round's budget: beta lies between 0 and epsilon / {freedom}."
         )
-    return STEEPEST / (epsilon - WIDENING * beta)
+    return (freedom + 1) / (2 * math.sqrt(freedom - 2)) / (epsilon - freedom * beta)
+
+
+def smooth_scales(local: Floats, step: float, epsilon: float, widening: float, freedom: int = FREEDOM) -> Floats:
+    """The standard deviations of the noise for these local sensitivities; `widening` is the share that pays for e^beta."""
+    beta = widening * epsilon / freedom
+    return smooth_sensitivity(local, step, beta) * smooth_scale(epsilon, beta, freedom)

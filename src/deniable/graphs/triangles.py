@@ -15,6 +15,7 @@ from deniable.core.coins import Coins, checked_coins
 from deniable.errors import InvalidParameter
 from deniable.graphs import noise
 from deniable.graphs.budget import Split
+from deniable.graphs.foreseen import foreseen_split
 from deniable.graphs.graph import Graph
 from deniable.graphs.response import CompressedLists, NoisyGraph, compressed_response, plain_response
 from deniable.sparse.channel import Channel
@@ -36,6 +37,7 @@ class TriangleCount:
     bits: int
     second_variance: float
     channel: Channel
+    split: Split
 
     def response_variance(self, shared_pairs: int) -> float:
         """The exact variance of the first round: F times the sum of c^2 over all pairs (`Graph.shared_pairs`)."""
@@ -67,7 +69,8 @@ def count_triangles(
     """Simulate both rounds on a graph: epsilon bounds what is learnt about any one edge (edge local privacy).
 
     `method` plain spends 2 alpha times as much on the response, for n / 2 bits a vertex. `second` is the noise of the second
-    round: by smooth sensitivity, or Laplace's with lists cut to their noisy length, which needs more of it.
+    round: by smooth sensitivity, or Laplace's with lists cut to their noisy length, which needs more of it. Where no split
+    is given, the noisy degrees decide it (`foreseen_split`), so that nothing is fitted to what is private.
     """
     split = epsilon if isinstance(epsilon, Split) else Split(epsilon)
     coins = checked_coins(coins)
@@ -77,8 +80,11 @@ def count_triangles(
     graph = graph.renumbered(order)
     noisy_count = NoisyCount(split.for_degrees)
     noisy = graph.degrees + noisy_count.noise(graph.vertices, coins)
+    costs = 2 * checked_alpha(alpha) if method == "compressed" else 1.0
+    if second == "smooth" and not isinstance(epsilon, Split):
+        split = foreseen_split(noisy, epsilon, lambda response: response / costs)
     if method == "compressed":
-        lists = CompressedLists(split.for_response, checked_alpha(alpha), noisy_count)
+        lists = CompressedLists(split.for_response, alpha, noisy_count)
         answered = compressed_response(graph, lists, noisy, coins)
     else:
         answered = plain_response(graph, split.for_response, coins)
@@ -91,12 +97,11 @@ def count_triangles(
         variance = 2 * float((scales**2).sum())
     else:
         seen = second_round(graph, answered)
-        beta = noise.BETA * split.for_second_round
-        smooth = noise.smooth_sensitivity(seen.local, largest_change(answered.channel), beta)
-        scales = smooth * noise.smooth_scale(split.for_second_round, beta)
+        step = largest_change(answered.channel)
+        scales = noise.smooth_scales(seen.local, step, split.for_second_round, split.widening)
         told = noise.rounded(seen.counts(answered.channel) + noise.smooth(scales, coins))
         variance = float((scales**2).sum())
-    return TriangleCount(float(told.sum()), answered.bits, variance, answered.channel)
+    return TriangleCount(float(told.sum()), answered.bits, variance, answered.channel, split)
 
 
 def second_round(graph: Graph, answered: NoisyGraph, with_local: bool = True) -> SecondRound:
@@ -110,11 +115,13 @@ def second_round(graph: Graph, answered: NoisyGraph, with_local: bool = True) ->
     for vertex in np.flatnonzero(graph.degrees).tolist():
         mine = graph.below(vertex)
         joined = kernels.column_sums(words[mine, : (vertex + 63) // 64])[:vertex]
-        noisy[vertex] = int(joined[mine].sum()) // 2
+        own, middle = joined[mine], q * len(mine)
+        noisy[vertex] = int(own.sum()) // 2
         if with_local:
-            change = joined - q * len(mine)
-            change[mine] += q  # a vertex is not joined to itself
-            local[vertex] = max(change.max(), -change.min()) / (1 - 2 * q)
+            most = max(int(joined.max()), int(own.max()) + q)  # a vertex is not joined to itself: q less is expected
+            joined[mine] = vertex
+            least = min(int(joined.min()), int(own.min()) + q)
+            local[vertex] = max(most - middle, middle - least) / (1 - 2 * q)
     return SecondRound(graph.wedge_counts, noisy, local)
 
 

@@ -22,6 +22,7 @@ class Certificate:
     followed: int
     values: int
     open_told: float | None = None  # how often open answers are told, where some are open
+    spared: int | None = None  # outcomes that an enumeration would have followed, where a quicker way was taken for that
 
     @property
     def declared(self) -> PrivacyLoss:
@@ -60,7 +61,9 @@ class Certificate:
     def _proof(self) -> str:
         if self.loss.proof == "theorem":
             return f"a published one, from {self.followed:,} outcomes that were followed exactly"
-        return f"{self.followed:,} outcomes followed, {self.values:,} of {told_size(self.mechanism.domain.size)} values"
+        spared = "" if self.spared is None else f"; enumerating all would follow {self.spared:,}"
+        values = told_size(self.mechanism.domain.size)
+        return f"{self.followed:,} outcomes followed, {self.values:,} of {values} values{spared}"
 
     @property
     def short_report(self) -> str:

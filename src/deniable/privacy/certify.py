@@ -1,6 +1,7 @@
 """The certificate: the exact privacy loss of the code that runs, with the worst pair of values and the worst report.
 
-Four ways, tried in this order:
+Four ways, tried in this order; an enumeration of very many slow outcomes is left out where there is another way, and the
+certificate says how many it would have been:
 
 - *enumerated*: every value, every combination of coins. Nothing is assumed but the coins themselves.
 - *factored*: for reports of independent parts. One coin at a time is flipped (see wiring.py; for vectors products.py), and
@@ -15,6 +16,8 @@ Factored and symmetric ones assume that the mechanism is of the kind it says (`l
 on small instances, where both must equal the enumeration.
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -24,6 +27,7 @@ from deniable.core.every import EveryCoin, WatchedCoins
 from deniable.core.layout import Flags, Number
 from deniable.core.loss import PrivacyLoss, Proof
 from deniable.core.mechanism import Mechanism, PureProtocol
+from deniable.domains import KeyValue
 from deniable.errors import NotCertifiable
 from deniable.mechanisms.bitrand import BitRand
 from deniable.mechanisms.compressed import Compressed
@@ -54,12 +58,16 @@ SEEDS = (64, 16, 4, 2)  # public choices that stand for all of them where there 
 
 
 def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT) -> Certificate:
-    """The exact loss of `mechanism.perturb`; `proof` asks for one of the ways instead of the first that is possible."""
+    """The exact loss of `mechanism.perturb`; `proof` asks for one of the ways instead of the first that is quick."""
     if isinstance(mechanism, OpenAnswers):
         return certify_open(mechanism, proof, limit, certify)
     if proof is None:
-        small = _within(mechanism, EveryCoin(), _limit(mechanism, limit) // mechanism.domain.size)
-        proof = "enumerated" if small else mechanism.loss().proof
+        proof, size = mechanism.loss().proof, mechanism.domain.size
+        possible = _within(mechanism, EveryCoin(), _limit(mechanism, limit) // size)
+        total = combinations(mechanism, 0, EveryCoin()) * size if possible else 0
+        if possible and (proof == "enumerated" or total <= _quick(mechanism, limit)):
+            return _enumerated(mechanism, limit)
+        return replace(certify(mechanism, proof, limit), spared=total or None)
     match proof:
         case "enumerated":
             return _enumerated(mechanism, limit)
@@ -117,6 +125,11 @@ def _limit(mechanism: Mechanism, limit: int) -> int:
     return limit * COUNTED if _is_number(mechanism) else limit
 
 
+def _quick(mechanism: Mechanism, limit: int) -> int:
+    """How many outcomes are followed without being asked: answers that are mappings are placed one by one, which is slow."""
+    return limit if isinstance(mechanism.domain.answer(0), Mapping) else _limit(mechanism, limit)
+
+
 def _worst_number(mechanism: Mechanism) -> Worst:
     """The largest ratio between the laws of any two values, where a report is one number."""
     (field,) = mechanism.layout.fields
@@ -167,6 +180,9 @@ def _symmetric(mechanism: Mechanism, limit: int) -> Certificate:
         return certify_bits(mechanism)
     size, fields = mechanism.domain.size, mechanism.layout.fields
     chosen = sorted({0, 1, size // 2, size - 1})
+    if isinstance(mechanism.domain, KeyValue):  # also both ends of the first key and of the last
+        keys = len(mechanism.domain.labels)
+        chosen = sorted({*chosen, keys, keys + 1, 2 * keys})
     if len(fields) == 1 and isinstance(fields[0], Flags) and fields[0].ones is not None:
         return _watched(mechanism, chosen)
     for coins in map(EveryCoin, (None, *SEEDS)):

@@ -36,10 +36,10 @@ class SurveyCertificate:
         lines = [f"survey        {self.survey.id} {self.survey.fingerprint}"]
         for question, each in zip(self.survey.questions, self.questions, strict=True):
             verdict = "holds" if each.holds else "DOES NOT HOLD"
-            lines.append(f"{question.id:<13} epsilon {each.loss.epsilon():.12g} ({each.loss.proof}), {verdict}")
-        lines.append(
-            f"one person    epsilon {self.loss.epsilon():.12g} of {self.survey.epsilon:.12g}, over the whole survey"
-        )
+            unit = f", for {question.how.unit}" if question.how.unit else ""
+            lines.append(f"{question.id:<13} epsilon {each.loss.epsilon():.12g} ({each.loss.proof}), {verdict}{unit}")
+        spent, unit = f"{self.loss.epsilon():.12g} of {self.survey.epsilon:.12g}", self.survey.unit
+        lines.append(f"one person    epsilon {spent}, {unit.removeprefix('one person ')}")
         lines.append(f"certificate   {'holds' if self.holds else 'DOES NOT HOLD'}")
         return "\n".join(lines)
 

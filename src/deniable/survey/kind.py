@@ -47,6 +47,7 @@ class Kind:
     error: Callable[[Mechanism, int], float] = error_of_shares
     parts: Callable[[Any], Sequence[Estimate]] = lambda estimate: [estimate]
     given: Callable[[object], object] | None = None  # what a person's answer is for the mechanism, if not itself
+    unit: str = ""  # what the budget of such a question is for, if not for the whole answer
 
 
 def choice_hint(domain: Domain) -> str:

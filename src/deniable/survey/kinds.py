@@ -30,6 +30,7 @@ from deniable.survey.kind import (
 )
 from deniable.survey.ratings import RATINGS, SET
 from deniable.survey.scales import ORDERED, PLACE
+from deniable.survey.sparse_sets import SPARSE_SET
 
 FINE = 1024  # steps of a grid on which a mean is told
 
@@ -131,6 +132,7 @@ KINDS: dict[str, Kind] = {
     "place": PLACE,
     "ratings": RATINGS,
     "set": SET,
+    "sparse-set": SPARSE_SET,
 }
 
 

@@ -9,7 +9,8 @@
         40     8  which questions: bit i is set if question i is answered
         48     4  period of the survey in which it was made; 0 if the survey has none
         52     4  number of reports
-        56     -  for each of these questions, in order, the reports packed by its mechanism's layout, in whole bytes
+        56     -  for each of these questions, in order, the reports packed by its mechanism's layout, in whole bytes;
+                  reports of variable length begin with how long they are
       last     4  CRC-32 of everything before it
 
 Numbers are little-endian. A body is one or more messages, one after the other.
@@ -17,7 +18,7 @@ Numbers are little-endian. A body is one or more messages, one after the other.
 
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from deniable.errors import InvalidReport, SurveyMismatch
@@ -46,12 +47,18 @@ def encode(fingerprint: bytes, message: Message) -> bytes:
     return body + _CHECKSUM.pack(zlib.crc32(body))
 
 
-def decode(body: bytes, fingerprint: bytes, size: Callable[[int, int], int]) -> list[Message]:
-    """The messages in a body; `size(part, reports)` tells how long a payload is, and refuses a part that is not asked."""
+Size = Callable[[int, int, bytes, int], int]
+
+
+def decode(body: bytes, fingerprint: bytes, size: Size) -> list[Message]:
+    """The messages in a body; `size(part, reports, body, start)` tells how long the payload is that begins there.
+
+    It refuses a part that is not asked.
+    """
     return list(_messages(body, fingerprint, size))
 
 
-def _messages(body: bytes, fingerprint: bytes, size: Callable[[int, int], int]) -> Iterator[Message]:
+def _messages(body: bytes, fingerprint: bytes, size: Size) -> Iterator[Message]:
     start = 0
     while True:
         if len(body) - start < SMALLEST:
@@ -66,7 +73,7 @@ def _messages(body: bytes, fingerprint: bytes, size: Callable[[int, int], int]) 
             )
         if not reports:
             raise InvalidReport("A message holds at least one report.")
-        stop = start + HEADER + size(part, reports)
+        stop = start + HEADER + size(part, reports, body, start + HEADER)
         if stop + _CHECKSUM.size > len(body):
             raise InvalidReport("The message was cut off. Send it again.")
         whole = body[start:stop]
@@ -76,12 +83,3 @@ def _messages(body: bytes, fingerprint: bytes, size: Callable[[int, int], int]) 
         start = stop + _CHECKSUM.size
         if start == len(body):
             return
-
-
-def sections(payload: bytes, sizes: Sequence[int]) -> list[bytes]:
-    """The payload cut into the bytes of each question."""
-    out, start = [], 0
-    for size in sizes:
-        out.append(payload[start : start + size])
-        start += size
-    return out

@@ -48,8 +48,7 @@ class SurveyPlan:
         survey = self.survey
         timed = all(question.cost is not None for question in self.questions)
         lines = [
-            f"{survey.id}: epsilon {survey.epsilon:g} for one person over the whole survey, {self.people:,} people, "
-            f'budget "{survey.budget}"',
+            f'{survey.id}: epsilon {survey.epsilon:g} for {survey.unit}, {self.people:,} people, budget "{survey.budget}"',
             f"  {'question':14} {'mechanism':18} {'epsilon':>8} {'reports':>9} {'error':>7} {'for 1 point':>11} {'bits':>7} "
             f"{'guess':>6}" + (f" {'device':>8} {'server':>8}" if timed else ""),
         ]

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from deniable.core.domain import Answers
+from deniable.core.layout import Layout
 from deniable.core.mechanism import Mechanism
 from deniable.errors import OutsideDomain
 from deniable.survey.kind import NO_ANSWER, Kind
@@ -34,13 +35,12 @@ class Question:
         return bool(self.details.get("optional", False))
 
     @cached_property
-    def bits(self) -> int:
-        """The size of one report."""
-        return self.mechanism.layout.bits
+    def _layout(self) -> Layout:
+        return self.mechanism.layout
 
-    def section(self, reports: int) -> int:
-        """How many bytes this many reports take."""
-        return (reports * self.bits + 7) // 8
+    def section(self, reports: int, body: bytes, start: int) -> int:
+        """How many bytes this many reports take that begin there; more than there are, where they are cut off."""
+        return self._layout.length(reports, body[start : start + self._layout.prefix])
 
     def answers(self, values: Answers) -> Answers:
         """The answers as the mechanism takes them: silence becomes an answer, where it is allowed."""

@@ -55,6 +55,9 @@ def _person(survey: Survey, whole: PrivacyLoss) -> list[str]:
         lines.append(
             f"  Of {', '.join(open_ones)} only the sensitive answers are protected; the others may be told as they are."
         )
+    for question in survey.questions:
+        if question.how.unit:
+            lines.append(f"  Of {question.id} not the whole answer is protected, but {question.how.unit}.")
     if survey.window is not None:
         lines.append(f"  Your report carries the number of the period it was made in, of {survey.window:,} seconds each.")
     return lines
@@ -67,7 +70,7 @@ def _regulator(survey: Survey, whole: PrivacyLoss, certificate: "SurveyCertifica
     lines = [
         "For a regulator",
         f"  survey {survey.id}, fingerprint {survey.fingerprint}",
-        f"  unit: one person over the whole survey; budget epsilon {survey.epsilon:g}, {_way(survey)}",
+        f"  unit: {survey.unit}; budget epsilon {survey.epsilon:g}, {_way(survey)}",
         f"  loss: {_told(whole)}, {source}",
     ]
     found = (

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from deniable.core.coins import Coins, checked_coins
 from deniable.core.domain import Answers
 from deniable.core.loss import PrivacyLoss
+from deniable.core.messages import MessageLayout
 from deniable.core.reports import Reports
 from deniable.device import Device
 from deniable.errors import InvalidReport, OutsideDomain
@@ -102,6 +103,12 @@ class Survey:
     def fingerprint_bytes(self) -> bytes:
         """The same as bytes."""
         return bytes.fromhex(self.fingerprint)
+
+    @property
+    def unit(self) -> str:
+        """What the budget is for: one person, unless a question says that it protects less than that."""
+        less = [f"in {question.id!r} {question.how.unit}" for question in self.questions if question.how.unit]
+        return "; ".join(["one person over the whole survey", *less])
 
     def loss(self) -> PrivacyLoss:
         """What one person gives away over the whole survey, by the formulas; `certify_survey` checks it."""
@@ -230,7 +237,11 @@ class Survey:
         columns = []
         for question in self.part(bits):
             reports = question.mechanism.perturb(self._chosen(question, answers, places), coins)
-            columns.append([row.tobytes() for row in question.mechanism.layout.rows(reports.columns)])
+            layout = question.mechanism.layout
+            if layout.prefix:
+                columns.append([reports[place : place + 1].pack() for place in range(len(reports))])
+            else:
+                columns.append([row.tobytes() for row in layout.rows(reports.columns)])
         return columns
 
     def _chosen(self, question: Question, answers: Mapping[str, Answers], places: list[int]) -> Answers:
@@ -250,31 +261,54 @@ class Survey:
         """The messages in a body; refuses damaged ones and those of another survey."""
         return message.decode(body, self.fingerprint_bytes, self._payload)
 
-    def _payload(self, part: int, reports: int) -> int:
-        return sum(question.section(reports) for question in self.part(part))
+    def _payload(self, part: int, reports: int, body: bytes, start: int) -> int:
+        stop = start
+        for question in self.part(part):
+            stop += question.section(reports, body, stop)
+        return stop - start
+
+    def _sections(self, part: int, reports: int, payload: bytes) -> Iterator[bytes]:
+        """The bytes of each question."""
+        start = 0
+        for question in self.part(part):
+            stop = start + question.section(reports, payload, start)
+            yield payload[start:stop]
+            start = stop
 
     def unpack(self, one: Message) -> list[Reports]:
         """The reports of a message, question by question; refuses what no device can have sent."""
-        questions = self.part(one.part)
-        parts = message.sections(one.payload, [question.section(one.reports) for question in questions])
         out = []
-        for question, data in zip(questions, parts, strict=True):
+        for question, data in zip(self.part(one.part), self._sections(one.part, one.reports, one.payload), strict=True):
             layout = question.mechanism.layout
             out.append(Reports(question.mechanism.fingerprint, layout, layout.unpack(data, one.reports)))
         return out
 
     def unpack_singles(self, bits: int, payloads: Sequence[bytes]) -> list[Reports]:
         """The reports of many messages of one report each, put together; refuses them all if one is impossible."""
-        questions, out, start = self.part(bits), [], 0
-        together = np.frombuffer(b"".join(payloads), np.uint8).reshape(len(payloads), -1)
-        for question in questions:
-            layout, width = question.mechanism.layout, question.section(1)
-            rows = np.ascontiguousarray(together[:, start : start + width])
-            if layout.bits % 8 and (rows[:, -1] >> layout.bits % 8).any():
-                raise InvalidReport("The bits that fill the last byte are not zero. The report is refused.")
-            out.append(Reports(question.mechanism.fingerprint, layout, layout.columns(rows)))
-            start += width
+        questions, out = self.part(bits), []
+        for question, parts in zip(questions, self._columns(bits, payloads), strict=True):
+            layout = question.mechanism.layout
+            if isinstance(layout, MessageLayout):
+                columns = layout.joined(parts)
+            else:
+                rows = np.frombuffer(b"".join(parts), np.uint8).reshape(len(payloads), -1)
+                if layout.bits % 8 and (rows[:, -1] >> layout.bits % 8).any():
+                    raise InvalidReport("The bits that fill the last byte are not zero. The report is refused.")
+                columns = layout.columns(rows)
+            out.append(Reports(question.mechanism.fingerprint, layout, columns))
         return out
+
+    def _columns(self, bits: int, payloads: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+        """The bytes of each question, of all these messages of one report."""
+        questions = self.part(bits)
+        if any(question.mechanism.layout.prefix for question in questions):
+            yield from zip(*(self._sections(bits, 1, payload) for payload in payloads), strict=True)
+            return
+        together, start = np.frombuffer(b"".join(payloads), np.uint8).reshape(len(payloads), -1), 0
+        for question in questions:  # all of one length: cut them all at once
+            stop = start + question.section(1, b"", 0)
+            yield [together[:, start:stop].tobytes()]
+            start = stop
 
 
 def advice_for(survey: Survey, people: int) -> Advice:

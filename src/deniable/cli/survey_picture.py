@@ -1,0 +1,42 @@
+"""The results of a survey as one picture: bars for each question, as `Estimate.plot` draws them."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.core.estimate import Estimate
+from deniable.errors import EmptyBatch, MissingExtra
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TOP = 30
+
+
+def survey_picture(data: dict[str, Any]) -> "Figure":
+    """A picture of results as the collector gives them; questions of too few reports are left out."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtra("A picture", "plot") from None
+    parts = [(each["ask"], part) for each in data["questions"] for part in _parts(each)]
+    if not parts:
+        raise EmptyBatch(f"All results are hidden until there are {data['minimum_reports']:,} reports: nothing to draw yet.")
+    bars = [min(TOP, len(part.values)) for _, part in parts]
+    figure = Figure(figsize=(7, sum(1.4 + 0.32 * count for count in bars)), layout="constrained")
+    figure.suptitle(f"{data['title']}: {data['people']:,} people, epsilon {data['epsilon']:g}")
+    panels = figure.subplots(len(parts), 1, squeeze=False, height_ratios=[1.4 + count for count in bars])[:, 0]
+    for axes, (ask, part) in zip(panels, parts, strict=True):
+        part.draw(axes, data["confidence"], TOP)
+        axes.set_title("\n".join(filter(None, [ask, axes.get_title()])), loc="left", fontsize="medium")
+    return figure
+
+
+def _parts(each: dict[str, Any]) -> list[Estimate]:
+    """The estimates of a question, one for each thing that is measured."""
+    out = []
+    for measure in dict.fromkeys(line["measure"] for line in each["estimates"]):
+        lines = [line for line in each["estimates"] if line["measure"] == measure]
+        values, errors = (np.array([line[key] for line in lines]) for key in ("value", "standard_error"))
+        out.append(Estimate([line["answer"] for line in lines], values, errors**2, each["reports"], measure=measure))
+    return out

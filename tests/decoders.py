@@ -1,0 +1,84 @@
+"""Everything that reads what others wrote, for fuzz.py: a decoder refuses with an error of the library and nothing else.
+
+What it accepts must survive a round trip.
+"""
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+
+import deniable as dn
+from deniable.collector.json_reports import read_json, write_json
+from deniable.survey import Message
+from deniable.survey.message import encode
+from tests.surveys import SPARSE, several, survey
+
+ASKED = survey(SPARSE)
+FILMS = ASKED.questions[0].mechanism
+DIRECT = dn.DirectResponse(dn.Categories(range(9)), epsilon=1.0)
+
+
+def message(data: bytes) -> None:
+    """A body of a survey's messages."""
+    found = ASKED.read(data)
+    assert b"".join(encode(ASKED.fingerprint_bytes, one) for one in found) == data
+    for one in found:
+        ASKED.unpack(one)
+
+
+def payload(data: bytes) -> None:
+    """The reports in a message whose checksum is right: unpacked one by one and together, and counted."""
+    (one,) = ASKED.read(encode(ASKED.fingerprint_bytes, Message(bytes(16), ASKED.whole, 0, 1, data)))
+    apart, together = ASKED.unpack(one), ASKED.unpack_singles(one.part, [data, data])
+    for question, single, both in zip(ASKED.questions, apart, together, strict=True):
+        assert np.array_equal(2 * question.mechanism.votes(single.columns), question.mechanism.votes(both.columns))
+
+
+def json_report(data: bytes) -> None:
+    """A report in JSON."""
+    for one in read_json(ASKED, data):
+        ASKED.unpack(one)
+        assert read_json(ASKED, json.dumps(write_json(ASKED, one)).encode()) == [one]
+
+
+def reports(data: bytes) -> None:
+    """A file of packed reports."""
+    assert DIRECT.pack(DIRECT.unpack(data)) == data
+
+
+def sparse_reports(data: bytes) -> None:
+    """A file of packed reports of variable length."""
+    assert FILMS.pack(FILMS.unpack(data)) == data
+
+
+def labels(data: bytes) -> None:
+    """The message of a compressed vector, which is read and counted."""
+    FILMS.votes({"key": np.array([7], np.uint64), "message": np.array([data, None], object)[:1]})
+
+
+def specification(data: bytes) -> None:
+    """A survey in JSON."""
+    found = dn.Survey.from_json(data.decode("utf-8", "replace"))
+    assert dn.Survey.from_json(found.to_json()).fingerprint == found.fingerprint
+
+
+DECODERS: dict[str, Callable[[bytes], None]] = {
+    each.__name__: each for each in (message, payload, json_report, reports, sparse_reports, labels, specification)
+}
+
+
+def examples(name: str) -> list[bytes]:
+    """Good inputs to begin with."""
+    good = ASKED.randomize({"films": [3, 14], "genes": [1], "sex": "f"}, dn.SeededCoins(1), now=0)
+    (one,) = ASKED.read(good)
+    sets = FILMS.perturb([[1, 2, 3], []], dn.SeededCoins(3))
+    return {
+        "message": [good, good + good],
+        "payload": [one.payload],
+        "json_report": [json.dumps(write_json(ASKED, one)).encode()],
+        "reports": [DIRECT.pack(DIRECT.perturb([1, 2], dn.SeededCoins(2)))],
+        "sparse_reports": [FILMS.pack(sets)],
+        "labels": [*sets.columns["message"]],
+        "specification": [survey(several(2, 3)).to_json().encode()],
+    }[name]
