@@ -9,7 +9,7 @@ from deniable.domains import Features
 from deniable.mechanisms import BitRand, FeatureVector
 from deniable.mechanisms.bitrand import sign_magnitude_errors
 from deniable.papers import style
-from deniable.papers.bitrand.theory import LARGEST, LATENT, OME
+from deniable.papers.bitrand.theory import LARGEST, LATENT, OME, true_epsilon
 from deniable.papers.data import Data
 from deniable.papers.figure import ALL, Figure, Pace, Result, claimed, coins_for, random_for
 
@@ -35,14 +35,14 @@ def code_error(name: str, epsilon: float, numbers: "np.ndarray[tuple[int], np.dt
     errors = [sign_magnitude_errors(made, float(x)) for x in numbers]
     bias = float(np.mean([each["bias"] for each in errors]))  # of a mean over many people
     noise = float(np.mean([each["mse"] - each["bias"] ** 2 for each in errors])) / PEOPLE
-    return math.sqrt(bias**2 + noise), made.loss().epsilon()
+    return math.sqrt(bias**2 + noise), true_epsilon(name, DIMENSIONS, 10, epsilon)
 
 
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """Codes exactly; vectors by the best certified mechanism, exactly, and measured once."""
     random = random_for(seed, "bitrand/fig10")
     vectors = random.uniform(-RANGE, RANGE, (PEOPLE, DIMENSIONS))
-    grid = np.linspace(-RANGE, RANGE, 41)
+    grid = np.linspace(-RANGE, RANGE, 21)
     domain, rows = Features(DIMENSIONS, -RANGE, RANGE), []
     for epsilon in pace.over(BUDGETS):
         for name in CODES:
@@ -56,7 +56,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         found = made.estimate(made.tally(made.perturb(vectors, coins_for(seed, "fig10", epsilon)))).values
         rows.append((epsilon, "ours, measured", float(np.sqrt(np.mean((found - vectors.mean(axis=0)) ** 2))), epsilon))
         rows.append((epsilon, "always 0", float(np.sqrt(np.mean(vectors.mean(axis=0) ** 2))), 0.0))
-        fair, budget = code_error("f-RR", epsilon, grid)[1] / DIMENSIONS, "ours at the true epsilon of f-RR"
+        fair, budget = true_epsilon("f-RR", DIMENSIONS, 10, epsilon) / DIMENSIONS, "ours at the true epsilon of f-RR"
         single = FeatureVector(Features(1, -RANGE, RANGE), min(fair, 30.0))
         rows.append((epsilon, budget, float(single.predict(vectors[:100, :1], PEOPLE).standard_error[0]), fair * DIMENSIONS))
     table = Result(COLUMNS, rows, (claimed("", True, ""),))

@@ -28,13 +28,13 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     labels = held.right.astype(int)
     classes, rows = int(labels.max()) + 1, []
     for epsilon in pace.over((1, 5, 10) if quick else tuple(range(1, 11))):
-        noisy, true = training.noisy_features(held, "BitRand", float(epsilon), seed)
+        noisy, spent = training.noisy_features(held, "BitRand", float(epsilon), seed)
         found = {
             "LDP-FL": (
                 training.scores(held, training.anonymous(held, float(epsilon), seed))[0],
                 epsilon * held.rows.shape[1] * classes,
             ),
-            "f-RR": (training.scores(held, training.fitted(noisy, labels, classes))[0], true),
+            "f-RR": (training.scores(held, training.fitted(noisy, labels, classes))[0], spent),
         }
         for name, (score, cost) in found.items():
             rows.append((epsilon, name, STATED[name][epsilon - 1], 100 * score, float(cost)))

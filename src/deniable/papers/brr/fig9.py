@@ -1,6 +1,6 @@
 """Fig. 9: boosted trees whose leaves are perturbed by Laplace noise, bipartite response or ours."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +19,8 @@ COLUMNS = ("data", "epsilon", "leaves", "RMSE", "standard error", "certified eps
 EPSILONS, FEW = (0.5, 1.0, 2.0, 5.0), (1.0, 5.0)
 STATED = {"bias": "0.66", "abalone": "0.45", "superconduct": "0.67"}  # of the error with Laplace noise, at epsilon 5
 WAYS = {"laplace": "Laplace (DPBoost)", "bipartite": "bipartite (DPBoost-BRR)", "sums": "ours: noise on sums"}
-PAPERS = {"trees": 5, "disjoint": 5, "depth": 2, "rate": 0.3}
-OURS = {"trees": 5, "depth": 3, "rate": 0.5}
+PAPERS: dict[str, Any] = {"trees": 5, "disjoint": 5, "depth": 2, "rate": 0.3}
+OURS: dict[str, Any] = {"trees": 5, "depth": 3, "rate": 0.5}
 
 
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
