@@ -162,7 +162,7 @@ def test_every_shown_command_has_the_options_it_shows() -> None:
             assert name in command.commands, f"{page}: {line}"
             command = command.commands[name]
         try:
-            command.make_context(name, list(words))
+            command.make_context(name, list(words), parent=click.Context(main, **main.context_settings))
         except click.UsageError as error:
             pytest.fail(f"{page}: {line}: {error.format_message()}")
 
