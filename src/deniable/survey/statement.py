@@ -57,9 +57,7 @@ def _person(survey: Survey, whole: PrivacyLoss) -> list[str]:
         )
     for question in survey.questions:
         if question.how.unit:
-            lines.append(
-                f"  Of {question.id} not the whole answer is protected, but {question.how.unit}; of more, more shows."
-            )
+            lines.append(f"  Of {question.id} not the whole answer is protected, but {question.how.unit}.")
     if survey.window is not None:
         lines.append(f"  Your report carries the number of the period it was made in, of {survey.window:,} seconds each.")
     return lines
