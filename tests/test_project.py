@@ -28,6 +28,8 @@ ORDER = [
     "device",
     "survey",
     "collector",
+    "learning",
+    "papers",
     "cli",
 ]
 
@@ -75,6 +77,7 @@ def test_import_is_light() -> None:
     """Nothing heavy is loaded by the import, nor by randomizing and certifying one answer."""
     heavy = ["numba", "scipy", "pyarrow", "matplotlib", "pandas", "click", "rich", "distributed", "pyspark"]
     heavy += ["starlette", "uvicorn", "psycopg", "sqlite3", "urllib.request", "http.server"]
+    heavy += ["torch", "flwr", "sklearn"]
     code = f"""
 import sys, deniable as dn
 mechanism = dn.SubsetSelection(dn.Categories(["yes", "no", "maybe"]), epsilon=1.0)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from deniable.collector.pages import MEDIA as PAGE_MEDIA
 from deniable.collector.playground import EPSILON, PEOPLE, VALUES
 from deniable.collector.verdicts import REFUSALS
 from deniable.core.layout import Flags, Number
@@ -11,6 +12,7 @@ from deniable.planner import FAMILIES
 from deniable.survey import Question, Survey
 
 Data = dict[str, Any]
+KINDS = tuple(media.split(";")[0] for media in PAGE_MEDIA.values())
 
 
 def description(survey: Survey, submit: bool = False, read: bool = True) -> Data:
@@ -24,7 +26,7 @@ def description(survey: Survey, submit: bool = False, read: bool = True) -> Data
             "/results": _get("The page with the results; it asks for a token", "text/html"),
             "/try": _get("The playground", "text/html"),
             "/worker.js": _get("What keeps the pages for when there is no network", "text/javascript"),
-            "/pages/{name}": _get("A part of the pages", "text/javascript", 404, parameters=[_in_path("name")]),
+            "/pages/{name}": _get("A part of the pages", KINDS, 404, parameters=[_in_path("name")]),
             "/v1/reports": {"post": {**_submit(survey), "security": [{"token": []}] if submit else []}},
             "/v1/survey": _get("The survey: questions, budget and the laws of the reports", "application/json"),
             "/v1/promise": _get("What a person gives away at most, and the certificate", "application/json"),
@@ -90,13 +92,13 @@ def _query(name: str, schema: Data) -> Data:
     return {"name": name, "in": "query", "required": False, "schema": schema}
 
 
+def _in_path(name: str) -> Data:
+    return {"name": name, "in": "path", "required": True, "schema": _TEXT}
+
+
 def _answer(media: str | tuple[str, ...], schema: Data, summary: str) -> Data:
     kinds = (media,) if isinstance(media, str) else media
     return {"description": summary, "content": {each: {"schema": schema} for each in kinds}}
-
-
-def _in_path(name: str) -> Data:
-    return {"name": name, "in": "path", "required": True, "schema": _TEXT}
 
 
 def _problem_answer(status: int) -> Data:

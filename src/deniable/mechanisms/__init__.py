@@ -39,6 +39,7 @@ from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.three import ThreeState
 from deniable.mechanisms.three_design import feasible_regions
 from deniable.mechanisms.unary import Unary
+from deniable.mechanisms.unit_axes import UnitAxes
 from deniable.mechanisms.unit_codes import UnitCodes
 from deniable.mechanisms.vector import VectorRelease
 from deniable.mechanisms.wheel import Wheel
@@ -77,6 +78,7 @@ __all__ = [
     "ThreeOutputs",
     "ThreeState",
     "Unary",
+    "UnitAxes",
     "UnitCodes",
     "VectorRelease",
     "Wheel",
@@ -113,6 +115,7 @@ FAMILIES: dict[str, type[Mechanism]] = {
         DuchiVector,
         PrivUnit,
         UnitCodes,
+        UnitAxes,
         BitRand,
         EqualWeight,
         ThreeState,

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -15,7 +16,7 @@ from deniable.core.estimate import Estimate
 from deniable.core.layout import Columns, Flags, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
-from deniable.core.odds import SMALLEST_EPSILON, checked_epsilon
+from deniable.core.odds import SMALLEST_EPSILON, checked_epsilon, rounded_down
 from deniable.core.tally import Tally
 from deniable.domains.features import Features, checked_rows, rows_at_once
 from deniable.errors import InvalidParameter, InvalidReport
@@ -92,7 +93,8 @@ class FeatureVector(Mechanism):
     @cached_property
     def part(self) -> MeanMechanism:
         """The mechanism for one coordinate."""
-        return SCALARS[self.scalar](self.domain.coordinate, self.epsilon / self.coordinates)  # type: ignore[call-arg]
+        share = rounded_down(Fraction(self.epsilon) / self.coordinates)  # down: their sum stays within it
+        return SCALARS[self.scalar](self.domain.coordinate, share)  # type: ignore[call-arg]
 
     @property
     def sampled(self) -> bool:

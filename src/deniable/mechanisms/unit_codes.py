@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -15,6 +16,7 @@ from deniable.core.estimate import Estimate
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
+from deniable.core.odds import rounded_down
 from deniable.core.tally import Tally
 from deniable.domains.features import UnitVectors, rows_at_once
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
@@ -53,7 +55,7 @@ class UnitCodes(Mechanism):
         super().__post_init__()
         if not isinstance(self.domain, UnitVectors):
             raise InvalidParameter("This mechanism is for vectors of length one: give it UnitVectors(dimensions).")
-        if not all(map(is_whole, (self.rounds, self.near, self.codes))) or not 2 <= self.codes <= 4096:
+        if not all(map(is_whole, (self.rounds, self.near, self.codes))) or not 2 <= self.codes <= self._most_codes:
             raise InvalidParameter("The rounds, directions and near ones are whole numbers, with 2 to 4096 directions.")
         if self.rounds == 0:
             rounds = range(1, max(2, min(MOST_ROUNDS, math.ceil(self.epsilon))))
@@ -63,6 +65,10 @@ class UnitCodes(Mechanism):
             object.__setattr__(self, "near", self._best_near(self.rounds))
         if not 1 <= self.rounds <= MOST_ROUNDS or not 1 <= self.near < self.codes:
             raise InvalidParameter(f"There are 1 to {MOST_ROUNDS} rounds, and fewer near directions than directions.")
+
+    @property
+    def _most_codes(self) -> int:
+        return 4096
 
     def _length(self, rounds: int, near: int) -> float:
         odds = math.exp(self.epsilon / rounds)
@@ -88,7 +94,12 @@ class UnitCodes(Mechanism):
     @cached_property
     def part(self) -> "UnitCodes":
         """One round."""
-        return self if self.rounds == 1 else UnitCodes(self.domain, self.epsilon / self.rounds, 1, self.near, self.codes)
+        return self if self.rounds == 1 else UnitCodes(self.domain, self._share, 1, self.near, self.codes)
+
+    @property
+    def _share(self) -> float:
+        """The budget of one round, rounded down, so that their sum stays within it."""
+        return rounded_down(Fraction(self.epsilon) / self.rounds)
 
     @cached_property
     def batch(self) -> int:
@@ -109,14 +120,22 @@ class UnitCodes(Mechanism):
         for k in range(self.rounds):
             seed = coins.public(SEEDS, len(truth))
             choice = coins.split(inside, self.near, self.codes - self.near, len(truth))
-            nearest = np.argsort(-self._scores(truth, seed), axis=1, kind="stable")  # a permutation, whatever the scores are
-            columns |= {f"seed{k}": seed, f"code{k}": nearest[np.arange(len(truth)), choice]}
+            columns |= {f"seed{k}": seed, f"code{k}": self.ranked(truth, seed, choice)}
         return columns
+
+    def ranked(self, truth: Floats, seed: Ints, choice: Ints) -> Ints:
+        """The number of the direction that is nearest to each vector, or second nearest, ...: `choice` says which."""
+        nearest = np.argsort(-self._scores(truth, seed), axis=1, kind="stable")  # a permutation, whatever the scores are
+        return nearest[np.arange(len(truth)), choice]
 
     def _scores(self, truth: Floats, seed: Ints) -> Floats:
         """How near each direction is to each vector."""
         every = directions(seed[:, None], np.arange(self.codes)[None, :], self.domain.dimensions)
         return np.asarray(np.einsum("ncd,nd->nc", every, truth))
+
+    def told(self, seed: Ints, code: Ints) -> Floats:
+        """The directions that reports name."""
+        return directions(seed, code, self.domain.dimensions)
 
     def votes(self, columns: Columns) -> Ints:
         """The sums of the named directions, their coordinates counted from -1 on in parts of 2^-24."""
@@ -126,7 +145,7 @@ class UnitCodes(Mechanism):
         for k in range(self.rounds):
             seed, code = (columns[f"{name}{k}"].astype(np.int64) for name in ("seed", "code"))
             for start in range(0, len(seed), step):
-                part = directions(seed[start : start + step], code[start : start + step], self.domain.dimensions)
+                part = self.told(seed[start : start + step], code[start : start + step])
                 sums += np.rint((part + 1) * UNIT).astype(np.int64).sum(axis=0)
         return sums
 
@@ -183,6 +202,7 @@ def directions(seed: Ints, code: Ints, dimensions: int) -> Floats:
 
 
 def _mixed(words: Words) -> Words:
+    """Words that look random, from words that do not."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))

@@ -1,0 +1,68 @@
+"""Labels that went through a known channel: the channel, labels without bias, and losses that take it into account.
+
+`transition[y, z]` is the probability that label y is reported as z. The *forward* correction predicts what will be reported:
+the loss of T' p. The *backward* correction weighs the losses of all labels so that their mean is the loss of the true one:
+with row z of T's inverse. Patrini, Rozza, Menon, Nock, Qu 2017.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deniable.core.mechanism import PureProtocol
+from deniable.errors import InvalidParameter, MissingExtra
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def transition(mechanism: PureProtocol) -> Floats:
+    """The channel of a label that is kept with probability p and becomes each other one with probability q."""
+    size = mechanism.domain.size
+    return np.full((size, size), float(mechanism.q)) + np.eye(size) * float(mechanism.p - mechanism.q)
+
+
+def unbiased_labels(labels: ArrayLike, channel: ArrayLike) -> Floats:
+    """A row for each reported label, whose mean over the coins has a one at the true label and zeros elsewhere.
+
+    >>> unbiased_labels([0], [[0.75, 0.25], [0.25, 0.75]])
+    array([[ 1.5, -0.5]])
+    """
+    return np.asarray(np.linalg.inv(_checked(channel))[np.asarray(labels, np.int64)])
+
+
+def _checked(channel: ArrayLike) -> Floats:
+    matrix = np.asarray(channel, np.float64)
+    square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]
+    if not square or (matrix < 0).any() or np.abs(matrix.sum(axis=1) - 1).max() > 1e-9:
+        raise InvalidParameter("A channel of labels is a square matrix of probabilities, whose rows sum to 1.")
+    if np.linalg.cond(matrix) > 1e12:
+        raise InvalidParameter("This channel of labels cannot be inverted: what is reported says too little of the label.")
+    return matrix
+
+
+def forward_loss(logits: "Tensor", labels: "Tensor", channel: ArrayLike) -> "Tensor":
+    """The mean loss -log (T' p)[z] of reported labels z, p the softmax of the logits."""
+    torch = _torch()
+    matrix = torch.as_tensor(_checked(channel), dtype=logits.dtype, device=logits.device)
+    told = torch.log_softmax(logits, dim=1).unsqueeze(2) + torch.log(matrix).unsqueeze(0)
+    return -torch.logsumexp(told, dim=1).gather(1, labels.unsqueeze(1)).mean()
+
+
+def backward_loss(logits: "Tensor", labels: "Tensor", channel: ArrayLike) -> "Tensor":
+    """The mean over samples of the losses -log p of all labels, weighted by row z of T's inverse; it may be negative."""
+    torch = _torch()
+    inverse = torch.as_tensor(np.linalg.inv(_checked(channel)), dtype=logits.dtype, device=logits.device)
+    return -(inverse[labels] * torch.log_softmax(logits, dim=1)).sum(dim=1).mean()
+
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError:
+        raise MissingExtra("A corrected loss for networks", "learn") from None
+    return torch
