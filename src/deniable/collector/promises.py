@@ -49,7 +49,11 @@ class Promises:
         rows = []
         for place, question in enumerate(survey.questions):
             certificate = None if found is None else found.questions[place]
-            row: Data = {"question": question.id, "mechanism": question.mechanism.wire, "bits": question.bits}
+            row: Data = {
+                "question": question.id,
+                "mechanism": question.mechanism.wire,
+                "bits": question.mechanism.layout.bits,
+            }
             row["loss"] = loss_data(question.mechanism.loss() if certificate is None else certificate.loss)
             row["certificate"] = None if certificate is None else certificate_data(certificate)
             rows.append(row)
