@@ -67,7 +67,7 @@ const size = (question) =>
     place: () => question.places.length,
     number: () => (question.steps ? question.steps + 1 : 0),
     ratings: () => question.items.length, set: () => question.items.length, features: () => question.dimensions,
-  })[question.kind]();
+  })[question.kind]?.() ?? MOST + 1; // of a kind that is new here: the largest shares
 
 /** Which charts a question gets: the kind, which numbers, how many rows. */
 function charts(question) {
