@@ -19,5 +19,7 @@ target = 3 * features[:, 0] + (features[:, 1] > 0)
 for leaves in ("laplace", "bipartite", "sums"):
     trees = PrivateGBDTRegressor(2.0, (-2, 2), (-4, 8), leaves=leaves, trees=5, rate=0.5, seed=1)
     trees.fit(features[learnt], target[learnt])
-    print(f"boosted trees, leaves by {leaves}: {trees.score(features[tested], target[tested]):+.2f} of the variance explained")
+    print(
+        f"boosted trees, leaves by {leaves}: {trees.score(features[tested], target[tested]):+.2f} of the variance explained"
+    )
 print("whom to trust:", trees.privacy_loss().protects)

@@ -67,8 +67,7 @@ def page(trials: int, audits: int) -> str:
             "",
             *bounds(trials),
             "",
-            f"Correct clients accused at {100 * CONFIDENCE:g} % confidence: "
-            f"{accused} of {of:,}, with {SMALL[1]:,} trials each.",
+            f"Correct clients accused at {100 * CONFIDENCE:g} % confidence, {SMALL[1]:,} trials each: {accused} of {of:,}.",
             "",
         ]
     )

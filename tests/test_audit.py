@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import deniable as dn
+from deniable import planner
 from deniable.audit.batch import read
 from deniable.audit.bounds import loss_from_coins, loss_from_shares, share_at_least, share_at_most
 from deniable.cli.main import main
@@ -306,3 +307,35 @@ class TestCommandLine:
             cwd=tmp_path,
         )
         assert done.returncode == 1 and done.stderr == "" and "the loss may have no limit" in done.stdout
+
+
+class TestExperiments:
+    """What experiments/ says of audits is what was promised."""
+
+    def table(self, name: str) -> list[list[str]]:
+        lines = (Path(__file__).parents[1] / "experiments" / f"{name}.md").read_text(encoding="utf-8").splitlines()
+        return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")][1:]
+
+    def test_bounds_are_near_and_nobody_is_accused(self) -> None:
+        rows = self.table("audits")
+        assert len(rows) == len(planner.FAMILIES)
+        for _, *shares, seconds in rows:
+            assert min(map(float, shares)) >= 90 and float(seconds) < 30
+        text = (Path(__file__).parents[1] / "experiments" / "audits.md").read_text(encoding="utf-8")
+        assert "4,000 trials each: 0 of 1,000." in text
+
+    def test_known_failures_of_other_packages_are_found(self) -> None:
+        found = {(package, mechanism, size): rest for package, mechanism, size, *rest in self.table("audit_peers")}
+        broken = {key[:2] for key, rest in found.items() if "breaks" in rest[4]}
+        assert broken == {
+            ("pure-ldp", "rappor"),
+            ("pure-ldp", "hadamard-mechanism"),
+            ("multi-freq-ldpy", "subset"),
+            ("multi-freq-ldpy", "subset, first element"),
+            ("multi-freq-ldpy", "memoized-direct"),
+            ("ldp-toolbox", "hashing"),
+        }
+        assert found["pure-ldp", "rappor", "16"][3] == "unlimited"
+        for size, exact in (("16", 2.61), ("128", 4.83), ("1,024", 6.93)):
+            _, _, bound, ratio, *_ = found["multi-freq-ldpy", "subset, first element", size]
+            assert float(bound) <= exact and abs(float(ratio) - exact) < 0.5

@@ -33,7 +33,9 @@ def test_the_tables_have_the_learners_of_the_experiments() -> None:
     images = learning_images.contest(learning_images.made_up(100))
     trees = learning_trees.contest(learning_data.made_up("x", 50, 3, classes=False))
     tables = learning_vectors.contests(learning_data.made_up("x", 50, 3, classes=True))[0]
-    for name, contest in zip(NAMES, (images, trees, tables), strict=True):
+    made = {"learning_images": images, "learning_trees": trees, "learning_vectors": tables}
+    for name in NAMES:
+        contest = made[name]
         told = rows(committed(name))
         assert list(dict.fromkeys(line[2] for line in told)) == learners(contest)
         assert sorted({float(line[0]) for line in told}) == sorted(contest.budgets)

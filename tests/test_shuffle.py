@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
@@ -21,13 +21,13 @@ def histograms(laws: Sequence[Law]) -> dict[tuple[tuple[bytes, int], ...], Fract
     """The exact law of the shuffled reports: how often each report came."""
     found: dict[tuple[tuple[bytes, int], ...], Fraction] = {(): Fraction(1)}
     for each in laws:
-        grown: Counter[tuple[tuple[bytes, int], ...]] = Counter()
+        grown: dict[tuple[tuple[bytes, int], ...], Fraction] = defaultdict(Fraction)
         for histogram, chance in found.items():
             for report, more in each.items():
-                counts = Counter(dict(histogram))
-                counts[report] += 1
-                grown[tuple(sorted(counts.items()))] += chance * more  # type: ignore[assignment]
-        found = dict(grown)  # type: ignore[arg-type]
+                counts = dict(histogram)
+                counts[report] = counts.get(report, 0) + 1
+                grown[tuple(sorted(counts.items()))] += chance * more
+        found = dict(grown)
     return found
 
 
@@ -45,14 +45,14 @@ def truth(mechanism: dn.Mechanism, n: int, power: Fraction) -> Fraction:
 def reduced(hidden: Clones, n: int, power: Fraction) -> Fraction:
     """The exact delta of the reduction, by listing all outcomes of the clones."""
     p, alpha, r = hidden.odds, hidden.alpha, hidden.r
-    laws: list[Counter[tuple[int, int]]] = [Counter(), Counter()]
+    laws: list[dict[tuple[int, int], Fraction]] = [defaultdict(Fraction), defaultdict(Fraction)]
     for a in range(n):
         for b in range(n - a):
             chance = math.comb(n - 1, a) * math.comb(n - 1 - a, b) * r ** (a + b) * (1 - 2 * r) ** (n - 1 - a - b)
-            for each, (one, other) in zip(laws, ((p, 1), (1, p)), strict=True):
-                each[a + 1, b] += chance * one * alpha  # type: ignore[assignment]
-                each[a, b + 1] += chance * other * alpha  # type: ignore[assignment]
-    return sum((max(Fraction(c) - power * laws[1][h], Fraction(0)) for h, c in laws[0].items()), Fraction(0))
+            for each, (one, other) in zip(laws, ((p, Fraction(1)), (Fraction(1), p)), strict=True):
+                each[a + 1, b] += chance * one * alpha
+                each[a, b + 1] += chance * other * alpha
+    return sum((max(c - power * laws[1][h], Fraction(0)) for h, c in laws[0].items()), Fraction(0))
 
 
 def blanketed(hidden: Blanket, n: int, power: Fraction) -> Fraction:

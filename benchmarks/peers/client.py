@@ -31,22 +31,22 @@ def _pure(mechanism: str, size: int, epsilon: float) -> Callable[[int], Any]:
 
     match mechanism:
         case "direct":
-            return oracles.DEClient(epsilon, size, index_mapper=same).privatise  # type: ignore[no-any-return]
+            return oracles.DEClient(epsilon, size, index_mapper=same).privatise
         case "unary" | "unary-symmetric":
-            return oracles.UEClient(epsilon, size, mechanism == "unary", index_mapper=same).privatise  # type: ignore[no-any-return]
+            return oracles.UEClient(epsilon, size, mechanism == "unary", index_mapper=same).privatise
         case "hashing":
             return _with_buckets(oracles.LHClient(epsilon, size, 2, True, index_mapper=same).privatise, epsilon)
         case "hadamard":
-            return oracles.HadamardResponseClient(epsilon, size, index_mapper=same, hash_funcs=None).privatise  # type: ignore[no-any-return]
+            return oracles.HadamardResponseClient(epsilon, size, index_mapper=same, hash_funcs=None).privatise
         case "hadamard-mechanism":
-            return oracles.HadamardMechClient(epsilon, size, 1, True, index_mapper=same).privatise  # type: ignore[no-any-return]
+            return oracles.HadamardMechClient(epsilon, size, 1, True, index_mapper=same).privatise
         case "rappor":
             f = 2 / (exp(epsilon / 2) + 1)
             digest = import_module("xxhash").xxh32
             one_hash = [[lambda text: digest(text, seed=5).intdigest() % 64]]  # the same in every run
             client = oracles.RAPPORClient(f, 64, one_hash, num_of_cohorts=1, index_mapper=same)
             assert abs(client.convert_f_to_eps(f, 1) - epsilon) < 1e-9  # what it claims is what was asked for
-            return client.privatise  # type: ignore[no-any-return]
+            return client.privatise
     raise KeyError(mechanism)
 
 
@@ -79,19 +79,19 @@ def _toolbox(mechanism: str, size: int, epsilon: float) -> Callable[[int], Any]:
     oracles = import_module("ldp_toolbox.protocols.frequency." + names[mechanism].lower())
     match mechanism:
         case "direct":
-            return oracles.GeneralizedRandomizedResponse(size, epsilon).obfuscate  # type: ignore[no-any-return]
+            return oracles.GeneralizedRandomizedResponse(size, epsilon).obfuscate
         case "hashing":
             return _with_buckets(oracles.LocalHashing(size, epsilon).obfuscate, epsilon)
         case "subset":
-            return oracles.SubsetSelection(size, epsilon).obfuscate  # type: ignore[no-any-return]
-    return oracles.UnaryEncoding(size, epsilon, mechanism == "unary").obfuscate  # type: ignore[no-any-return]
+            return oracles.SubsetSelection(size, epsilon).obfuscate
+    return oracles.UnaryEncoding(size, epsilon, mechanism == "unary").obfuscate
 
 
 def _opendp(mechanism: str, size: int, epsilon: float) -> Callable[[int], Any]:
     prelude = import_module("opendp.prelude")
     prelude.enable_features("contrib")
     if mechanism == "direct":
-        return prelude.m.make_randomized_response(list(range(size)), exp(epsilon) / (exp(epsilon) + size - 1))  # type: ignore[no-any-return]
+        return prelude.m.make_randomized_response(list(range(size)), exp(epsilon) / (exp(epsilon) + size - 1))
     bits = prelude.m.make_randomized_response_bitvec(
         prelude.bitvector_domain(max_weight=1), prelude.discrete_distance(), f=2 / (exp(epsilon / 2) + 1)
     )

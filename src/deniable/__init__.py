@@ -93,6 +93,7 @@ from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify, certify_ever
 from deniable.privacy.composition import Composition, compose, loss_law, same_answer
 from deniable.privacy.law import Law, law
+from deniable.privacy.liars import Suspicion, WorstGain, interval_with_liars, suspicions, worst_gain
 from deniable.privacy.loss_law import LossLaw
 from deniable.privacy.shuffle import ShuffledLoss, shuffled, shuffled_delta
 from deniable.survey import Question, Survey, SurveyCertificate, SurveyPlan, certify_survey, plan_survey
@@ -196,6 +197,7 @@ __all__ = [
     "SurveyCertificate",
     "SurveyMismatch",
     "SurveyPlan",
+    "Suspicion",
     "Tally",
     "ThreeOutputs",
     "ThreeState",
@@ -208,6 +210,7 @@ __all__ = [
     "VectorRelease",
     "Vectors",
     "Wheel",
+    "WorstGain",
     "aggregate",
     "audit",
     "base_cut",
@@ -223,6 +226,7 @@ __all__ = [
     "em_channel",
     "feasible_regions",
     "from_arrow",
+    "interval_with_liars",
     "law",
     "least_squares",
     "loss_law",
@@ -245,9 +249,11 @@ __all__ = [
     "same_answer",
     "shuffled",
     "shuffled_delta",
+    "suspicions",
     "to_arrow",
     "top_f1",
     "top_ndcg",
+    "worst_gain",
     "write_batches",
     "write_reports",
 ]

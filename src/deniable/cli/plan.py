@@ -210,6 +210,7 @@ def _record(ranked: list[Option], best: Option, needed: int | None) -> dict[str,
                 "bits": option.bits,
                 "work": option.work,
                 "guess": option.guess,
+                "liar": option.liar,
             }
             for option in ranked
         ],

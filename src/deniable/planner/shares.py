@@ -27,6 +27,7 @@ from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.tuning import total_error
 from deniable.mechanisms.unary import Unary
 from deniable.mechanisms.wheel import Wheel
+from deniable.privacy.liars import worst_gain
 from deniable.wrappers.attributes import Attributes
 from deniable.wrappers.utility import OPEN_SHARE, OpenAnswers, UtilityOptimized, checked_sensitive
 
@@ -58,6 +59,11 @@ class Option:
     bits: int  # of one report
     work: int  # simple operations that the server spends on one report
     guess: float  # how often somebody who sees one report and thinks all values equally likely guesses the true one
+
+    @property
+    def liar(self) -> float | None:
+        """How many honest people with a value one fake report is worth; None where only some answers are sensitive."""
+        return worst_gain(self.mechanism, 1, 1).weight if isinstance(self.mechanism, PureProtocol) else None
 
 
 def options(
@@ -189,17 +195,19 @@ def plan(
     lines = [
         f"{best.name} for {domain.size:,} values{which}, epsilon {float(epsilon):g} for one answer, {n:,} people"
         + (f", at most {max_bits} bits a report" if max_bits is not None else ""),
-        f"{'':1} {'mechanism':20} {'error of a share':>16} {'to the best':>11} {'bits':>9} {'work':>9} {'guess':>7}",
+        f"{'':1} {'mechanism':20} {'error of a share':>16} {'to the best':>11} {'bits':>9} {'work':>9} {'guess':>7} "
+        f"{'liar':>6}",
     ]
     for option in ranked:
         ratio = (option.error / ranked[0].error) ** 2
         lines.append(
             f"{'*' if option is best else '':1} {option.name:20} {option.error:16.3g} {ratio:10.3f}x {option.bits:9,} "
-            f"{option.work:9,} {option.guess:7.2%}"
+            f"{option.work:9,} {option.guess:7.2%} {'' if option.liar is None else f'{option.liar:6.2f}'}".rstrip()
         )
     lines.append(
         "error: root mean square; to the best: ratio of squared errors; bits: one report; work: operations of the server "
-        "for one report; guess: how often one report gives the answer away to somebody without other knowledge"
+        "for one report; guess: how often one report gives the answer away to somebody without other knowledge; "
+        "liar: how many honest people a fake report is worth"
     )
     assert isinstance(best.mechanism, PureProtocol | UtilityOptimized)
     lines.append(_words(best, ranked, n))
