@@ -66,7 +66,7 @@ def test_a_short_run_on_generated_data(tmp_path: Path) -> None:
     np.savez(tmp_path / "texts.npz", x_train=texts.x, y_train=texts.y, x_test=texts.test_x, y_test=texts.test_y)
     done = CliRunner().invoke(learning_text.main, [str(tmp_path / "texts.npz"), "--quick"])
     assert done.exit_code == 0, done.output
-    assert len(rows(done.output)) == 7 * 5 + 4 * 4 + 4 * 2
+    assert len(rows(done.output)) == 7 * 5 + 4 * 4 + 3 * 2
     assert done.output.count("Our best is ahead") == 3
 
 
