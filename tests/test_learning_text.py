@@ -35,7 +35,7 @@ def test_the_tables_have_the_learners_and_budgets_of_the_experiment() -> None:
 
 def test_nothing_of_the_papers_is_ahead_at_the_same_certified_epsilon() -> None:
     for text in committed():
-        leads = [float(lead) for lead in re.findall(r"([+-][\d.]+) at", text.splitlines()[-1])]
+        leads = [float(lead) for lead in re.findall(r"([+-][\d.]+) at", text.strip().splitlines()[-1])]
         assert leads and min(leads) >= 0
 
 
