@@ -3,6 +3,7 @@
 #              ALL=1: everything must run; a missing component is a failure
 # make bench   our speed beside the peers' (NAMES="direct unary/count" for some)
 # make docs    the documentation as pages in site/
+# make js      the JavaScript client anew, from js/ (needs Node)
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -12,7 +13,7 @@ STAMP := $(VENV)/.installed
 EXTRAS ?= all,dev,docs
 export ALL
 
-.PHONY: env demo test bench docs clean
+.PHONY: env demo test bench docs js clean
 .DELETE_ON_ERROR:
 
 env: $(STAMP)
@@ -40,5 +41,8 @@ bench: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/mkdocs build --strict --quiet
 
+js:
+	cd js && npm ci --no-audit --no-fund --ignore-scripts && node build.mjs
+
 clean:
-	rm -rf $(VENV) .venv-peers site demo.png
+	rm -rf $(VENV) .venv-peers site demo.png js/node_modules

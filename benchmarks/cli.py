@@ -10,6 +10,7 @@ from benchmarks import (
     aggregation,
     collector,
     frequency,
+    javascript,
     key_value,
     memory,
     numbers,
@@ -31,6 +32,7 @@ FIGURES = [
     *sparse.FIGURES,
     *aggregation.FIGURES,
     *collector.FIGURES,
+    *javascript.FIGURES,
     *memory.FIGURES,
 ]
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.servers import Postgres, postgres, postgres_programs
 
-PROGRAMS = {"cc", "java"}
+PROGRAMS = {"cc", "chromium", "java", "node", "npm"}
 
 
 def pytest_configure(config: pytest.Config) -> None:

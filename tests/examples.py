@@ -45,13 +45,18 @@ EXAMPLES: dict[str, PureProtocol] = {
     "label": dn.LabelResponse(FIVE, EPSILON),
     "label-beta": dn.LabelResponse.with_beta(THREE, 1.0, -0.25),
     "label-laplace": dn.LabelResponse.laplace(FIVE, 2.0),
+    "design-field": dn.BlockDesign(dn.Categories(range(16)), 1.0),
+}
+
+# Questions asked again and again: they have the same laws, but no vectors for other clients, which keep no answers yet.
+REPEATED: dict[str, PureProtocol] = {
     "memoized-direct": dn.Memoized.direct(THREE, math.log(9), EPSILON),
     "memoized-rappor": dn.Memoized.rappor(THREE, Fraction(1, 2), Fraction(1, 2), Fraction(3, 4)),
     "memoized-optimized": dn.Memoized.optimized(THREE, math.log(9), EPSILON),
     "memoized-hashing": dn.Memoized.hashing(FIVE, math.log(9), EPSILON, 3),
     "memoized-kept": dn.Memoized(dn.SubsetSelection(FIVE, EPSILON, 2)),
-    "design-field": dn.BlockDesign(dn.Categories(range(16)), 1.0),
 }
+ALL: dict[str, PureProtocol] = EXAMPLES | REPEATED
 
 # Mechanisms for means, whose reports stand for numbers; test_means.py, test_features.py and test_bitrand.py have their laws.
 NUMBERS: dict[str, dn.Mechanism] = {

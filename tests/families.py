@@ -9,7 +9,7 @@ import numpy as np
 
 import deniable as dn
 from deniable.files import write_batches
-from tests.examples import EXAMPLES, NUMBERS
+from tests.examples import ALL, NUMBERS
 from tests.open_examples import LEAN, PUBLISHED
 from tests.test_matrix import WIDE
 from tests.test_releases import LINE, RELEASES
@@ -19,7 +19,7 @@ KEYS = dn.KeyValue(["a", "b", "c"], -1, 1, at_most=2)
 ITEMS, DIRECTIONS = dn.SparseVector(1000), dn.UnitVectors(4)
 
 MECHANISMS: list[dn.Mechanism] = [
-    *EXAMPLES.values(),
+    *ALL.values(),
     *LEAN.values(),
     *PUBLISHED.values(),
     *RELEASES.values(),

@@ -451,7 +451,10 @@ def test_hostile_json(app: App, value: object, key: str, seed: int) -> None:
 @FUZZ
 @given(
     st.sampled_from(["GET", "POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS", "TRACE"]),
-    st.sampled_from(["/v1/survey", "/v1/results", "/health/live", "/metrics", "/openapi.json", "/v1/reports", "/"]),
+    st.sampled_from(
+        ["/v1/survey", "/v1/results", "/health/live", "/metrics", "/openapi.json", "/v1/reports", "/", "/v1/try",
+         "/v1/promise", "/v1/intake", "/pages/answer.js", "/pages/", "/pages/x"]
+    ),
     st.text(st.characters(codec="latin-1", exclude_characters="#?"), max_size=20),
     st.text(st.characters(codec="latin-1"), max_size=30),
 )  # fmt: skip

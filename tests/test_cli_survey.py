@@ -187,3 +187,14 @@ def test_kept_reports_are_counted_question_by_question(tmp_path: Path) -> None:
     for wrong in ([], ["--question", "age"]):
         refused = run("aggregate", path, folder, *wrong, "--out", tmp_path / "none.json", code=2)
         assert "one of mode, minutes" in refused.output
+
+
+@pytest.mark.needs("starlette")
+def test_serve_says_where_the_pages_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    places = []
+    monkeypatch.setattr("deniable.collector.serve.serve", lambda app, place: places.append(place))
+    (tmp_path / "survey.toml").write_text(COMMUTE)
+    shown = run("serve", tmp_path / "survey.toml", "--port", "8999", "--allow-origin", "https://example.org").output
+    for address in ("http://127.0.0.1:8999/ ", "http://127.0.0.1:8999/results", "http://127.0.0.1:8999/try"):
+        assert address in shown
+    assert places[0].origins == ("https://example.org",)

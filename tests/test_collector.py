@@ -94,6 +94,25 @@ def test_what_only_the_law_forbids_is_found_too(tmp_path: Path, monkeypatch: pyt
     one.store.close()
 
 
+def test_batches_that_end_on_whole_bytes_are_unpacked_together(tmp_path: Path) -> None:
+    """Counts are those of the messages one by one, among them a duplicate, a bad one and one that fills its last byte."""
+    one = collector(several(5, 70), str(tmp_path / "store.db"))
+    asked = one.survey
+    made = [asked.read(asked.batch(pretend(asked, size, size), size, now=OPENS))[0] for size in (8, 16, 24, 5)]  # type: ignore[arg-type]
+    assert [asked.joins(message) for message in made] == [True, True, True, False]
+    bad = made[1]._replace(id=b"bad" * 5 + b"!", payload=b"\xff" * len(made[1].payload))
+    verdicts = one.take([made[0], bad, *made[1:], made[0]])
+    assert [getattr(verdict, "reason", verdict) for verdict in verdicts] == [
+        Counted.NOW, "impossible", Counted.NOW, Counted.NOW, Counted.NOW, Counted.BEFORE,
+    ]  # fmt: skip
+    with one.store.view() as view:
+        found = view.tallies(one.number, asked)
+    for place, question in enumerate(asked.questions):
+        expected = [question.mechanism.tally(asked.unpack(message)[place]) for message in made]
+        assert found[(0, question.id)] == expected[0] + expected[1] + expected[2] + expected[3]
+    one.store.close()
+
+
 def test_stray_bits_are_impossible(tmp_path: Path) -> None:
     text = several(1000)
     one = collector(text, str(tmp_path / "db"))

@@ -8,7 +8,8 @@ import pytest
 
 import deniable as dn
 from deniable.privacy.composition import advanced_epsilon, between, concentrated_epsilon
-from tests.examples import EXAMPLES, FIVE, THREE, TWO
+from tests.examples import ALL as EXAMPLES
+from tests.examples import FIVE, THREE, TWO
 
 SKEW = dn.FiniteChannel(THREE, 2.0, [[6, 1, 2], [1, 6, 2], [2, 2, 5]])
 

@@ -9,7 +9,8 @@ import pytest
 
 import deniable as dn
 from deniable.core.mechanism import PureProtocol
-from tests.examples import EXAMPLES, shares
+from tests.examples import ALL as EXAMPLES
+from tests.examples import shares
 
 every_example = pytest.mark.parametrize("name", EXAMPLES)
 

@@ -12,7 +12,7 @@ from deniable.learning import Contest
 from experiments import learning_data, learning_images, learning_trees, learning_vectors
 
 ROOT = Path(__file__).parents[1]
-NAMES = ["learning_trees"]
+NAMES = ["learning_images", "learning_trees", "learning_vectors"]
 
 
 def committed(name: str) -> str:

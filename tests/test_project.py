@@ -29,6 +29,7 @@ ORDER = [
     "survey",
     "collector",
     "learning",
+    "papers",
     "cli",
 ]
 

@@ -9,7 +9,7 @@ import pytest
 
 import deniable as dn
 from deniable.core.coins import StreamCoins
-from tests.examples import EXAMPLES
+from tests.examples import ALL as EXAMPLES
 from tests.surveys import COMMUTE, SAMPLED, survey
 
 ROOT = Path(__file__).parents[1]

@@ -97,6 +97,6 @@ def test_a_survey_that_promises_nothing_is_not_answered(tmp_path: Path, monkeypa
 
 def test_a_question_that_protects_less_than_an_answer_says_so() -> None:
     asked = survey(SPARSE)
-    assert "Of films not the whole answer is protected, but one item that differs." in asked.statement()
+    assert "Of films, genes this is true for each item by itself" in asked.statement()
     assert "unit: one person over the whole survey; in 'films' one item that differs" in asked.statement()
     assert "in 'films' one item that differs" in dn.plan_survey(asked, 1000).explain()

@@ -14,6 +14,7 @@ from deniable.survey import budget
 from deniable.survey.kind import NO_ANSWER
 from deniable.survey.kinds import KINDS
 from deniable.survey.message import encode
+from deniable.survey.statement import statement
 from tests.surveys import COMMUTE, ONE, OPENS, SAMPLED, SPARSE, several, survey
 from tests.surveys import KINDS as KINDS_OF_QUESTIONS
 
@@ -217,6 +218,10 @@ def test_sparse_sets_say_whom_they_protect() -> None:
     told = str(dn.certify_survey(asked))
     assert "holds, for one item that differs" in told and "over the whole survey; in 'films' one item" in told
     assert survey(COMMUTE).unit == "one person over the whole survey"
+    said = statement(asked)
+    assert "Of films, genes this is true for each item by itself" in said and f"unit: {asked.unit}; budget" in said
+    assert f"epsilon 6 for {asked.unit}" in dn.plan_survey(asked).explain()
+    assert "by itself" not in statement(survey(COMMUTE))
     for old, new, says in (
         ('protects = "item"', "", 'say that this is meant: protects = "item"'),
         ('protects = "item"', 'protects = "person"', 'use kind = "set"'),

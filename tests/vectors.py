@@ -11,14 +11,46 @@ import deniable as dn
 from tests.examples import EXAMPLES, NUMBERS
 from tests.open_examples import LEAN, PUBLISHED
 from tests.streams import CountingCoins
+from tests.vector_surveys import bad_answers, bad_survey_messages, bad_surveys, good_surveys
 
 FOLDER = Path(__file__).parent.parent / "vectors"
 PEOPLE = 12
+FILMS = dn.KeyValue(["Alien", "Brazil", "Clue", "Dune", "Emma"], low=0.5, high=5, at_most=3)
+AGES, UNEVEN, RANGE = dn.Ordered(range(18, 30)), dn.Ordered([0, 1, 3, 4, 9, 11, 20]), dn.Interval(-1, 1, steps=6)
+GRADES = dn.Ordered(["low", "middle", "high"])
+KEYED: dict[str, dn.Mechanism] = {
+    "pckv-unary": dn.PCKVUnary(FILMS, 1.0),
+    "pckv-unary-published": dn.PCKVUnary.published(FILMS, 2.0),
+    "pckv-unary-balanced": dn.PCKVUnary.balanced(FILMS, 1.0),
+    "pckv-direct": dn.PCKVDirect(FILMS, 1.0),
+    "pckv-direct-frequencies": dn.PCKVDirect.frequencies(FILMS, 1.0),
+    "key-sampling": dn.KeySampling.kvue(FILMS, 1.0),
+    "key-sampling-privkv": dn.KeySampling.privkv_for(FILMS, 1.0),
+    "key-sampling-fakes": dn.KeySampling.privkv(FILMS, 0.5, 0.5, [0.0, 0.5, -1.0, 1.0, 0.1]),
+}
+RELEASED: dict[str, dn.Mechanism] = {
+    "ordered-direct": dn.DirectResponse(AGES, 1.0),
+    "ordered-words": dn.Wheel(GRADES, 1.0),
+    "places": dn.SubsetSelection(
+        dn.Points([[45.7, 4.8], [48.9, 2.4], [43.7, 7.3]], "haversine", ["Lyon", "Paris", "Nice"]), 1.0
+    ),
+    "bipartite": dn.Bipartite(AGES, 1.5),
+    "bipartite-uneven": dn.Bipartite(UNEVEN, 1.5, near=3),
+    "bipartite-interval": dn.Bipartite(RANGE, 1.5, near=3),
+    "bipartite-words": dn.Bipartite(GRADES, 0.3),
+    "coarsened": dn.Coarsened(AGES, 1.5),
+    "coarsened-uneven": dn.Coarsened(UNEVEN, 1.5),
+    "coarsened-interval": dn.Coarsened(RANGE, 1.5),
+    "coarsened-one": dn.Coarsened(AGES, 1.5, [5]),
+    "staircase": dn.Staircase(AGES, 1.5, [1, 2, 3, 6]),
+}
 EVERYTHING: dict[str, dn.Mechanism] = {
     **EXAMPLES,
     **NUMBERS,
     **{f"utility-{name}": mechanism for name, mechanism in LEAN.items()},
     **{f"published-{name}": mechanism for name, mechanism in PUBLISHED.items()},
+    **KEYED,
+    **RELEASED,
 }
 
 
@@ -26,6 +58,10 @@ def good(name: str, mechanism: dn.Mechanism) -> dict[str, object]:
     """One batch, and each of its answers on its own as a device sends it."""
     domain = mechanism.domain
     answers = [domain.answer((5 * person + person * person) % domain.size) for person in range(PEOPLE)]
+    if name in KEYED:
+        answers = [
+            {FILMS.labels[key]: 0.5 + (person + key) * 7 % 10 * 0.45 for key in range(person % 4)} for person in range(12)
+        ]
     coins = CountingCoins(name.encode())
     singles, drawn = [], []
     for answer in answers:
@@ -34,7 +70,6 @@ def good(name: str, mechanism: dn.Mechanism) -> dict[str, object]:
         drawn.append(coins.drawn - before)
     reports = dn.concatenate(singles)
     tally = mechanism.tally(reports)
-    estimate = mechanism.estimate(tally)
     return {
         "name": name,
         "spec": mechanism.spec(),
@@ -46,9 +81,20 @@ def good(name: str, mechanism: dn.Mechanism) -> dict[str, object]:
         "reports": [single.pack().hex() for single in singles],
         "message": mechanism.pack(reports).hex(),
         "counts": tally.counts.tolist(),
-        "values": estimate.values.tolist(),
-        "standard_errors": estimate.standard_error.tolist(),
+        "odds": None if (odds := mechanism.loss().odds) is None else str(odds),
+        **estimated(mechanism, tally),
     }
+
+
+def estimated(mechanism: dn.Mechanism, tally: dn.Tally) -> dict[str, list[float]]:
+    """The estimate and its errors: of keys their frequencies; nothing for releases that cannot be inverted."""
+    try:
+        found = mechanism.estimate(tally)
+    except dn.InvalidParameter:
+        return {}
+    if isinstance(found, dn.KeyValueEstimate):
+        found = found.frequency
+    return {"values": found.values.tolist(), "standard_errors": found.standard_error.tolist()}
 
 
 def bad(name: str, mechanism: dn.Mechanism) -> Iterator[dict[str, object]]:
@@ -80,6 +126,8 @@ def all_vectors() -> dict[str, list[dict[str, object]]]:
     return {
         "good": [good(name, mechanism) for name, mechanism in EVERYTHING.items()],
         "bad": [vector for name, mechanism in EVERYTHING.items() for vector in bad(name, mechanism)],
+        "surveys": list(good_surveys()),
+        "bad_surveys": [*bad_surveys(), *bad_answers(), *bad_survey_messages()],
     }
 
 

@@ -16,6 +16,7 @@ from deniable.cli.graph import graph
 from deniable.cli.perturb import perturb
 from deniable.cli.plan import plan
 from deniable.cli.release import release
+from deniable.cli.reproduce import reproduce
 from deniable.cli.serve import backup, restore, serve, token
 from deniable.errors import DeniableError
 
@@ -89,6 +90,7 @@ for verb in (
     compare,
     release,
     graph,
+    reproduce,
     serve,
     answer,
     simulate,

@@ -18,6 +18,7 @@ from deniable.survey import Survey
 @click.option("--tls-cert", type=click.Path(path_type=Path), metavar="FILE", help="Speak TLS with this certificate.")
 @click.option("--tls-key", type=click.Path(path_type=Path), metavar="FILE", help="The key of the certificate.")
 @click.option("--open-results", is_flag=True, help="Let everybody read results and metrics, without a token.")
+@click.option("--allow-origin", multiple=True, metavar="URL", help="Let pages of this other site send reports too.")
 @click.option("--rate", type=float, default=0.0, metavar="R", help="At most R requests a second from one address.")
 @click.option("--max-body", type=click.IntRange(min=64), default=8 << 20, metavar="BYTES", help="The largest request.")
 @click.option("--reports", type=click.Path(path_type=Path), metavar="FOLDER", help="Where kept reports go as Parquet.")
@@ -30,6 +31,7 @@ def serve(
     tls_cert: Path | None,
     tls_key: Path | None,
     open_results: bool,
+    allow_origin: tuple[str, ...],
     rate: float,
     max_body: int,
     reports: Path | None,
@@ -39,6 +41,8 @@ def serve(
 
     One process; an SQLite file beside the survey, or PostgreSQL. A report is acknowledged when it is durable, and counted
     once however often it arrives. Only tallies and ids are kept, unless the survey says keep_reports = true.
+
+    People answer at the address it prints; /results shows the results and /try explains how it works.
 
     Reading results needs a token: the first start makes one and shows it, once. Submitting is open until deniable token
     --role submit makes a token for that.
@@ -62,10 +66,11 @@ def serve(
         click.echo(f"The token to read results, shown only now: {new_token(opened, 'results')}")
     app = application(asked, opened, Limits(body=max_body, rate=rate), open_results)
     app.segments = reports if reports is not None else survey.with_suffix(".reports")
-    scheme = "https" if tls_cert else "http"
-    click.echo(f"Survey {asked.id} {app.collector.survey.fingerprint} at {scheme}://{host}:{port}", nl=True)
+    at = f"{'https' if tls_cert else 'http'}://{host}:{port}"
+    click.echo(f"Survey {asked.id} {app.collector.survey.fingerprint} at {at}")
+    click.echo(f"To answer: {at}/   the results: {at}/results   to try it out: {at}/try")
     try:
-        run(app, Place(host, port, tls_cert, tls_key, log_addresses))
+        run(app, Place(host, port, tls_cert, tls_key, log_addresses, allow_origin))
     finally:
         opened.close()
 

@@ -81,9 +81,10 @@ def show(data: dict[str, Any]) -> None:
         if each["hidden"]:
             console.print(f"Hidden until there are {data['minimum_reports']:,} reports.", style="dim", highlight=False)
             continue
-        shares = [line for line in each["estimates"] if line["measure"] == "share"]
-        others = [line for line in each["estimates"] if line["measure"] != "share"]
-        if len(shares) > 2 or not others:
+        known = [line for line in each["estimates"] if line["low"] is not None and line["high"] is not None]
+        shares = [line for line in known if line["measure"] == "share"]
+        others = [line for line in known if line["measure"] != "share"]
+        if shares and (len(shares) > 2 or not others):
             _bars(console, shares)
         for line in others[:MOST_BARS]:
             name, ends = f"{line['answer']} {line['measure']}".strip(), f"{line['low']:.4g} to {line['high']:.4g}"

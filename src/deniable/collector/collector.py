@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from deniable.collector.store import Change, Store
 from deniable.collector.verdicts import CLOSED, IMPOSSIBLE, TOO_EARLY, TOO_LATE, Counted, Refusal, Verdict
-from deniable.core.reports import Reports
+from deniable.core.reports import Reports, concatenate
 from deniable.errors import InvalidReport
 from deniable.survey import Message, Survey
 from deniable.survey.survey import SKEW
 
+Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Clock = Callable[[], float]
 
@@ -91,20 +92,28 @@ class Collector:
 
     def _unpacked(self, messages: Sequence[Message], verdicts: list[Verdict | None]) -> dict[int, list[_Batch]]:
         """The reports of all messages, by part; a message that no device can have sent gets its verdict."""
-        singles, batches = defaultdict[int, list[int]](list), defaultdict[int, list[_Batch]](list)
+        singles, joined = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
+        batches = defaultdict[int, list[_Batch]](list)
         for place, message in enumerate(messages):
             if verdicts[place] is None:
                 if message.reports == 1:
                     singles[message.part].append(place)
+                elif self.survey.joins(message):
+                    joined[message.part].append(place)
                 else:
                     self._unpack_one(place, message, verdicts, batches)
-        for part, places in singles.items():
-            try:
-                reports = self.survey.unpack_singles(part, [messages[place].payload for place in places])
-                batches[part].append(_Batch(reports, np.array(places)))
-            except InvalidReport:  # one of them is bad: find out which
-                for place in places:
-                    self._unpack_one(place, messages[place], verdicts, batches)
+        for together, alone in ((singles, True), (joined, False)):
+            for part, places in together.items():
+                some = [messages[place] for place in places]
+                try:
+                    if alone:
+                        reports = self.survey.unpack_singles(part, [each.payload for each in some])
+                    else:
+                        reports = self.survey.unpack_joined(part, some)
+                    batches[part].append(_Batch(reports, np.repeat(places, [each.reports for each in some])))
+                except InvalidReport:  # one of them is bad: find out which
+                    for place in places:
+                        self._unpack_one(place, messages[place], verdicts, batches)
         return batches
 
     def _unpack_one(
@@ -126,22 +135,31 @@ class Collector:
                 change.keep(self.number, message.period, message.part, message.reports, message.payload)
         for part, found in batches.items():
             owners = np.concatenate([batch.owners for batch in found])
-            periods, new = np.array([message.period for message in messages])[owners], np.array(fresh)[owners]
+            wanted = self._rows(messages, fresh, owners, list(people))
             for place, question in enumerate(self.survey.part(part)):
-                names = list(found[0].reports[place].columns)
-                columns = {name: np.concatenate([batch.reports[place].columns[name] for batch in found]) for name in names}
-                for period in people:
-                    rows = new & (periods == period)
-                    if not rows.any():
-                        continue
-                    votes = question.mechanism.votes({name: column[rows] for name, column in columns.items()})
+                columns = concatenate(batch.reports[place] for batch in found).columns
+                for period, rows in wanted:
+                    chosen = columns if rows is None else {name: column[rows] for name, column in columns.items()}
+                    votes = question.mechanism.votes(chosen)
                     n, counts = tallies.get((period, question.id), (0, np.zeros(len(votes), np.int64)))
-                    tallies[(period, question.id)] = n + int(rows.sum()), counts + votes
+                    size = len(owners) if rows is None else int(rows.sum())
+                    tallies[(period, question.id)] = n + size, counts + votes
         # always in the same order, so that two collectors never wait for each other in a circle
         for period in sorted(people):
             change.join(self.number, period, people[period])
         for period, name in sorted(tallies):
             change.add(self.number, period, name, *tallies[(period, name)])
+
+    @staticmethod
+    def _rows(
+        messages: Sequence[Message], fresh: list[bool], owners: Ints, periods: list[int]
+    ) -> list[tuple[int, Bools | None]]:
+        """Which rows count for each period; None stands for all of them, as mostly."""
+        if all(fresh) and len(periods) == 1:
+            return [(periods[0], None)]
+        made, new = np.array([message.period for message in messages])[owners], np.array(fresh)[owners]
+        chosen = [(period, new & (made == period)) for period in periods]
+        return [(period, rows) for period, rows in chosen if rows.any()]
 
     def _forget(self, change: Change, now: float) -> None:
         """Ids need not be kept once no report of their period is taken."""

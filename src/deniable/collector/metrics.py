@@ -15,6 +15,7 @@ class Metrics:
         self.messages: dict[str, int] = defaultdict(int)
         self.reports = 0
         self.refused: dict[str, int] = defaultdict(int)
+        self.refused_elsewhere: dict[str, int] = defaultdict(int)  # of these, requests that brought no reports
         self._commits = [0] * (len(SECONDS) + 1)
         self._committed = 0
         self._seconds = 0.0
@@ -25,6 +26,14 @@ class Metrics:
             self._commits[sum(seconds > bound for bound in SECONDS)] += 1
             self._committed += messages
             self._seconds += seconds
+
+    def told(self) -> dict[str, object]:
+        """What became of reports since the process began, for those who read results."""
+        refused = {reason: number - self.refused_elsewhere[reason] for reason, number in sorted(self.refused.items())}
+        return {
+            "messages": {outcome: self.messages[outcome] for outcome in ("counted", "duplicate")},
+            "refused": {reason: number for reason, number in refused.items() if number},
+        }
 
     def text(self, waiting: int, healthy: bool) -> str:
         """All of it, as Prometheus reads it."""

@@ -2,13 +2,17 @@
 
 from typing import Any
 
+from deniable.collector.pages import MEDIA as PAGE_MEDIA
+from deniable.collector.playground import EPSILON, PEOPLE, VALUES
 from deniable.collector.verdicts import REFUSALS
 from deniable.core.layout import Flags, Number
 from deniable.core.messages import Key, Message
 from deniable.device.sending import MEDIA
+from deniable.planner import FAMILIES
 from deniable.survey import Question, Survey
 
 Data = dict[str, Any]
+KINDS = tuple(media.split(";")[0] for media in PAGE_MEDIA.values())
 
 
 def description(survey: Survey, submit: bool = False, read: bool = True) -> Data:
@@ -18,8 +22,25 @@ def description(survey: Survey, submit: bool = False, read: bool = True) -> Data
         "openapi": "3.1.0",
         "info": {"title": f"Collector of the survey {survey.id}", "version": "1"},
         "paths": {
+            "/": _get("The page to answer the survey", "text/html"),
+            "/results": _get("The page with the results; it asks for a token", "text/html"),
+            "/try": _get("The playground", "text/html"),
+            "/worker.js": _get("What keeps the pages for when there is no network", "text/javascript"),
+            "/pages/{name}": _get("A part of the pages", KINDS, 404, parameters=[_in_path("name")]),
             "/v1/reports": {"post": {**_submit(survey), "security": [{"token": []}] if submit else []}},
             "/v1/survey": _get("The survey: questions, budget and the laws of the reports", "application/json"),
+            "/v1/promise": _get("What a person gives away at most, and the certificate", "application/json"),
+            "/v1/try": _get(
+                "The mechanisms for a made-up question, or with certify the certificate of one",
+                "application/json",
+                422, 429,
+                parameters=[
+                    _query("values", {"type": "integer", "minimum": VALUES[0], "maximum": VALUES[1], "default": 8}),
+                    _query("epsilon", {"type": "number", "minimum": EPSILON[0], "maximum": EPSILON[1], "default": 1}),
+                    _query("people", {"type": "integer", "minimum": PEOPLE[0], "maximum": PEOPLE[1], "default": 10_000}),
+                    _query("certify", {"type": "string", "enum": [*FAMILIES]}),
+                ],
+            ),
             "/v1/results": _get(
                 "Estimates with intervals",
                 ("application/json", "text/csv", "application/vnd.apache.parquet"),
@@ -31,6 +52,9 @@ def description(survey: Survey, submit: bool = False, read: bool = True) -> Data
                 ],
             ),
             "/v1/tallies": _get("The tallies behind the estimates", "application/json", 401, 503, security=token),
+            "/v1/intake": _get(
+                "Reports counted and refused since the start, by reason", "application/json", 401, security=token
+            ),
             "/health/live": _get("Whether the process answers", "application/json"),
             "/health/ready": _get("Whether the store can be reached", "application/json", 503),
             "/metrics": _get("Counters for Prometheus", "text/plain", 401, security=token),
@@ -66,6 +90,10 @@ def _get(summary: str, media: str | tuple[str, ...], *statuses: int, **more: obj
 
 def _query(name: str, schema: Data) -> Data:
     return {"name": name, "in": "query", "required": False, "schema": schema}
+
+
+def _in_path(name: str) -> Data:
+    return {"name": name, "in": "path", "required": True, "schema": _TEXT}
 
 
 def _answer(media: str | tuple[str, ...], schema: Data, summary: str) -> Data:

@@ -1,8 +1,9 @@
-"""What is published: estimates with intervals, for the survey and for each period; hidden while they are of too few."""
+"""What is published: estimates with intervals, for the survey and each period; hidden while they are of too few."""
 
 import csv
 import io
 import json
+import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -11,9 +12,10 @@ from deniable.core.estimate import Estimate, confidence_each
 from deniable.core.tally import Tally
 from deniable.files.arrow import pyarrow_package
 from deniable.survey import Question, Survey
+from deniable.survey.cleaning import cleaned, within
 
-COLUMNS = ("question", "period", "measure", "answer", "value", "standard_error", "low", "high", "reports")
-Record = tuple[str, int | None, str, str, float, float, float, float, int]
+COLUMNS = ("question", "period", "measure", "answer", "value", "standard_error", "low", "high", "reports", "cleaned")
+Record = tuple[str, int | None, str, str, float, float, float, float, int, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,16 +32,16 @@ class Answered:
         """A line for each published number."""
         if self.estimate is None:
             return []
-        key, lines = (self.question.id, self.period), list[Record]()
+        key, lines, domain = (self.question.id, self.period), list[Record](), self.question.mechanism.domain
         for part in self.question.how.parts(self.estimate):
-            columns = (part.labels, part.values, part.standard_error, *part.interval(confidence))
-            lines += [
-                (*key, part.measure, str(label), float(value), float(error), float(low), float(high), self.reports)
-                for label, value, error, low, high in zip(*columns, strict=True)
-            ]
+            columns = (part.values, part.standard_error, *part.interval(confidence), cleaned(domain, part))
+            for label, *row in zip(part.labels, *columns, strict=True):
+                value, error, low, high, clean = map(float, row)
+                lines.append((*key, part.measure, str(label), value, error, low, high, self.reports, clean))
         reach = NormalDist().inv_cdf((1 + confidence) / 2)
-        for name, (value, error) in self.question.how.more(self.question.mechanism.domain, self.estimate).items():
-            lines.append((*key, name, "", value, error, value - reach * error, value + reach * error, self.reports))
+        for name, (value, error) in self.question.how.more(domain, self.estimate).items():
+            low, high, clean = value - reach * error, value + reach * error, within(domain, value)
+            lines.append((*key, name, "", value, error, low, high, self.reports, clean))
         return lines
 
 
@@ -73,15 +75,13 @@ class Results:
         }
 
     def _data(self, each: Answered) -> dict[str, object]:
-        keys = COLUMNS[2:8]
         about: dict[str, object] = {"question": each.question.id, "ask": each.question.ask}
         about |= {"reports": each.reports, "hidden": each.estimate is None}
         if each.period is not None:
             about["period"] = each.period
             if self.survey.opens is not None and self.survey.window is not None:
                 about["begins"] = self.survey.opens + each.period * self.survey.window
-        rows = [dict(zip(keys, line[2:8], strict=True)) for line in each.records(self.confidence)]
-        return about | {"estimates": rows}
+        return about | {"estimates": [_row(line) for line in each.records(self.confidence)]}
 
     def json(self) -> str:
         """The results as JSON text."""
@@ -99,12 +99,20 @@ class Results:
         """The published numbers as a Parquet file."""
         pa = pyarrow_package()
         text, real, whole = pa.string(), pa.float64(), pa.int64()
-        kinds = (text, whole, text, text, real, real, real, real, whole)
+        kinds = (text, whole, text, text, real, real, real, real, whole, real)
         columns = list(zip(*self.records(), strict=True)) or [()] * len(COLUMNS)
         arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
         out = io.BytesIO()
         pa.parquet.write_table(pa.Table.from_arrays(arrays, names=list(COLUMNS)), out)
         return out.getvalue()
+
+
+def _row(line: Record) -> dict[str, object]:
+    """One published number; what is not known is null, since JSON has no infinity."""
+    row = dict(zip(COLUMNS, line, strict=True))
+    for name in ("question", "period", "reports"):
+        del row[name]
+    return {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()}
 
 
 def results(survey: Survey, number: int, store: Store, confidence: float = 0.95) -> Results:

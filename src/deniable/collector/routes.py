@@ -1,4 +1,4 @@
-"""Everything that is not the hot path: the survey, results, health, metrics and the description of the interface."""
+"""Everything that is not the hot path: pages, the survey, its promise, results, health, metrics, and what there is."""
 
 import asyncio
 import json
@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 from deniable.collector import verdicts
 from deniable.collector.access import Gate, Role, watch_tokens
 from deniable.collector.openapi import description
+from deniable.collector.pages import FOLDER, HEADERS, PAGES, all_files
+from deniable.collector.playground import Playground
+from deniable.collector.promises import Promises
 from deniable.collector.publish import Results, results
 from deniable.collector.segments import write_segment
 from deniable.collector.verdicts import Refusal
@@ -41,8 +44,11 @@ def routes(app: "App") -> Starlette:
     def reply(body: str | bytes, media: str, status: int = 200) -> Response:
         return Response(body, status, {name.decode(): value.decode() for name, value in SAFE}, media)
 
+    promises, playground, checks = Promises(app.collector.survey), Playground(), set[asyncio.Future[None]]()
+
     def refused(refusal: Refusal) -> Response:
         app.metrics.refused[refusal.reason] += 1
+        app.metrics.refused_elsewhere[refusal.reason] += 1
         answer = reply(problem(refusal), "application/problem+json", refusal.status)
         for name, value in problem_headers(refusal):
             answer.headers[name.decode()] = value.decode()
@@ -57,6 +63,25 @@ def routes(app: "App") -> Starlette:
 
         return guard
 
+    async def page(request: Request) -> Response:
+        file = all_files().get(request.url.path)
+        if file is None:
+            return refused(verdicts.NOT_FOUND.saying("See /openapi.json for what there is."))
+        if request.headers.get("if-none-match") == file.tag:
+            return Response(None, 304, {**HEADERS, "etag": file.tag})
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            return Response(file.small, 200, {**HEADERS, "etag": file.tag, "content-encoding": "gzip"}, file.media)
+        return Response(file.plain, 200, {**HEADERS, "etag": file.tag}, file.media)
+
+    async def promise(request: Request) -> Response:
+        if not promises.settled and not checks:
+            checks.add(asyncio.ensure_future(asyncio.to_thread(promises.settle)))
+        return reply(json.dumps(promises.data() | {"needs_token": bool(app.submit_gate)}), "application/json")
+
+    async def tried(request: Request) -> Response:
+        answer = await playground.answer(dict(request.query_params))
+        return refused(answer) if isinstance(answer, Refusal) else reply(answer, "application/json")
+
     async def survey(request: Request) -> Response:
         return reply(app.collector.survey.to_json(), "application/json")
 
@@ -70,6 +95,9 @@ def routes(app: "App") -> Starlette:
 
     async def tallies(request: Request) -> Response:
         return reply(await asyncio.to_thread(_tallies, app), "application/json")
+
+    async def intake(request: Request) -> Response:
+        return reply(json.dumps(app.metrics.told()), "application/json")
 
     async def alive(request: Request) -> Response:
         return reply('{"status":"alive"}', "application/json")
@@ -115,9 +143,14 @@ def routes(app: "App") -> Starlette:
 
     return Starlette(
         routes=[
+            *(Route(address, page) for address in PAGES),
+            Route(FOLDER + "{name}", page),
             Route("/v1/survey", survey),
+            Route("/v1/promise", promise),
+            Route("/v1/try", tried),
             Route("/v1/results", guarded(published)),
             Route("/v1/tallies", guarded(tallies)),
+            Route("/v1/intake", guarded(intake)),
             Route("/health/live", alive),
             Route("/health/ready", ready),
             Route("/metrics", guarded(metrics)),

@@ -1,5 +1,6 @@
 """Serving a collector: one process, one event loop, one writer."""
 
+import gc
 import importlib
 import logging
 import sys
@@ -14,6 +15,7 @@ from deniable import kernels
 from deniable.collector.access import Gate
 from deniable.collector.app import App, Limits
 from deniable.collector.collector import Collector
+from deniable.collector.origins import AllowOrigins
 from deniable.collector.store import Store
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.survey import Survey
@@ -28,6 +30,7 @@ class Place:
     tls_certificate: Path | None = None
     tls_key: Path | None = None
     addresses_in_log: bool = False
+    origins: tuple[str, ...] = ()  # other sites whose pages may send reports
 
 
 def application(survey: Survey, store: Store, limits: Limits | None = None, open_results: bool = False) -> App:
@@ -50,6 +53,9 @@ def warm_up(survey: Survey) -> None:
         mechanism = question.mechanism
         answers = question.answers(question.how.pretend(mechanism.domain, random, 64))
         mechanism.votes(mechanism.unpack(mechanism.pack(mechanism.perturb(answers))).columns)
+    # What is loaded now stays. Otherwise everybody waits, now and then, while it is searched for garbage: some 80 ms.
+    gc.collect()
+    gc.freeze()
 
 
 def serve(app: App, place: Place) -> None:
@@ -65,7 +71,7 @@ def serve(app: App, place: Place) -> None:
     sys.setswitchinterval(0.0005)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     config = uvicorn.Config(
-        app,
+        AllowOrigins(app, place.origins) if place.origins else app,
         host=place.host,
         port=place.port,
         ssl_certfile=place.tls_certificate,

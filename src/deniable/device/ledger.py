@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 
-from deniable.core.loss import PrivacyLoss
+from deniable.core.loss import PrivacyLoss, written_odds
 from deniable.core.odds import odds_below
 from deniable.device.kept import KeptFile
 from deniable.errors import BudgetSpent, InvalidParameter
@@ -119,4 +119,5 @@ def checked_entry(odds: Fraction | None) -> str:
     """Odds as they stand in a ledger; a mechanism that promises nothing is not answered."""
     if odds is None:
         raise InvalidParameter("This survey has a question that promises nothing, so it is not answered.")
-    return str(odds)
+    # More digits than anybody reads are cut off, upwards.
+    return written_odds(odds) or str(Fraction(-(-odds * 10**12 // 1), 10**12))

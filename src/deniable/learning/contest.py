@@ -217,7 +217,9 @@ class Standings:
         unit = "in percent" if self.higher else "less is better"
         ends = f"{self.measure} {self.ceiling.told(scale, digits)} without privacy, {self.floor.told(scale, digits)}"
         lines = [
-            f"{self.title}, {self.about}; {ends} knowing nothing ({unit}):" if self.about else f"{self.title}; {ends}:",
+            f"{self.title}, {self.about.rstrip('.')}; {ends} knowing nothing ({unit}):"
+            if self.about
+            else f"{self.title}; {ends}:",
             "",
             "| learner | from | " + " | ".join(f"epsilon {epsilon:g}" for epsilon in budgets) + " |",
             "|---|---|" + "--:|" * len(budgets),

@@ -181,3 +181,7 @@ class Hybrid(MeanMechanism):
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")
+
+    def parameters(self) -> Mapping[str, object]:
+        """With what is worked out from epsilon in floats, so that no other machine or client has to work it out alike."""
+        return {"alpha": str(self.alpha), **self.piecewise.parameters()}

@@ -148,8 +148,8 @@ def feasible_regions(epsilon: float, steps: int = 301) -> "Figure":
     odds = math.exp(checked_epsilon(epsilon))
     figure = Figure(figsize=(9, 4.4), layout="constrained")
     families: list[tuple[str, Callable[[Floats, Floats], Floats], tuple[float, float]]] = [
-        ("RR3-dagger", lambda a, b: _loss(a, (1 + b) / 2, 2 * b / (1 + b)), (odds / (odds + 2), odds / (odds + 2))),
-        ("RR3-ddagger", lambda a, b: _loss(a, a, b), ((odds + 1) / (odds + 3), odds / (odds + 1))),
+        ("RR3-dagger", lambda a, b: channel_loss(a, (1 + b) / 2, 2 * b / (1 + b)), (odds / (odds + 2), odds / (odds + 2))),
+        ("RR3-ddagger", lambda a, b: channel_loss(a, a, b), ((odds + 1) / (odds + 3), odds / (odds + 1))),
     ]
     for axes, (name, loss, best) in zip(figure.subplots(1, 2), families, strict=True):
         axes.contourf(p1, p2, loss(p1, p2) <= epsilon + 1e-12, levels=[0.5, 1.5], colors=["#4477aa"], alpha=0.5)
@@ -163,7 +163,8 @@ def feasible_regions(epsilon: float, steps: int = 301) -> "Figure":
     return figure
 
 
-def _loss(p1: Floats, p2: Floats, q: Floats) -> Floats:
+def channel_loss(p1: Floats, p2: Floats, q: Floats) -> Floats:
+    """The exact epsilon of the channels with these parameters, in floats."""
     fake = (1 - p1) / 2
     columns = [(p1, 1 - p2, 1 - p2), (fake, p2 * q, p2 * (1 - q))]
     ratios = [np.maximum.reduce(column) / np.minimum.reduce(column) for column in columns]

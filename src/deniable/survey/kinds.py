@@ -56,12 +56,16 @@ def _category(domain: Domain, details: Details, epsilon: float, people: int) -> 
         return plan(domain, epsilon, people)
     if not isinstance(sensitive, list) or not sensitive or any(label not in domain.labels for label in sensitive):
         raise WrongDetail("sensitive", "The sensitive answers are a list of some of the choices.")
-    if NO_ANSWER in domain.labels:
-        sensitive = [*sensitive, NO_ANSWER]  # who stays silent has a reason
     try:
-        return plan(domain, epsilon, people, sensitive=sensitive)
+        return plan(domain, epsilon, people, sensitive=sensitive_of(details))
     except InvalidParameter as error:
         raise WrongDetail("sensitive", str(error)) from None
+
+
+def sensitive_of(details: Details) -> list[Label]:
+    """The answers that are protected where the others may be told; silence too, since who stays silent has a reason."""
+    sensitive = details.get("sensitive") or []
+    return [*sensitive, NO_ANSWER] if sensitive and details.get("optional", False) is True else list(sensitive)
 
 
 def _range(details: Details) -> Interval:

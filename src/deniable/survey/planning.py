@@ -90,6 +90,8 @@ class SurveyPlan:
                 f"{100 * float(each):g} % likely becomes at most {100 * surest(odds, each):.4g} %" for each in SUSPICIONS
             )
             lines.append(f"For a person: of anything about their answers, what was held {told}.")
+            items = ", ".join(question.id for question in survey.questions if question.how.unit)
+            lines += [f"In {items} that is about each item by itself, not about the whole answer."] if items else []
         return lines
 
 

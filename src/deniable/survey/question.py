@@ -34,6 +34,11 @@ class Question:
         """Whether a person may stay silent; then silence is one of the answers and is randomized like them."""
         return bool(self.details.get("optional", False))
 
+    @property
+    def bits(self) -> int:
+        """The size of one report; of one of variable length, the most."""
+        return self.mechanism.layout.bits
+
     @cached_property
     def _layout(self) -> Layout:
         return self.mechanism.layout

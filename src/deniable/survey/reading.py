@@ -15,7 +15,7 @@ from deniable.errors import DeniableError, InvalidParameter, InvalidSurvey
 from deniable.survey import budget
 from deniable.survey.budget import BUDGETS
 from deniable.survey.kind import WrongDetail
-from deniable.survey.kinds import kind_named
+from deniable.survey.kinds import kind_named, sensitive_of
 from deniable.survey.lines import lines_of
 from deniable.survey.question import Question
 from deniable.survey.survey import FORMAT, MOST_QUESTIONS, Survey
@@ -233,6 +233,8 @@ def _question(table: _Table, weight: float, epsilon: float, people: int) -> Ques
             mechanism = mechanism_from_json(json.dumps(written))
             if mechanism.domain != domain:
                 table.refuse("mechanism", "the mechanism is for another question: its answers differ.")
+            if set(getattr(mechanism, "sensitive", ())) != set(sensitive_of(details)):
+                table.refuse("mechanism", "the mechanism protects other answers than the question says.")
     except InvalidSurvey:
         raise
     except WrongDetail as error:

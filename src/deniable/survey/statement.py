@@ -55,9 +55,11 @@ def _person(survey: Survey, whole: PrivacyLoss) -> list[str]:
         lines.append(
             f"  Of {', '.join(open_ones)} only the sensitive answers are protected; the others may be told as they are."
         )
-    for question in survey.questions:
-        if question.how.unit:
-            lines.append(f"  Of {question.id} not the whole answer is protected, but {question.how.unit}.")
+    item_ones = [question.id for question in survey.questions if question.how.unit]
+    if item_ones:
+        lines.append(
+            f"  Of {', '.join(item_ones)} this is true for each item by itself; about many together more can be concluded."
+        )
     if survey.window is not None:
         lines.append(f"  Your report carries the number of the period it was made in, of {survey.window:,} seconds each.")
     return lines

@@ -283,6 +283,21 @@ class Survey:
             out.append(Reports(question.mechanism.fingerprint, layout, layout.unpack(data, one.reports)))
         return out
 
+    def joins(self, one: Message) -> bool:
+        """Whether its reports end on whole bytes, so that those of several such messages are one batch."""
+        layouts = [question.mechanism.layout for question in self.part(one.part)]
+        return not any(layout.prefix or one.reports * layout.bits % 8 for layout in layouts)
+
+    def unpack_joined(self, bits: int, messages: Sequence[Message]) -> list[Reports]:
+        """The reports of many messages that `joins` allows, put together; refuses them all if one is impossible."""
+        people = sum(one.reports for one in messages)
+        parts = zip(*(self._sections(bits, one.reports, one.payload) for one in messages), strict=True)
+        out = []
+        for question, data in zip(self.part(bits), parts, strict=True):
+            layout = question.mechanism.layout
+            out.append(Reports(question.mechanism.fingerprint, layout, layout.unpack(b"".join(data), people)))
+        return out
+
     def unpack_singles(self, bits: int, payloads: Sequence[bytes]) -> list[Reports]:
         """The reports of many messages of one report each, put together; refuses them all if one is impossible."""
         questions, out = self.part(bits), []

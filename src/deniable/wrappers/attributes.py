@@ -153,7 +153,7 @@ class EveryAttribute(Attributes):
     def estimate(self, tally: Tally) -> Estimate:
         self.check_tally(tally)
         shares = [
-            part.debias(own.astype(np.int64), tally.n) / tally.n
+            part.debias(cast(Any, own), tally.n) / tally.n
             for part, own in zip(self.parts, self.split(tally.counts), strict=True)
         ]
         noise = [self.noise(place, own, tally.n) for place, own in enumerate(shares)]
@@ -234,7 +234,7 @@ class OneAttribute(Attributes):
         if told.min() == 0:
             raise EmptyBatch("Of some attribute nobody told. Collect more reports.")
         for place, own in enumerate(self.split(tally.counts[: self.edges[-1]])):
-            shares = self.parts[place].debias(own.astype(np.int64), int(told[place])) / told[place]
+            shares = self.parts[place].debias(cast(Any, own), int(told[place])) / told[place]
             values.append(shares)
             noise.append(self.noise(place, shares, tally.n, int(told[place])))
         return Estimate(cast(Any, self.domain.labels), np.concatenate(values), np.concatenate(noise), tally.n)

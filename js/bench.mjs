@@ -1,0 +1,21 @@
+// How long it takes to read and to randomize one survey, in milliseconds of the processor: `node bench.mjs survey answers`.
+
+import { readFileSync } from "node:fs";
+import { SecureCoins, Survey } from "../src/deniable/collector/pages/deniable.js";
+
+const [text, answers] = process.argv.slice(2, 4).map((path) => readFileSync(path, "utf8"));
+const given = JSON.parse(answers);
+const coins = new SecureCoins();
+coins.draw(1); // Node loads its WebCrypto at the first use
+
+const spent = (work, times = 1) => {
+  const before = process.cpuUsage();
+  for (let i = 0; i < times; i++) work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000 / times;
+};
+const reading = spent(() => Survey.parse(text));
+const survey = Survey.parse(text);
+const first = spent(() => survey.randomize(given, { coins }));
+const each = spent(() => survey.randomize(given, { coins }), Number(process.argv[4] ?? 2000));
+console.log(JSON.stringify({ reading, first, each }));

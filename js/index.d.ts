@@ -1,0 +1,298 @@
+/** The device side of `deniable`: a survey in, report bytes out. Nothing else leaves the device. */
+
+// Errors. A message says what is wrong, what is allowed and what to do; it never holds a person's value.
+
+export class DeniableError extends Error {}
+/** A parameter that makes no sense, or a storage that cannot be read. */
+export class InvalidParameter extends DeniableError {}
+/** A survey that cannot be read: another format, an unknown kind or mechanism, a changed description. */
+export class InvalidSurvey extends InvalidParameter {}
+/** An answer that the question does not allow. */
+export class OutsideDomain extends DeniableError {}
+/** Bytes that no device can have sent. */
+export class InvalidReport extends DeniableError {}
+/** Reports or tallies of another survey or mechanism. */
+export class SurveyMismatch extends DeniableError {}
+/** The survey was answered already, or exceeds the limit for a lifetime. */
+export class BudgetSpent extends DeniableError {}
+/** Nothing to randomize, count or estimate. */
+export class EmptyBatch extends DeniableError {}
+/** There is no secure randomness here, so nothing is randomized. */
+export class NoRandomness extends DeniableError {}
+
+// Randomness
+
+/** An exact probability: whole numbers, 0 <= n <= d. */
+export interface Fraction {
+  readonly n: bigint;
+  readonly d: bigint;
+}
+
+/** Exact draws from a stream of uniform bytes; a subclass gives `draw`. */
+export abstract class Coins {
+  abstract draw(size: number): Uint8Array;
+  toss(heads: Fraction, bits?: number): boolean[];
+  below(n: number): number;
+  flip(heads: Fraction): boolean;
+  subset(n: number, k: number, oneLess?: boolean): boolean[];
+  split(heads: Fraction, first: number, second: number): number;
+  tossEach(heads: number, whole?: number): boolean;
+  majority(n: number): boolean[];
+}
+/** Randomness of WebCrypto, the default everywhere. The constructor throws `NoRandomness` where there is none. */
+export class SecureCoins extends Coins {
+  constructor(crypto?: Pick<Crypto, "getRandomValues">);
+  draw(size: number): Uint8Array;
+}
+
+// Mechanisms
+
+export type Label = string | number;
+/** One report: its fields by name; a number, or a row of bits. */
+export type Report = Readonly<Record<string, number | boolean[]>>;
+export interface Tally {
+  readonly n: number;
+  readonly counts: number[];
+}
+export interface Estimate {
+  readonly labels: readonly Label[];
+  readonly values: number[];
+  readonly variance: number[];
+  readonly n: number;
+}
+/** The exact privacy loss of one answer: the worst odds as a fraction, their logarithm rounded up, and how it is proved. */
+export interface Loss {
+  readonly odds: string;
+  readonly epsilon: number;
+  readonly protects: string;
+  readonly proof: string;
+}
+
+export interface Field {
+  readonly name: string;
+  readonly bits: number;
+  readonly below?: number;
+  readonly ones?: number;
+}
+
+export interface Mechanism {
+  /** The wire name, such as "direct-1": it fixes the law for ever. */
+  readonly wire: string;
+  readonly epsilon: number;
+  readonly labels: readonly Label[];
+  readonly fields: readonly Field[];
+  /** The size of one report. */
+  readonly bits: number;
+  readonly loss: Loss;
+  /** Whether `tally` and `estimate` are there: for shares of categories and means of numbers, not for keys and vectors. */
+  readonly estimates: boolean;
+  /** Randomize answers, one report each, with secure coins unless others are given. */
+  perturb(values: readonly unknown[], coins?: Coins): Report[];
+  /** Which answers a report supports, by their index; `null` where a report does not name answers. */
+  supports(report: Report): number[] | null;
+  tally(reports: readonly Report[]): Tally;
+  estimate(tally: Tally): Estimate;
+  /** The reports as bits without a gap, and back; `unpack` refuses what no device can have sent. */
+  pack(reports: readonly Report[]): Uint8Array;
+  unpack(data: Uint8Array, size: number): Report[];
+}
+/**
+ * The mechanism with this specification: the `mechanism` of a question in a survey, or what `spec()` gives in Python. Throws
+ * `InvalidParameter` for one that this client does not know, or that was changed.
+ */
+export function mechanismFromSpec(spec: object): Mechanism;
+/** The simplest fraction at most e^epsilon that loses no more than 1e-15 of epsilon: the exact odds of a budget. */
+export function oddsBelow(epsilon: number): Fraction;
+
+// Surveys
+
+export type Kind = "category" | "number" | "ordered" | "place" | "ratings" | "set" | "features";
+
+/** A question. What its kind does not have is undefined. */
+export interface Question {
+  readonly id: string;
+  readonly ask: string;
+  readonly kind: Kind;
+  readonly weight: number;
+  /** Whether a person may stay silent (`null`); silence is then an answer that is randomized like the others. */
+  readonly optional: boolean;
+  /** category, ordered: what to choose from; never with "(no answer)", which `optional` stands for. place: the names. */
+  readonly choices?: readonly Label[];
+  /** category: those of the choices that are protected; the others may be told. */
+  readonly sensitive?: readonly Label[];
+  /** place: latitude and longitude of each. */
+  readonly points?: readonly (readonly [number, number])[];
+  /** number, ratings, features: the ends of the range; `clip`: numbers outside become the nearest end. */
+  readonly low?: number;
+  readonly high?: number;
+  readonly clip?: boolean;
+  /** ratings, set: what is rated or had, and how many a person may name. */
+  readonly items?: readonly Label[];
+  readonly atMost?: number;
+  /** features: how many numbers. */
+  readonly dimensions?: number;
+  readonly mechanism: Mechanism;
+}
+
+/**
+ * An answer: one of the choices (category, ordered, place), a number, a list of items (set), an object or Map of
+ * ratings by item (ratings), a list of numbers (features), or null where the question is optional.
+ */
+export type Answer =
+  Label | null | readonly Label[] | readonly number[] | Readonly<Record<string, number>> | ReadonlyMap<Label, number>;
+export type Answers = Readonly<Record<string, Answer | undefined>>;
+
+export interface SurveyMessage {
+  /** 32 hexadecimal digits: what a receipt names. */
+  readonly id: string;
+  /** Which questions, as bits. */
+  readonly part: bigint;
+  readonly period: number;
+  readonly reports: ReadonlyMap<string, Report>;
+}
+
+export class Survey {
+  /**
+   * The survey in this text, exactly as the collector served it at /v1/survey: its hash is the fingerprint, to the last
+   * byte. An object is refused, since it does not know whether a number was written 1 or 1.0. Throws `InvalidSurvey` for another format or an unknown mechanism.
+   * With `expected`, a fingerprint known from elsewhere, throws `SurveyMismatch` if the text has another one.
+   */
+  static parse(text: string, expected?: string): Survey;
+  readonly id: string;
+  readonly title: string;
+  /** For one person, over the whole survey. */
+  readonly epsilon: number;
+  readonly budget: "equal" | "weighted" | "sampled";
+  /** How many questions each person answers, with "sampled". */
+  readonly sample: number;
+  readonly people: number;
+  readonly minimumReports: number;
+  /** Seconds since 1970, or null. */
+  readonly opens: number | null;
+  readonly closes: number | null;
+  readonly window: number | null;
+  readonly keepReports: boolean;
+  /** 32 hexadecimal digits. */
+  readonly fingerprint: string;
+  readonly questions: readonly Question[];
+  /** What one person gives away over the whole survey. */
+  readonly loss: Loss;
+  /** Whether people may answer at this moment, in seconds since 1970; a clock may be ten minutes behind. */
+  isOpen(now?: number): boolean;
+  /** Which questions a person answers: drawn at random for a "sampled" survey, else all. */
+  drawPart(coins?: Coins): bigint;
+  part(bits: bigint): readonly Question[];
+  /** One person's answers as a message. Use a `Device`, which makes sure that this happens once. */
+  randomize(answers: Answers, options?: { coins?: Coins; part?: bigint; now?: number; id?: Uint8Array }): Uint8Array;
+  /** What a message of one report holds; throws `InvalidReport` or `SurveyMismatch`. */
+  read(message: Uint8Array): SurveyMessage;
+}
+
+// The device
+
+export type State = "kept" | "sent" | "refused";
+export interface Entry {
+  readonly fingerprint: string;
+  readonly epsilon: number;
+  /** The report in hexadecimal, as it was and will be sent. */
+  readonly message: string;
+  readonly state: State;
+  /** When it arrived, in milliseconds since 1970. */
+  readonly sentAt?: number;
+}
+
+/** All surveys that one person answered here. It is part of the promise: who deletes it pays again. */
+export interface Ledger {
+  readonly kind: "indexeddb" | "localstorage" | "memory";
+  /** False if it is forgotten with the page: then say `warning` to the person before they answer. */
+  readonly lasting: boolean;
+  readonly warning: string | null;
+  /** The largest sum of budgets, or null. */
+  readonly lifetime: number | null;
+  entry(survey: string): Promise<Entry | null>;
+  entries(): Promise<Map<string, Entry>>;
+  spent(): Promise<number>;
+  /** Throws `BudgetSpent` for a survey that was answered, and for what exceeds the lifetime limit. */
+  add(survey: string, entry: Omit<Entry, "state">): Promise<void>;
+  mark(survey: string, state: State): Promise<void>;
+  /** The part of a survey that this person is asked: the one drawn before, or `fresh`, which is then kept. */
+  part(survey: string, fresh: string): Promise<string>;
+}
+/**
+ * The ledger of this browser: IndexedDB, else localStorage, else memory, and then it says so (`lasting`, `warning`).
+ * In Node it is in memory.
+ */
+export function openLedger(options?: {
+  name?: string;
+  lifetime?: number;
+  indexedDB?: IDBFactory | null;
+  localStorage?: Storage | null;
+}): Promise<Ledger>;
+
+/** What one report says about one question, in plain data. */
+export interface Explained {
+  readonly question: string;
+  readonly kind: Kind;
+  readonly mechanism: string;
+  /** The fields as they are sent. */
+  readonly fields: Report;
+  /** All bits of the report, the first one first, such as "0110". */
+  readonly bits: string;
+  /** The answers that the report names or supports; null where it names none of them, such as a number's. */
+  readonly names: readonly Label[] | null;
+  /** True if the report tells an open answer, which is then the truth. */
+  readonly told: boolean;
+  /** In words, such as 'names "bus" and "car"'. */
+  readonly text: string;
+}
+
+export interface Receipt {
+  /** The id of the report, 32 hexadecimal digits. */
+  readonly id: string;
+  /** sent: counted, now or before. kept: nobody answered; it is sent later, the same bytes. refused: for good. */
+  readonly state: State;
+  /** When it arrived, or null. */
+  readonly sentAt: Date | null;
+  /** The last status; 0 if nobody answered. */
+  readonly status: number;
+  /** What the collector said. */
+  readonly detail: string;
+}
+
+export interface SendOptions {
+  fetch?: typeof globalThis.fetch;
+  /** How often to try, with growing pauses; 5. */
+  attempts?: number;
+  /** A token, where the collector asks for one. */
+  token?: string;
+  /** Waits so many milliseconds; for tests. */
+  sleep?: (milliseconds: number) => Promise<void>;
+}
+
+/** The client of one person and one survey: it randomizes once, keeps the report, and sends that report until it arrives. */
+export class Device {
+  /** Without a ledger that of `openLedger()` is used. `now` gives seconds since 1970. */
+  constructor(survey: Survey, options?: { ledger?: Ledger; coins?: Coins; now?: () => number });
+  readonly survey: Survey;
+  /** Null until one was opened. */
+  readonly ledger: Ledger | null;
+  /** The questions that this person is asked: all, or a part that is drawn once and kept. */
+  questions(): Promise<readonly Question[]>;
+  /** Randomize the answers, once: the report is in the ledger before it is returned. Throws `BudgetSpent` the second time. */
+  answer(answers: Answers): Promise<Uint8Array>;
+  /** The report that was made for this survey, the same however often it is asked for; null before. */
+  message(): Promise<Uint8Array | null>;
+  /** The ledger's entry for this survey. Throws `SurveyMismatch` if another version of the survey was answered. */
+  entry(): Promise<Entry | null>;
+  /** What is sent, question by question: of the report that was made, null before. */
+  preview(): Promise<readonly Explained[] | null>;
+  /** The same for these bytes. */
+  explain(message: Uint8Array): readonly Explained[];
+  /** Send the report that `answer` made to the collector at this address, with retries. Never sends anything else. */
+  send(url: string, options?: SendOptions): Promise<Receipt>;
+  /** Send now, and again whenever the browser comes back online, until it has arrived or is refused; `changed` hears of it. */
+  keepSending(
+    url: string,
+    options?: SendOptions & { changed?: (receipt: Receipt) => void; signal?: AbortSignal },
+  ): Promise<Receipt>;
+}

@@ -1,0 +1,139 @@
+// The only randomness: exact draws from a stream of uniform bytes. How bytes become outcomes is part of the wire format.
+
+import { NoRandomness } from "./errors.js";
+import { HALF } from "./fraction.js";
+import { insist } from "./insist.js";
+import { listed, trueAt } from "./lists.js";
+
+export const WHOLE = 2 ** 53; // what `tossEach` counts its probabilities in
+
+export class Coins {
+  /** `bits` truth values, each true with probability `heads`: eight binary digits at a time, the rest only where tied. */
+  toss(heads, bits = 1) {
+    insist(heads.n >= 0n && heads.n <= heads.d);
+    if (heads.n === 0n || heads.n === heads.d) return new Array(bits).fill(heads.n > 0n);
+    const size = Math.ceil(bits / 64) * 8;
+    const planes = this.draw(8 * size);
+    let digit = Number((heads.n * 256n) / heads.d);
+    let rest = (heads.n * 256n) % heads.d;
+    const out = new Array(bits);
+    let tied = [];
+    for (let i = 0; i < bits; i++) {
+      let drawn = 0;
+      for (let plane = 0; plane < 8; plane++) drawn = 2 * drawn + ((planes[plane * size + (i >> 3)] >> (i & 7)) & 1);
+      out[i] = drawn < digit;
+      if (drawn === digit) tied.push(i);
+    }
+    while (rest && tied.length) {
+      digit = Number((rest * 256n) / heads.d);
+      rest = (rest * 256n) % heads.d;
+      const more = this.draw(tied.length);
+      tied.forEach((i, place) => (out[i] = more[place] < digit));
+      tied = tied.filter((_, place) => more[place] === digit);
+    }
+    return out;
+  }
+
+  flip(heads) {
+    return this.toss(heads)[0];
+  }
+
+  /** Uniform from 0 to n - 1, which is at most 2^53. */
+  below(n) {
+    for (;;) {
+      const [value, good] = this.scaled(n, n);
+      if (good) return value;
+    }
+  }
+
+  /** A value below n, and whether it may be used; the width of the word follows from `largest`. */
+  scaled(n, largest) {
+    if (largest > 2 ** 24) {
+      const bound = BigInt(n);
+      const product = this.word() * bound;
+      return [Number(product >> 64n), BigInt.asUintN(64, product) >= (1n << 64n) % bound];
+    }
+    // word * n in two halves, since it may have 56 bits
+    const drawn = this.draw(4);
+    const low = (drawn[0] + 256 * drawn[1]) * n;
+    const high = (drawn[2] + 256 * drawn[3]) * n + Math.floor(low / 65536);
+    return [Math.floor(high / 65536), (high % 65536) * 65536 + (low % 65536) >= 2 ** 32 % n];
+  }
+
+  word() {
+    const drawn = this.draw(8);
+    return new DataView(drawn.buffer, drawn.byteOffset).getBigUint64(0, true);
+  }
+
+  /** A uniform subset of k out of n as truth values, by Floyd's steps; with `oneLess` one element less. */
+  subset(n, k, oneLess = false) {
+    for (;;) {
+      const draws = listed(k, (i) => this.scaled(n - k + i + 1, n));
+      const chosen = new Array(n).fill(false);
+      draws.forEach(([value], i) => {
+        if (i || !oneLess) chosen[chosen[value] ? n - k + i : value] = true;
+      });
+      if (draws.every(([, good]) => good)) return chosen;
+    }
+  }
+
+  /** With probability `heads` one of 0..first-1, else one of the `second` after them. Both are drawn, whatever is needed. */
+  split(heads, first, second) {
+    const inside = this.flip(heads);
+    const behind = first + (second > 1 ? this.below(second) : 0);
+    const ahead = first > 1 ? this.below(first) : 0;
+    return inside ? ahead : behind;
+  }
+
+  /** True with probability heads / whole. */
+  tossEach(heads, whole = WHOLE) {
+    insist(heads >= 0 && heads <= whole);
+    return whole === WHOLE ? this.word() >> 11n < BigInt(heads) : this.below(whole) < heads;
+  }
+
+  /** n truth values with more true than false ones. */
+  majority(n) {
+    for (;;) {
+      const bits = this.toss(HALF, n);
+      const ones = trueAt(bits).length;
+      if (2 * ones > n) return bits;
+      if (2 * ones < n) return bits.map((bit) => !bit);
+    }
+  }
+}
+
+const POOL = 4096;
+const MOST = 65536; // bytes that getRandomValues gives at once
+
+/** Randomness of WebCrypto, a pool at a time. */
+export class SecureCoins extends Coins {
+  #crypto;
+  #pool = new Uint8Array(POOL);
+  #used = POOL;
+
+  constructor(crypto = globalThis.crypto) {
+    super();
+    if (typeof crypto?.getRandomValues !== "function") {
+      throw new NoRandomness(
+        "There is no secure randomness here (WebCrypto), so nothing is randomized or sent. Use a current browser.",
+      );
+    }
+    this.#crypto = crypto;
+  }
+
+  draw(size) {
+    const out = new Uint8Array(size);
+    if (size > POOL) {
+      for (let start = 0; start < size; start += MOST) this.#crypto.getRandomValues(out.subarray(start, start + MOST));
+      return out;
+    }
+    if (this.#used + size > POOL) {
+      this.#crypto.getRandomValues(this.#pool);
+      this.#used = 0;
+    }
+    out.set(this.#pool.subarray(this.#used, this.#used + size));
+    this.#pool.fill(0, this.#used, this.#used + size); // nobody finds the coins of a report in memory later
+    this.#used += size;
+    return out;
+  }
+}

@@ -1,0 +1,115 @@
+// One person's client: it randomizes once, keeps the report in a ledger, and sends that same report until it arrives.
+
+import { hex, unhex } from "./bytes.js";
+import { SecureCoins } from "./coins.js";
+import { BudgetSpent, InvalidParameter, SurveyMismatch } from "./errors.js";
+import { explained } from "./explain.js";
+import { ANSWERED, openLedger } from "./ledger.js";
+import { sendUntil } from "./sending.js";
+import { clock } from "./survey.js";
+
+const PAUSE = 60_000; // between rounds of attempts, where nothing tells that the network is back
+
+export class Device {
+  #coins;
+  #now;
+  #ledger;
+
+  constructor(survey, { ledger, coins, now = clock } = {}) {
+    this.survey = survey;
+    this.ledger = ledger ?? null;
+    this.#coins = coins;
+    this.#now = now;
+  }
+
+  async #opened() {
+    this.#ledger ??= this.ledger ? Promise.resolve(this.ledger) : openLedger();
+    return (this.ledger = await this.#ledger);
+  }
+
+  #secure() {
+    return (this.#coins ??= new SecureCoins());
+  }
+
+  async #part() {
+    const ledger = await this.#opened();
+    const key = `${this.survey.id} ${this.survey.fingerprint}`;
+    return BigInt(await ledger.part(key, String(this.survey.drawPart(this.#secure()))));
+  }
+
+  async questions() {
+    return this.survey.part(await this.#part());
+  }
+
+  async entry() {
+    const entry = await (await this.#opened()).entry(this.survey.id);
+    if (entry && entry.fingerprint !== this.survey.fingerprint) {
+      throw new SurveyMismatch("Another survey with this id was answered already. A changed survey needs another id.");
+    }
+    return entry;
+  }
+
+  async answer(answers) {
+    const ledger = await this.#opened();
+    if (await this.entry()) throw new BudgetSpent(ANSWERED);
+    const part = await this.#part();
+    const message = this.survey.randomize(answers, { coins: this.#secure(), part, now: this.#now() });
+    await ledger.add(this.survey.id, {
+      fingerprint: this.survey.fingerprint,
+      epsilon: this.survey.epsilon,
+      message: hex(message),
+    });
+    return message;
+  }
+
+  async message() {
+    const entry = await this.entry();
+    return entry && unhex(entry.message);
+  }
+
+  async preview() {
+    const message = await this.message();
+    return message && this.explain(message);
+  }
+
+  explain(message) {
+    const { reports } = this.survey.read(message);
+    return this.survey.questions.filter(({ id }) => reports.has(id)).map((each) => explained(each, reports.get(each.id)));
+  }
+
+  async send(url, options = {}) {
+    const entry = await this.entry();
+    if (!entry) throw new InvalidParameter("There is no report to send yet. Answer first.");
+    if (typeof url !== "string")
+      throw new InvalidParameter("Give the address of the collector, or '' for that of the page.");
+    const id = entry.message.slice(48, 80);
+    if (entry.state === "sent") return { id, state: "sent", sentAt: new Date(entry.sentAt), status: 200, detail: "" };
+    const { state, status, detail } = await sendUntil(url, unhex(entry.message), options);
+    // Where that cannot be written down, the same report is sent once more later, and counted once.
+    if (state !== "kept") await this.ledger.mark(this.survey.id, state).catch(() => {});
+    return { id, state, sentAt: state === "sent" ? new Date() : null, status, detail };
+  }
+
+  async keepSending(url, options = {}) {
+    for (;;) {
+      const receipt = await this.send(url, options);
+      options.changed?.(receipt);
+      if (receipt.state !== "kept" || options.signal?.aborted) return receipt;
+      await backOnline(options.signal);
+      if (options.signal?.aborted) return receipt;
+    }
+  }
+}
+
+const backOnline = (signal) =>
+  new Promise((resolve) => {
+    const timer = setTimeout(finish, PAUSE);
+    function finish() {
+      clearTimeout(timer);
+      globalThis.removeEventListener?.("online", finish);
+      signal?.removeEventListener("abort", finish);
+      resolve();
+    }
+    globalThis.addEventListener?.("online", finish);
+    signal?.addEventListener("abort", finish);
+  });

@@ -1,0 +1,23 @@
+// Every error that this client throws on purpose. A message never holds a person's value: messages end up in logs.
+
+export class DeniableError extends Error {
+  get name() {
+    return this.constructor.wire;
+  }
+}
+
+// The names are written out, since a bundle may rename classes.
+const kind = (name, base = DeniableError) => {
+  const made = class extends base {};
+  made.wire = name;
+  return made;
+};
+DeniableError.wire = "DeniableError";
+export const InvalidParameter = kind("InvalidParameter");
+export const InvalidSurvey = kind("InvalidSurvey", InvalidParameter);
+export const OutsideDomain = kind("OutsideDomain");
+export const EmptyBatch = kind("EmptyBatch");
+export const InvalidReport = kind("InvalidReport");
+export const SurveyMismatch = kind("SurveyMismatch");
+export const BudgetSpent = kind("BudgetSpent");
+export const NoRandomness = kind("NoRandomness");

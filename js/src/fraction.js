@@ -1,0 +1,102 @@
+// Exact fractions, and exact odds from an epsilon and back. Floats never decide a coin.
+
+import { InvalidParameter } from "./errors.js";
+import { insist } from "./insist.js";
+
+const gcd = (a, b) => {
+  while (b) [a, b] = [b, a % b];
+  return a < 0n ? -a : a;
+};
+
+export function ratio(n, d = 1) {
+  n = BigInt(n);
+  d = BigInt(d);
+  const common = gcd(n, d) || 1n;
+  return { n: n / common, d: d / common };
+}
+
+/** The fraction that Python wrote as "3/4" or "3". */
+export function read(text) {
+  insist(/^\d+(\/[1-9]\d*)?$/.test(text));
+  return ratio(...text.split("/"));
+}
+
+export const written = ({ n, d }) => (d > 1n ? `${n}/${d}` : `${n}`);
+export const ONE = ratio(1);
+export const HALF = ratio(1, 2);
+export const ZERO = ratio(0);
+export const plus = (a, b) => ratio(a.n * b.d + b.n * a.d, a.d * b.d);
+export const minus = (a, b) => plus(a, { n: -b.n, d: b.d });
+export const times = (a, b) => ratio(a.n * b.n, a.d * b.d);
+export const over = (a, b) => ratio(a.n * b.d, a.d * b.n);
+export const less = (a, b) => a.n * b.d < b.n * a.d;
+export const equal = (a, b) => a.n * b.d === b.n * a.d;
+export const rest = (a) => minus(ONE, a); // of one
+export const largest = (all) => all.reduce((a, b) => (less(a, b) ? b : a));
+export const smallest = (all) => all.reduce((a, b) => (less(b, a) ? b : a));
+/** The largest over the smallest of these chances; null if one is zero and another is not. */
+export const spread = (all) => (largest(all).n ? (smallest(all).n ? over(largest(all), smallest(all)) : null) : ONE);
+
+/** Near enough for estimates, never for coins. */
+export const float = ({ n, d }) => Number((n << 300n) / d) / 2 ** 300;
+
+/** A float as the fraction that it is. */
+function exactly(number) {
+  let d = 1n;
+  for (; !Number.isInteger(number); number *= 2) d *= 2n;
+  return ratio(number, d);
+}
+
+const PRECISION = 768n;
+const UNIT = 1n << PRECISION;
+const MARGIN = 1n << 512n; // far above what is lost here, far below what matters
+
+/** e^x in units of 2^-768: halved until it is small, a Taylor series, then squared again. */
+function exp({ n, d }) {
+  const small = (n << (PRECISION - 16n)) / d;
+  let term = UNIT;
+  let sum = term;
+  for (let k = 1n; term; k++) sum += term = ((term * small) >> PRECISION) / k;
+  for (let k = 0; k < 16; k++) sum = (sum * sum) >> PRECISION;
+  return sum;
+}
+
+/** Whether odds are at most e^epsilon. */
+export const within = (odds, epsilon) => equal(odds, ONE) || odds.n * UNIT <= (exp(exactly(epsilon)) - MARGIN) * odds.d;
+
+const known = new Map();
+
+/** The simplest fraction at most e^epsilon that loses no more than 1e-15 of epsilon: the same as in Python. */
+export function oddsBelow(epsilon) {
+  if (!(Number.isFinite(epsilon) && epsilon >= 1e-6 && epsilon <= 100))
+    throw new InvalidParameter("Epsilon must be a number from 0.000001 to 100.");
+  if (!known.has(epsilon)) {
+    const exact = exactly(epsilon);
+    const low = exp(times(exact, ratio(10n ** 15n - 1n, 10n ** 15n))) + MARGIN;
+    known.set(epsilon, ratio(...simplest(low, UNIT, exp(exact) - MARGIN, UNIT)));
+  }
+  return known.get(epsilon);
+}
+
+/** The fraction with the smallest denominator from a / b to c / d, as [n, d]. */
+function simplest(a, b, c, d) {
+  const whole = (a + b - 1n) / b;
+  if (whole * d <= c) return [whole, 1n];
+  const floor = whole - 1n;
+  const [n, m] = simplest(d, c - floor * d, b, a - floor * b);
+  return [floor * n + m, n];
+}
+
+/** The odds of a description, which must be those that its epsilon allows. */
+export function allowed(spec) {
+  const odds = oddsBelow(spec.epsilon);
+  insist(equal(read(spec.odds), odds));
+  return odds;
+}
+
+/** A float that is at least ln(odds), by no more than a few units in its last place. */
+export function logUp(odds) {
+  let near = Math.log(float(odds)) * (1 - 2 ** -50);
+  while (!within(odds, near)) near += near * 2 ** -52;
+  return near;
+}

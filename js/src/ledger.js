@@ -1,0 +1,151 @@
+// What a person has spent in this browser: the report of every survey answered, so that none is ever randomized twice.
+
+import { BudgetSpent, InvalidParameter } from "./errors.js";
+
+const FORMAT = "deniable ledger 1";
+const WARNING =
+  "This browser lets the page store nothing, so it cannot remember that you answered. " +
+  "Answer once only, and keep the page open until the report has been sent.";
+
+export const ANSWERED = "This survey was answered already. The same report can be sent again, but not a new one.";
+const empty = () => ({ format: FORMAT, surveys: {}, parts: {} });
+
+function checked(data) {
+  if (data === undefined || data === null) return empty();
+  if (data.format !== FORMAT || typeof data.surveys !== "object" || typeof data.parts !== "object") {
+    throw new InvalidParameter("The ledger cannot be read. It says what was spent, so nothing is answered without it.");
+  }
+  return data;
+}
+
+/** A store is `change(edit)`: it reads all, lets `edit` alter it, and writes it before it returns; nobody comes between. */
+class Ledger {
+  #change;
+
+  constructor(kind, change, lifetime) {
+    this.kind = kind;
+    this.lifetime = lifetime ?? null;
+    this.lasting = kind !== "memory";
+    this.warning = this.lasting ? null : WARNING;
+    this.#change = change;
+  }
+
+  async entries() {
+    return new Map(Object.entries((await this.#change()).surveys));
+  }
+
+  async entry(survey) {
+    return (await this.entries()).get(survey) ?? null;
+  }
+
+  async spent() {
+    return [...(await this.entries()).values()].reduce((sum, entry) => sum + entry.epsilon, 0);
+  }
+
+  async add(survey, entry) {
+    await this.#change(({ surveys }) => {
+      if (Object.hasOwn(surveys, survey)) {
+        throw new BudgetSpent(ANSWERED);
+      }
+      const total = Object.values(surveys).reduce((sum, each) => sum + each.epsilon, entry.epsilon);
+      if (this.lifetime !== null && total > this.lifetime) {
+        throw new BudgetSpent(
+          `This survey costs epsilon ${entry.epsilon}; with those before that exceeds the limit of ${this.lifetime} for a lifetime.`,
+        );
+      }
+      surveys[survey] = { state: "kept", ...entry };
+    });
+  }
+
+  async mark(survey, state) {
+    await this.#change(({ surveys }) => {
+      surveys[survey] = { ...surveys[survey], state, sentAt: state === "sent" ? Date.now() : undefined };
+    });
+  }
+
+  async part(survey, fresh) {
+    return (await this.#change(({ parts }) => (parts[survey] ??= fresh))).parts[survey];
+  }
+}
+
+const done = (request, event = "success") =>
+  new Promise((resolve, reject) => {
+    request[`on${event}`] = () => resolve(request.result);
+    request.onerror = request.onabort = request.onblocked = () => reject(request.error);
+  });
+
+async function inIndexedDB(factory, name) {
+  const opening = factory.open(name, 1);
+  opening.onupgradeneeded = () => opening.result.createObjectStore("ledger");
+  const late = new Promise((_, reject) => setTimeout(reject, 3000)); // some private modes never say
+  const database = await Promise.race([done(opening), late]);
+  return async (edit) => {
+    const transaction = database.transaction("ledger", edit ? "readwrite" : "readonly", { durability: "strict" });
+    const finished = done(transaction, "complete");
+    finished.catch(() => {});
+    const store = transaction.objectStore("ledger");
+    const data = checked(await done(store.get("all")));
+    if (edit) {
+      edit(data);
+      store.put(data, "all");
+    }
+    await finished;
+    return data;
+  };
+}
+
+function inLocalStorage(storage, key, locks) {
+  const change = (edit) => {
+    const data = checked(attempt(() => JSON.parse(storage.getItem(key)), {}));
+    if (edit) {
+      edit(data);
+      storage.setItem(key, JSON.stringify(data));
+    }
+    return data;
+  };
+  return async (edit) => (locks ? locks.request(key, () => change(edit)) : change(edit));
+}
+
+function inMemory() {
+  const data = empty();
+  return async (edit) => {
+    edit?.(data);
+    return structuredClone(data);
+  };
+}
+
+/** What it gives, or else this; even to look at a storage may be forbidden. */
+function attempt(work, otherwise = null) {
+  try {
+    return work();
+  } catch {
+    return otherwise;
+  }
+}
+
+export async function openLedger({ name = "deniable", lifetime, indexedDB, localStorage } = {}) {
+  const inBrowser = globalThis.document || globalThis.WorkerGlobalScope; // Node's localStorage is no person's
+  const given = (value, global) => (value === undefined ? inBrowser && attempt(() => globalThis[global]) : value);
+  const local = given(localStorage, "localStorage");
+  const key = `${name}.ledger`;
+  // The first store that worked is the one for ever: a person must not be able to answer once in each.
+  const used = attempt(() => local.getItem(key)) ?? "indexeddb";
+  const kinds = {
+    indexeddb: used === "indexeddb" && given(indexedDB, "indexedDB"),
+    localstorage: local,
+  };
+  for (const [kind, source] of Object.entries(kinds)) {
+    try {
+      if (source) {
+        const change =
+          kind === used ? await inIndexedDB(source, name) : inLocalStorage(source, key, globalThis.navigator?.locks);
+        await change(() => {}); // it must be possible to write
+        if (kind === used) attempt(() => local.setItem(key, used));
+        return new Ledger(kind, change, lifetime);
+      }
+    } catch (error) {
+      if (error instanceof InvalidParameter) throw error; // it is there, and damaged or out of reach
+    }
+  }
+  return new Ledger("memory", inMemory(), lifetime);
+}

@@ -1,0 +1,134 @@
+// The contract between those who ask and those who answer, and what a device does with it.
+
+import { fingerprint, joined } from "./bytes.js";
+import { SecureCoins } from "./coins.js";
+import { InvalidReport, InvalidSurvey, OutsideDomain, SurveyMismatch } from "./errors.js";
+import { less, logUp, ONE, times, within, written } from "./fraction.js";
+import * as message from "./message.js";
+import { Question } from "./question.js";
+
+const FORMAT = "deniable survey 1";
+const SKEW = 600; // seconds by which a device's clock may be behind
+const KINDS = ["enumerated", "symmetric", "factored", "theorem"]; // of proofs, the weakest last
+
+export const clock = () => Date.now() / 1000;
+
+export class Survey {
+  static parse(text, expected) {
+    return new Survey(text, expected);
+  }
+
+  constructor(text, expected) {
+    const tree = parsed(text);
+    if (tree?.format !== FORMAT) {
+      throw new InvalidSurvey(`This client reads surveys of format '${FORMAT}'. Load the page again, or update it.`);
+    }
+    const about = tree.survey ?? {};
+    if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(about.id) || !(tree.question?.length > 0 && tree.question.length <= 64)) {
+      throw new InvalidSurvey("A survey has an id and 1 to 64 questions.");
+    }
+    this.fingerprint = fingerprint(text);
+    if (expected !== undefined && expected !== this.fingerprint) {
+      throw new SurveyMismatch("The survey was changed: it has another fingerprint. It is not answered.");
+    }
+    const {
+      id,
+      title = id,
+      epsilon,
+      budget = "equal",
+      sample = 1,
+      people,
+      opens = null,
+      closes = null,
+      window = null,
+    } = about;
+    Object.assign(this, { id, title, epsilon, budget, sample, people, opens, closes, window });
+    this.minimumReports = about.minimum_reports;
+    this.keepReports = about.keep_reports ?? false;
+    this.questions = tree.question.map((each, number) => new Question(each, number));
+    const ids = new Set(this.questions.map((question) => question.id));
+    const good = ids.size === this.questions.length && ["equal", "weighted", "sampled"].includes(budget) && sample >= 1;
+    if (!good || sample > ids.size || !(epsilon > 0 && epsilon <= 100))
+      throw new InvalidSurvey("The survey contradicts itself.");
+    if (!within(this.worst, epsilon)) {
+      throw new InvalidSurvey("The mechanisms written in this survey spend more than its epsilon. It is not answered.");
+    }
+  }
+
+  /** The odds of all that one person answers; of a random part, of the worst part. */
+  get worst() {
+    let all = this.questions.map(({ mechanism }) => mechanism.odds);
+    if (this.budget === "sampled") all = all.sort((a, b) => (less(a, b) ? 1 : -1)).slice(0, this.sample);
+    return all.reduce(times, ONE);
+  }
+
+  get loss() {
+    const mechanisms = this.questions.map(({ mechanism }) => mechanism);
+    const weakest = Math.max(...mechanisms.map(({ proof }) => KINDS.indexOf(proof)));
+    const protects = [...new Set(mechanisms.map((each) => each.protects))].join("; ");
+    return { odds: written(this.worst), epsilon: logUp(this.worst), protects, proof: KINDS[weakest] };
+  }
+
+  // Time, only in whole periods
+
+  period(now = clock()) {
+    return this.window === null || this.opens === null ? 0 : Math.max(0, Math.floor((now - this.opens) / this.window));
+  }
+
+  isOpen(now = clock()) {
+    return (this.opens === null || now >= this.opens - SKEW) && (this.closes === null || now < this.closes);
+  }
+
+  // Parts: which questions a person answers
+
+  drawPart(coins = new SecureCoins()) {
+    const size = this.questions.length;
+    const chosen = this.budget === "sampled" ? coins.subset(size, this.sample) : new Array(size).fill(true);
+    return chosen.reduce((bits, bit, place) => (bit ? bits | (1n << BigInt(place)) : bits), 0n);
+  }
+
+  part(bits) {
+    const chosen = this.questions.filter((_, place) => (bits >> BigInt(place)) & 1n);
+    const wanted = this.budget === "sampled" ? this.sample : this.questions.length;
+    if (bits >> BigInt(this.questions.length) || chosen.length !== wanted) {
+      throw new InvalidReport("No device of this survey answers that choice of questions.");
+    }
+    return chosen;
+  }
+
+  randomize(answers, { coins = new SecureCoins(), part = this.drawPart(coins), now, id = freshId() } = {}) {
+    if (Object.keys(answers).some((key) => !this.questions.some((question) => question.id === key))) {
+      throw new OutsideDomain("There is an answer to a question that this survey does not ask.");
+    }
+    const sections = this.part(part).map((question) => {
+      const { mechanism } = question;
+      return mechanism.pack(mechanism.perturb([question.given(answers[question.id])], coins));
+    });
+    return message.encode(this.fingerprint, id, part, this.period(now), joined(sections));
+  }
+
+  read(bytes) {
+    const size = (part) => this.part(part).reduce((sum, question) => sum + question.section, 0);
+    const { id, part, period, payload } = message.decode(bytes, this.fingerprint, size);
+    let at = 0;
+    const reports = this.part(part).map((question) => {
+      const [report] = question.mechanism.unpack(payload.subarray(at, (at += question.section)), 1);
+      return [question.id, report];
+    });
+    return { id, part, period, reports: new Map(reports) };
+  }
+}
+
+function parsed(text) {
+  if (typeof text !== "string") {
+    throw new InvalidSurvey("Give the survey as the text that the collector serves.");
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InvalidSurvey("This is not JSON. Take the survey from its collector, at /v1/survey.");
+  }
+}
+
+/** 16 random bytes that name a report. Not from the coins: they are for the law. */
+const freshId = () => new SecureCoins().draw(16);

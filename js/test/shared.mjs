@@ -1,0 +1,36 @@
+// What several tests use: the vectors, and coins from given bytes.
+
+import { readFileSync } from "node:fs";
+import { Coins } from "../src/coins.js";
+
+const file = (name) => JSON.parse(readFileSync(new URL(`../../vectors/${name}.json`, import.meta.url), "utf8"));
+export const [GOOD, BAD, SURVEYS, BAD_SURVEYS] = ["good", "bad", "surveys", "bad_surveys"].map(file);
+export const bytes = (hex) => Uint8Array.from(Buffer.from(hex, "hex"));
+export const surveyText = (name) => SURVEYS.find((each) => each.name === name).survey;
+export const answersTo = (name) => SURVEYS.find((each) => each.name === name).answers;
+
+/** Draws exactly these bytes, in order; fails if they run out. */
+export class GivenCoins extends Coins {
+  constructor(...parts) {
+    super();
+    this.left = Uint8Array.from(parts.flatMap((part) => [...part]));
+  }
+
+  draw(size) {
+    if (size > this.left.length) throw new Error("the stream ran out");
+    const taken = this.left.slice(0, size);
+    this.left = this.left.slice(size);
+    return taken;
+  }
+}
+
+export const word32 = (number) => new Uint8Array(new Uint32Array([number]).buffer);
+export const word64 = (number) => new Uint8Array(new BigUint64Array([number]).buffer);
+/** The 64 bytes whose lanes have these first eight binary digits. */
+export const planes = (...digits) =>
+  Uint8Array.from({ length: 64 }, (_, i) =>
+    digits.reduce(
+      (byte, digit, lane) => byte | ((lane >> 3 === i % 8 ? (digit >> (7 - (i >> 3))) & 1 : 0) << (lane & 7)),
+      0,
+    ),
+  );

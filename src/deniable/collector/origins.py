@@ -1,0 +1,52 @@
+"""Other sites that may use the JavaScript client with this collector: exact origins, and only what a device needs."""
+
+import re
+from collections.abc import Collection, MutableMapping
+from typing import Any
+
+from deniable.collector.app import App, Headers, Receive, Scope, Send, header
+from deniable.errors import InvalidParameter
+
+OPEN = frozenset({"/v1/reports", "/v1/survey", "/v1/promise"})  # never results, tallies or metrics
+_ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:\d{1,5})?")
+_BEFORE: Headers = [
+    (b"access-control-allow-methods", b"GET, POST"),
+    (b"access-control-allow-headers", b"authorization, content-type"),
+    (b"access-control-max-age", b"86400"),
+]
+
+
+class AllowOrigins:
+    """The application, with leave for pages of these origins to fetch the survey and to send reports (CORS)."""
+
+    def __init__(self, app: App, origins: Collection[str]) -> None:
+        for origin in origins:
+            if not _ORIGIN.fullmatch(origin):
+                raise InvalidParameter(
+                    "An origin is a scheme and a host in small letters, with a port if it is unusual, such as "
+                    "https://example.org. A path or a star is not one."
+                )
+        self._app, self._origins = app, frozenset(origin.encode() for origin in origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http" or scope["path"] not in OPEN:
+            await self._app(scope, receive, send)
+            return
+        origin = header(scope, b"origin")
+        leave: Headers = [(b"vary", b"origin")]
+        if origin in self._origins:
+            assert origin is not None
+            leave.append((b"access-control-allow-origin", origin))
+            leave.append((b"cross-origin-resource-policy", b"cross-origin"))
+
+        async def sending(event: MutableMapping[str, Any]) -> None:
+            if event["type"] == "http.response.start":
+                event = {**event, "headers": [*event["headers"], *leave]}
+            await send(event)
+
+        if scope["method"] == "OPTIONS" and origin in self._origins:
+            await sending({"type": "http.response.start", "status": 204, "headers": _BEFORE})
+            await send({"type": "http.response.body", "body": b""})
+        else:
+            await self._app(scope, receive, sending)

@@ -1,0 +1,223 @@
+/** One control for each kind of question: what a person sees, and how their answer is read from it. */
+
+import { el, svg } from "./dom.js";
+import { digits, listed, quoted } from "./words.js";
+
+const FEW = 8; // choices that are shown one by one
+const SCALE = 11; // steps of a scale that are shown side by side
+
+/** An answer that cannot be taken: what to do about it, and which control it is about. */
+export class Wrong extends Error {
+  constructor(message, field) {
+    super(message);
+    this.field = field;
+  }
+}
+
+const RATHER_NOT = "I would rather not say";
+
+/** The control of a question: `element`, `read()` for the answer, and `told(answer)` for the answer in words. */
+export function control(question, place) {
+  const make = { category: choice, ordered, place: map, number, ratings, set, features }[question.kind];
+  return { question, ...make(question, `q${place}`) };
+}
+
+/** Show or clear what is wrong with a control. */
+export function mark(control, problem) {
+  const { element } = control;
+  element.querySelector(".wrong").textContent = problem ? problem.message : "";
+  for (const field of element.querySelectorAll("input, select, textarea")) {
+    if (field.type !== "radio" && field.type !== "checkbox") field.setAttribute("aria-invalid", String(problem?.field === field.id));
+  }
+}
+
+// What all have in common
+
+const wrongLine = (id) => el("p", { class: "wrong", id: `${id}-wrong` });
+
+function group(question, id, hint, ...children) {
+  const described = `${id}-hint ${id}-wrong`;
+  return el("div", { class: "card" }, el("fieldset", { id, "aria-describedby": described },
+    el("legend", {}, question.ask), el("p", { class: "hint", id: `${id}-hint` }, hint), ...children, wrongLine(id)));
+}
+
+function single(question, id, hint, field, ...more) {
+  return el("div", { class: "card" },
+    el("label", { class: "ask", for: field.id }, question.ask), el("p", { class: "hint", id: `${id}-hint` }, hint), field, ...more, wrongLine(id));
+}
+
+const describedBy = (id) => ({ "aria-describedby": `${id}-hint ${id}-wrong` });
+
+function typed(text, what, field) {
+  const number = Number(text.trim().replace(",", "."));
+  if (text.trim() === "" || !Number.isFinite(number)) throw new Wrong(`${what}: type a number in digits, such as 2.5.`, field);
+  return number;
+}
+
+function within(number, { low, high, clip }, what, field) {
+  if (!clip && (number < low || number > high)) throw new Wrong(`${what}: type a number from ${digits(low, 6)} to ${digits(high, 6)}.`, field);
+  return number;
+}
+
+// Choices
+
+function protection(question) {
+  if (!question.sensitive) return "";
+  return " Answers marked “protected” are randomized; the others may be sent as they are.";
+}
+
+function options(question) {
+  return [...question.choices.map((label) => ({ label, value: label })), ...(question.optional ? [{ label: RATHER_NOT, value: null }] : [])];
+}
+
+function tag(question, option) {
+  const isProtected = question.sensitive && (option.value === null || question.sensitive.includes(option.value));
+  return isProtected && el("span", { class: "tag" }, "protected");
+}
+
+function radios(question, id, style = "choices") {
+  const all = options(question);
+  const inputs = all.map((_, place) => el("input", { type: "radio", name: id, id: `${id}-${place}`, value: place }));
+  const rows = all.map((option, place) =>
+    el("label", { class: "choice", for: `${id}-${place}` }, inputs[place], el("span", {}, String(option.label)), tag(question, option)));
+  const hint = (question.optional ? "Choose one. Silence is randomized like an answer." : "Choose one.") + protection(question);
+  return {
+    inputs,
+    element: group(question, id, hint, el("div", { class: style }, rows)),
+    read() {
+      const found = inputs.findIndex((input) => input.checked);
+      if (found < 0) throw new Wrong(`${question.ask} Choose one of the answers.`, inputs[0].id);
+      return all[found].value;
+    },
+    told: (answer) => (answer === null ? RATHER_NOT : String(answer)),
+  };
+}
+
+function selection(question, id, ...more) {
+  const all = options(question);
+  const named = (option) => String(option.label) + (tag(question, option) ? " (protected)" : "");
+  const field = el("select", { id: `${id}-0`, ...describedBy(id) },
+    el("option", { value: "" }, "Choose one"), all.map((option, place) => el("option", { value: place }, named(option))));
+  return {
+    field,
+    element: single(question, id, `One of ${all.length}.${protection(question)}`, field, ...more),
+    read() {
+      if (field.value === "") throw new Wrong(`${question.ask} Choose one of the answers.`, field.id);
+      return all[Number(field.value)].value;
+    },
+    told: (answer) => (answer === null ? RATHER_NOT : String(answer)),
+  };
+}
+
+const choice = (question, id) => (options(question).length <= FEW ? radios(question, id) : selection(question, id));
+
+function ordered(question, id) {
+  const all = options(question);
+  const short = all.every((option) => String(option.label).length <= 3);
+  if (all.length <= SCALE && short) return radios(question, id, "scale");
+  return choice(question, id);
+}
+
+/** Where the points of a map lie in a drawing; a degree of longitude is shorter away from the equator. */
+export function projected(points, width, height, margin) {
+  const middle = points.reduce((sum, [latitude]) => sum + latitude, 0) / points.length;
+  const flat = points.map(([latitude, longitude]) => [longitude * Math.cos((middle * Math.PI) / 180), -latitude]);
+  const ends = [0, 1].map((axis) => [Math.min(...flat.map((p) => p[axis])), Math.max(...flat.map((p) => p[axis]))]);
+  const room = [width - 2 * margin, height - 2 * margin];
+  const scale = Math.min(...[0, 1].map((axis) => room[axis] / Math.max(ends[axis][1] - ends[axis][0], 1e-9)));
+  return flat.map((p) => [0, 1].map((axis) => [width, height][axis] / 2 + (p[axis] - (ends[axis][0] + ends[axis][1]) / 2) * scale));
+}
+
+/** The names to choose from, and a map on which one can point instead. */
+function map(question, id) {
+  const few = options(question).length <= FEW;
+  const width = 420, height = 260;
+  const circles = projected(question.points, width, height, 24).map(([x, y], place) =>
+    svg("circle", { cx: x, cy: y, r: few ? 11 : 8, onclick: () => choose(place) }, svg("title", {}, String(question.choices[place]))));
+  const picture = svg("svg", { class: "map", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" }, circles);
+  const made = few ? radios(question, id) : selection(question, id, picture);
+  if (few) made.element.querySelector(".wrong").before(picture);
+  const chosen = () => (few ? made.inputs.findIndex((input) => input.checked) : made.field.value === "" ? -1 : Number(made.field.value));
+  const show = () => circles.forEach((circle, place) => circle.classList.toggle("chosen", place === chosen()));
+  function choose(place) {
+    if (few) made.inputs[place].checked = true;
+    else made.field.value = place;
+    show();
+  }
+  made.element.addEventListener("change", show);
+  return made;
+}
+
+// Numbers
+
+const box = (id, more = {}) => el("input", { type: "text", inputmode: "decimal", autocomplete: "off", id, ...more });
+
+function number(question, id) {
+  const field = box(`${id}-0`, describedBy(id));
+  const outside = question.clip ? " What lies outside counts as the nearest end." : "";
+  return {
+    element: single(question, id, `A number from ${digits(question.low, 6)} to ${digits(question.high, 6)}.${outside}`, field),
+    read: () => within(typed(field.value, question.ask, field.id), question, question.ask, field.id),
+    told: (answer) => digits(answer, 8),
+  };
+}
+
+function features(question, id) {
+  const range = `from ${digits(question.low, 6)} to ${digits(question.high, 6)}`;
+  if (question.dimensions > 16) {
+    const field = el("textarea", { id: `${id}-0`, ...describedBy(id) });
+    const read = () => {
+      const parts = field.value.trim().split(/[\s;]+/).filter(Boolean);
+      if (parts.length !== question.dimensions) throw new Wrong(`${question.ask} Type ${question.dimensions} numbers with blanks between them.`, field.id);
+      return parts.map((part) => within(typed(part, question.ask, field.id), question, question.ask, field.id));
+    };
+    return { element: single(question, id, `${question.dimensions} numbers ${range}, with blanks between them.`, field), read, told: (answer) => answer.map((each) => digits(each, 6)).join("  ") };
+  }
+  const fields = Array.from({ length: question.dimensions }, (_, place) => box(`${id}-${place}`, { "aria-describedby": `${id}-wrong` }));
+  const cells = fields.map((field, place) => el("div", {}, el("label", { for: field.id }, `Number ${place + 1}`), field));
+  return {
+    element: group(question, id, `${question.dimensions} numbers ${range}.`, el("div", { class: "many" }, cells)),
+    read: () => fields.map((field, place) => within(typed(field.value, `${question.ask} Number ${place + 1}`, field.id), question, `Number ${place + 1}`, field.id)),
+    told: (answer) => answer.map((each) => digits(each, 6)).join("  "),
+  };
+}
+
+// Several items
+
+function limited(chosen, question, field) {
+  if (chosen > question.atMost) throw new Wrong(`${question.ask} Name at most ${question.atMost}; these are ${chosen}.`, field);
+}
+
+function ratings(question, id) {
+  const fields = question.items.map((item, place) => box(`${id}-${place}`, { placeholder: "not rated", "aria-describedby": `${id}-hint ${id}-wrong` }));
+  const rows = fields.map((field, place) => el("div", { class: "row" }, el("label", { for: field.id }, String(question.items[place])), field));
+  const range = `from ${digits(question.low, 6)} to ${digits(question.high, 6)}`;
+  return {
+    element: group(question, id, `Rate up to ${question.atMost}, ${range}. Leave the others empty.`, el("div", { class: "rows" }, rows)),
+    read() {
+      const rated = new Map();
+      fields.forEach((field, place) => {
+        if (field.value.trim() === "") return;
+        const item = question.items[place];
+        rated.set(item, within(typed(field.value, String(item), field.id), { ...question, clip: false }, String(item), field.id));
+      });
+      limited(rated.size, question, fields[0].id);
+      return rated;
+    },
+    told: (answer) => (answer.size ? listed([...answer].map(([item, value]) => `${quoted(item)} ${digits(value, 6)}`)) : "none of them"),
+  };
+}
+
+function set(question, id) {
+  const inputs = question.items.map((item, place) => el("input", { type: "checkbox", id: `${id}-${place}` }));
+  const rows = inputs.map((input, place) => el("label", { class: "choice", for: input.id }, input, el("span", {}, String(question.items[place]))));
+  return {
+    element: group(question, id, `Choose up to ${question.atMost}, or none.`, el("div", { class: "choices" }, rows)),
+    read() {
+      const chosen = question.items.filter((_, place) => inputs[place].checked);
+      limited(chosen.length, question, inputs[0].id);
+      return chosen;
+    },
+    told: (answer) => (answer.length ? listed(answer.map(quoted)) : "none of them"),
+  };
+}

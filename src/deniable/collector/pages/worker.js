@@ -1,0 +1,38 @@
+/** Keeps the answer page for when there is no network. It never touches reports, results or tokens. */
+
+const KEPT = "deniable-pages-1";
+const PARTS = [
+  "/", "/pages/style.css", "/pages/icon.svg", "/pages/answer.js", "/pages/dom.js", "/pages/words.js", "/pages/promise.js",
+  "/pages/questions.js", "/pages/deniable.js", "/v1/survey", "/v1/promise",
+];
+
+self.addEventListener("install", (event) => {
+  event.waitUntil(caches.open(KEPT).then((cache) => cache.addAll(PARTS)).then(() => self.skipWaiting()));
+});
+
+self.addEventListener("activate", (event) => {
+  const old = (name) => name.startsWith("deniable-pages-") && name !== KEPT;
+  event.waitUntil(caches.keys().then((names) => Promise.all(names.filter(old).map((name) => caches.delete(name)))).then(() => self.clients.claim()));
+});
+
+/** The newest there is: from the collector, or else what was kept. The date of a kept answer would be a wrong clock. */
+async function newest(request, path) {
+  const cache = await caches.open(KEPT);
+  try {
+    const answer = await fetch(request);
+    if (answer.ok) await cache.put(path, answer.clone());
+    return answer;
+  } catch (error) {
+    const kept = await cache.match(path);
+    if (!kept) throw error;
+    const headers = new Headers(kept.headers);
+    headers.delete("date");
+    return new Response(kept.body, { status: kept.status, headers });
+  }
+}
+
+self.addEventListener("fetch", (event) => {
+  const address = new URL(event.request.url);
+  if (event.request.method !== "GET" || address.origin !== self.location.origin || !PARTS.includes(address.pathname)) return;
+  event.respondWith(newest(event.request, address.pathname));
+});

@@ -1,0 +1,1 @@
+"""Hillebrand, Suppakitpaisarn, Shibuya, Communication-efficient publication of sparse vectors under differential privacy."""

@@ -1,0 +1,26 @@
+"""Fig. 1: bits and time of a message against the number of ratings."""
+
+from typing import TYPE_CHECKING
+
+from deniable.papers.compressed import drawing, messages
+from deniable.papers.data import Data
+from deniable.papers.figure import ALL, Figure, Pace, Result
+from deniable.papers.lists import rated
+
+if TYPE_CHECKING:
+    from matplotlib import figure as pictures
+
+FIGURE = Figure(
+    "compressed/fig1", "Compressed RR", "bits and time of a message against the number of ratings", seconds=12, minutes=1
+)
+
+
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
+    """Messages of some people, at epsilon 1 for one differing coordinate."""
+    count = pace.times(quick, 150, 1000)
+    return messages.size_result(rated(data, seed), count, seed, pace)
+
+
+def plot(result: Result) -> "pictures.Figure":
+    """Bits and times."""
+    return drawing.by_size(result)

@@ -1,0 +1,22 @@
+"""Fig. 3: time of a message against epsilon."""
+
+from typing import TYPE_CHECKING
+
+from deniable.papers.compressed import drawing, sweep
+from deniable.papers.data import Data
+from deniable.papers.figure import ALL, Figure, Pace, Result
+
+if TYPE_CHECKING:
+    from matplotlib import figure as pictures
+
+FIGURE = Figure("compressed/fig3", "Compressed RR", "time of a message against epsilon", seconds=6, minutes=3)
+
+
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
+    """Messages of some people on ratings."""
+    return sweep.result("epsilon", sweep.BUDGETS, quick, seed, data, pace, times=True)
+
+
+def plot(result: Result) -> "pictures.Figure":
+    """Quartiles over people."""
+    return drawing.by_setting(result, "epsilon", "milliseconds", "milliseconds of one core")

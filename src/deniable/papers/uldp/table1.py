@@ -1,0 +1,89 @@
+"""Table 1: bits of a report and the order of the error, measured instead of in O-notation."""
+
+import math
+from typing import TYPE_CHECKING
+
+from deniable.papers import style
+from deniable.papers.data import Data
+from deniable.papers.figure import ALL, Figure, Pace, Result, Row, claimed
+from deniable.papers.uldp.mechanisms import OURS, PUBLISHED, sized, stated_error, total
+
+if TYPE_CHECKING:
+    from matplotlib import figure as pictures
+
+FIGURE = Figure("uldp/table1", "ULDP", "bits of a report, and how the error grows with s and epsilon", seconds=2)
+COLUMNS = (
+    "mechanism",
+    "bits by the formula",
+    "bits of a report",
+    "growth with s, small epsilon",
+    "growth with s, medium epsilon",
+    "order-optimal (paper)",
+    "error times (E - 1)^2 / (s E)",
+)
+ANSWERS, SIZE, HIGH, MEDIUM = 1000, 400, 0.5, 3.0
+OPTIMAL = {"uRR": "no", "uRAP": "high privacy only", "uSS": "yes", "uUE": "yes", "uLH": "yes"}
+
+
+def formula_bits(name: str) -> float:
+    """log2 of the number of reports as the table counts them, hash functions left out."""
+    odds, rest = math.exp(MEDIUM), ANSWERS - SIZE
+    match name:
+        case "uRR":
+            return math.log2(ANSWERS)
+        case "uRAP" | "uUE":
+            return float(SIZE)
+        case "uSS":
+            return math.log2(math.comb(SIZE, max(1, round(SIZE / (odds + 1)))) + rest)
+        case "uLH":
+            return math.log2(odds + rest)
+    return math.nan
+
+
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
+    """For 1,000 answers of which 400 are sensitive; the growth is the power of s between 200 and 400."""
+    rows = list[Row]()
+    for name in pace.over((*PUBLISHED, *OURS)):
+        made = sized(name, SIZE, MEDIUM, 0.5, ANSWERS - SIZE)
+        growth = []
+        for epsilon in (HIGH, MEDIUM):
+            errors = [
+                stated_error(name, size, epsilon, 0.5) if name in PUBLISHED else total(sized(name, size, epsilon, 0.5), 0.5)
+                for size in (SIZE // 2, SIZE)
+            ]
+            growth.append(math.log2(errors[1] / errors[0]))
+        odds = math.exp(MEDIUM)
+        scaled = errors[1] * (odds - 1) ** 2 / (SIZE * odds)
+        rows.append((name, formula_bits(name), made.layout.bits, *growth, OPTIMAL.get(name, ""), scaled))
+    found = {str(row[0]): row for row in rows}
+    bits = {name: float(row[2]) for name, row in found.items()}
+    linear = [abs(float(found[name][place]) - 1) < 0.1 for name in ("uSS", "uUE", "uLH") for place in (3, 4)]
+    scale = {name: float(row[6]) for name, row in found.items()}
+    checks = (
+        claimed("uSS, uUE and uLH grow linearly in s", all(linear), "of other terms"),
+        claimed("uRR grows quadratically in s", abs(float(found["uRR"][4]) - 2) < 0.2, "of other terms"),
+        claimed(
+            "uRAP is not order-optimal at medium privacy",
+            scale["uRAP"] > 1.5 * scale["uSS"],
+            "epsilon is too small to see it",
+        ),
+        claimed(
+            "uLH has the shortest reports",
+            bits["uLH"] == min(bits[name] for name in PUBLISHED),
+            "a report must name its hash function (erratum ULDP E7)",
+        ),
+    )
+    note = (
+        f"{ANSWERS} answers, {SIZE} sensitive, open share 0.5, epsilon {HIGH:g} and "
+        f"{MEDIUM:g}; ours names no hash function: {bits['block design']:g} bits"
+    )
+    return Result(COLUMNS, rows, checks, (note,))
+
+
+def plot(result: Result) -> "pictures.Figure":
+    """The bits of a report."""
+    figure, (chart,) = style.blank(width=6)
+    names = [str(name) for name in result.column("mechanism")]
+    chart.bar(names, result.numbers("bits of a report"), color=style.COLOURS[0])
+    chart.set(ylabel="bits of a report", yscale="log")
+    return figure

@@ -1,0 +1,199 @@
+"""Real browsers for tests: the system's Chromium, a collector to look at, and eyes on everything a page does."""
+
+import os
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from deniable.collector import Collector, open_store, results
+from deniable.collector.access import Gate
+from deniable.collector.app import App
+from tests.servers import free_port
+from tests.surveys import survey
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+PATIENCE = 30  # seconds until a page must show something; tests on a busy machine are slow
+AXE = "axe-core@4.10.3"
+QUIET = [
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-sync",
+    "--no-first-run",
+    "--no-default-browser-check",
+]
+WATCH = """
+window.seen = { shift: 0, moved: [], paint: null, violations: [] };
+document.addEventListener("securitypolicyviolation", (event) => window.seen.violations.push(event.violatedDirective));
+new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
+  if (entry.hadRecentInput) return;
+  window.seen.shift += entry.value;
+  window.seen.moved.push(...entry.sources.map(({ node }) => node?.className || node?.nodeName));
+})).observe({ type: "layout-shift", buffered: true });
+new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
+  if (entry.name === "first-contentful-paint") window.seen.paint = entry.startTime;
+})).observe({ type: "paint", buffered: true });
+"""
+
+
+class Site:
+    """A collector on this machine, in a thread, whose store can be asked directly."""
+
+    def __init__(self, app: App, url: str) -> None:
+        self.app, self.url = app, url
+
+    @property
+    def people(self) -> int:
+        collector = self.app.collector
+        return results(collector.survey, collector.number, collector.store).people
+
+    def fill(self, answers: dict[str, Any], people: int) -> None:
+        """So many made-up people."""
+        import urllib.request
+
+        from deniable.device.sending import MEDIA
+
+        body = self.app.collector.survey.batch(answers, people)
+        request = urllib.request.Request(self.url + "/v1/reports", body, {"Content-Type": MEDIA})
+        with urllib.request.urlopen(request, timeout=30):
+            pass
+
+
+@contextmanager
+def site(
+    text: str, folder: Path, read: Gate | None = None, submit: Gate | None = None, origins: tuple[str, ...] = ()
+) -> Iterator[Site]:
+    import uvicorn
+
+    from deniable.collector.origins import AllowOrigins
+
+    store = open_store(str(folder / "store.db"))
+    app = App(Collector(survey(text), store), submit or Gate([]), read or Gate([]))
+    port = free_port()
+    config = uvicorn.Config(
+        AllowOrigins(app, origins) if origins else app,
+        host="127.0.0.1",
+        port=port,
+        log_level="warning",
+        access_log=False,
+        lifespan="on",
+        ws="none",
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + 30
+    while not server.started and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert server.started
+    try:
+        yield Site(app, f"http://127.0.0.1:{port}")
+    finally:
+        server.should_exit = True
+        thread.join(timeout=30)
+        store.close()
+
+
+@contextmanager
+def chromium() -> Iterator["Browser"]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=QUIET)
+        yield browser
+        browser.close()
+
+
+def axe_source(folder: Path) -> str:
+    """The accessibility checker, installed once into this folder."""
+    script = folder / "node_modules" / "axe-core" / "axe.min.js"
+    if not script.is_file():
+        command = ["npm", "install", "--prefix", str(folder), "--no-save", "--no-audit", "--no-fund", AXE]
+        if shutil.which("npm") is None or subprocess.run(command, capture_output=True, timeout=120).returncode:
+            tell = pytest.fail if os.environ.get("ALL") else pytest.skip
+            tell(f"left out: npm cannot install {AXE}")
+    return script.read_text()
+
+
+class Visitor:
+    """Somebody with a browser of their own. At the end nothing may have gone elsewhere, broken the policy or failed."""
+
+    def __init__(self, browser: "Browser", site: Site, **options: Any) -> None:
+        self.site = site
+        self.context: BrowserContext = browser.new_context(base_url=site.url, **options)
+        self.context.set_default_timeout(PATIENCE * 1000)
+        self.context.add_init_script(WATCH)
+        self.elsewhere: list[str] = []
+        self.trouble: list[str] = []
+        self.posts = 0
+        self.context.on("request", self._request)
+        self.context.on("weberror", lambda error: self.trouble.append(str(error.error)))
+        self.context.on("console", lambda message: self._console(message.text))
+        self.page: Page = self.context.new_page()
+
+    def _request(self, request: Any) -> None:
+        if not request.url.startswith((self.site.url, "blob:" + self.site.url)):
+            self.elsewhere.append(request.url)
+        if request.method == "POST":
+            self.posts += 1
+
+    def _console(self, text: str) -> None:
+        if "Content Security Policy" in text or "Content-Security-Policy" in text:
+            self.trouble.append(text)
+
+    def goto(self, path: str = "/") -> "Page":
+        self.page.goto(path)
+        return self.page
+
+    def click(self, name: str) -> None:
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def heading(self, text: str) -> None:
+        """Wait for this heading."""
+        self.page.get_by_role("heading", name=text).wait_for()
+
+    def until(self, script: str) -> None:
+        """Wait until this is so; the policy forbids the page to evaluate it by itself."""
+        deadline = time.monotonic() + PATIENCE
+        while not self.page.evaluate(script):
+            assert time.monotonic() < deadline, script
+            time.sleep(0.05)
+
+    def seen(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.page.evaluate("window.seen")
+        return found
+
+    def check(self) -> None:
+        """Nothing but this collector was asked, and nothing was forbidden or failed."""
+        assert not self.elsewhere, self.elsewhere
+        assert not self.trouble, self.trouble
+        assert all(page.evaluate("window.seen?.violations ?? []") == [] for page in self.context.pages)
+
+    def ledger(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.page.evaluate(
+            """() => new Promise((done) => {
+                 const opening = indexedDB.open("deniable", 1);
+                 opening.onsuccess = () => {
+                   const read = opening.result.transaction("ledger").objectStore("ledger").get("all");
+                   read.onsuccess = () => { opening.result.close(); done(read.result.surveys); };
+                 };
+               })"""
+        )
+        return found
+
+
+def violations(page: "Page", source: str) -> list[str]:
+    """What axe-core finds on a page, in all its rules."""
+    page.evaluate(source)
+    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations)")
+    return [f"{each['id']}: {node['html'][:200]} {node['failureSummary']}" for each in found for node in each["nodes"]]

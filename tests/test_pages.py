@@ -1,0 +1,670 @@
+"""The pages in a real browser: answering, receipts, going offline, results, the playground; and for everybody."""
+
+import csv
+import io
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.collector.access import Gate, hash_of
+from deniable.device.sending import MEDIA
+from tests.browsers import Site, Visitor, axe_source, chromium, site, violations
+from tests.surveys import KINDS, ONE, survey
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Route
+
+pytestmark = [pytest.mark.needs("starlette", "uvicorn", "playwright", "chromium"), pytest.mark.xdist_group("browser")]
+
+Visit = Callable[..., Visitor]
+FIRST = ONE.replace("minimum_reports = 10", "minimum_reports = 1").replace("[survey]", '[survey]\ntitle = "Where we live"')
+SEVERAL = """
+[survey]
+id = "several-kinds"
+epsilon = 4.0
+minimum_reports = 1
+
+[[question]]
+id = "mode"
+ask = "How did you travel today?"
+kind = "category"
+choices = ["walk", "bicycle", "bus", "car", "none of these"]
+sensitive = ["none of these"]
+optional = true
+
+[[question]]
+id = "minutes"
+ask = "How many minutes did it take?"
+kind = "number"
+low = 0
+high = 120
+steps = 12
+"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> "Iterator[Browser]":
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def axe(request: pytest.FixtureRequest) -> str:
+    cache = request.config.cache
+    assert cache is not None
+    return axe_source(cache.mkdir("axe"))
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = Path(os.environ.get("DENIABLE_SCREENSHOTS") or tmp_path_factory.mktemp("screenshots"))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture
+def towns(tmp_path: Path) -> Iterator[Site]:
+    with site(FIRST, tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def visit(browser: "Browser") -> Iterator[Visit]:
+    visitors: list[Visitor] = []
+
+    def come(where: Site, **options: Any) -> Visitor:
+        visitors.append(Visitor(browser, where, **options))
+        return visitors[-1]
+
+    yield come
+    for visitor in visitors:
+        visitor.check()
+        visitor.context.close()
+
+
+def answered(visitor: Visitor, town: str = "Nice") -> None:
+    """Answer, up to where the report is shown."""
+    visitor.goto()
+    visitor.page.get_by_label(town).check()
+    visitor.click("Randomize my answer")
+    visitor.heading("This is what will be sent")
+
+
+def blocked(where: Site, visitor: Visitor, status: int, detail: str) -> None:
+    """The collector answers like this until the route is lifted."""
+
+    def refuse(route: "Route") -> None:
+        body = json.dumps({"detail": detail})
+        route.fulfill(status=status, body=body, content_type="application/problem+json")
+
+    visitor.page.route("**/v1/reports", refuse)
+
+
+# From an answer to an estimate
+
+
+def test_an_answer_changes_the_results(towns: Site, visit: Visit, axe: str, pictures: Path) -> None:
+    watcher = visit(towns, viewport={"width": 1000, "height": 900})
+    watcher.goto("/results")
+    watcher.page.get_by_text("Hidden until there are 1 reports. There are 0.").wait_for()
+    person = visit(towns, viewport={"width": 390, "height": 844})
+    page = person.goto()
+    page.get_by_label("Nice").check()
+    assert violations(page, axe) == []
+    page.screenshot(path=pictures / "answer.png", full_page=True)
+    person.click("Randomize my answer")
+    person.heading("This is what will be sent")
+    assert person.posts == 0  # nothing leaves before Send is pressed
+    assert page.get_by_text("Your answer (stays here)").locator("..").inner_text().endswith("Nice")
+    said = page.get_by_text("The report names").inner_text()
+    assert "more than 2.72-fold" in page.content() and "at most 73.2 in 100" in page.content()
+    assert violations(page, axe) == []
+    page.screenshot(path=pictures / "review.png", full_page=True)
+    person.click("Send the report")
+    person.heading("Thank you. Your report has arrived")
+    assert violations(page, axe) == []
+    page.screenshot(path=pictures / "receipt.png", full_page=True)
+    assert towns.people == 1 and person.posts == 1
+    with page.expect_download() as download:
+        person.click("Download the receipt")
+    receipt = json.loads(Path(download.value.path()).read_text())
+    asked = towns.app.collector.survey
+    (message,) = asked.read(bytes.fromhex(receipt["bytes"]))
+    assert receipt["report"] == message.id.hex() and receipt["fingerprint"] == asked.fingerprint
+    assert said == f"The report {receipt['said'][0]['text']}."
+    watcher.page.get_by_text("1 report", exact=True).wait_for()
+    assert watcher.page.locator(".chart rect.raw").count() == 6
+    votes = asked.questions[0].mechanism.votes(asked.unpack(message)[0].columns)
+    assert [f'"{town}"' in said for town in asked.questions[0].mechanism.domain.labels] == (votes > 0).tolist()
+
+
+def test_a_second_visit_shows_the_receipt(towns: Site, visit: Visit) -> None:
+    person = visit(towns)
+    answered(person)
+    report = person.ledger()["one"]["message"]
+    person.goto()
+    person.heading("This is what will be sent")  # randomized, not sent: it waits, and is the same
+    assert person.posts == 0 and person.ledger()["one"]["message"] == report
+    assert person.page.get_by_text("not kept, not even here").is_visible()
+    person.click("Send the report")
+    person.heading("You have answered")
+    person.goto()
+    person.heading("You have answered")
+    assert person.posts == 1 and person.ledger()["one"]["message"] == report and towns.people == 1
+    assert person.page.get_by_role("button", name="Randomize my answer").count() == 0
+
+
+def test_two_tabs_send_once(towns: Site, visit: Visit) -> None:
+    person = visit(towns)
+    answered(person)
+    other = person.context.new_page()
+    other.goto("/")
+    send = other.get_by_role("button", name="Send the report")
+    send.wait_for()
+    for page in (person.page, other):
+        page.evaluate("document.querySelector('#stage > .buttons button').click()")
+    for page in (person.page, other):
+        page.get_by_role("heading", name=re.compile("arrived|have answered")).wait_for()
+    assert person.posts == 1 and towns.people == 1
+
+
+def test_a_report_that_arrives_twice_counts_once(towns: Site, visit: Visit) -> None:
+    person = visit(towns)
+    answered(person)
+    lost = []
+
+    def lose_the_answer(route: "Route") -> None:
+        lost.append(route.fetch().status)  # it is counted, but nobody hears of it
+        route.abort()
+
+    person.page.route("**/v1/reports", lose_the_answer)
+    person.click("Send the report")
+    person.heading("Kept, and sent later")
+    person.page.unroute("**/v1/reports")
+    person.click("Try now")
+    person.heading("Thank you")
+    assert lost and set(lost) == {200} and towns.people == 1
+    assert towns.app.metrics.messages["duplicate"] == len(lost)
+
+
+def test_offline_then_online(towns: Site, visit: Visit) -> None:
+    person = visit(towns)
+    person.goto()
+    person.page.evaluate("navigator.serviceWorker.ready")
+    person.until("navigator.serviceWorker.controller !== null")
+    person.context.set_offline(True)
+    person.page.reload()  # the page is still there
+    person.page.get_by_label("Brest").check()
+    person.click("Randomize my answer")
+    person.heading("This is what will be sent")
+    person.click("Send the report")
+    person.heading("Kept, and sent later")
+    report = person.ledger()["one"]
+    assert report["state"] == "kept" and towns.people == 0
+    person.page.reload()  # and so is the report, which goes on trying
+    person.heading("Kept, and sent later")
+    person.context.set_offline(False)
+    person.page.get_by_role("heading", name=re.compile("arrived|have answered")).wait_for()
+    assert person.ledger()["one"] | {"state": "kept"} == report | {"sentAt": person.ledger()["one"]["sentAt"]}
+    assert towns.people == 1 and towns.app.metrics.messages["duplicate"] == 0
+
+
+def test_keyboard_only(towns: Site, visit: Visit) -> None:
+    person = visit(towns)
+    page = person.goto()
+    page.get_by_label("Lyon").wait_for()
+
+    def focused() -> str:
+        return str(page.evaluate("document.activeElement.textContent || document.activeElement.id"))
+
+    page.keyboard.press("Tab")
+    assert focused() == "To the content"
+    for _ in range(12):
+        if focused().startswith("q0-"):
+            break
+        page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert focused() == "Randomize my answer"
+    page.keyboard.press("Enter")  # nothing is chosen yet
+    page.get_by_text("Something is to correct").wait_for()
+    assert page.evaluate("document.activeElement.classList.contains('summary')")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # the link leads to the question
+    page.keyboard.press("ArrowDown")
+    assert page.get_by_label("Paris").is_checked()
+    outline = page.evaluate("getComputedStyle(document.activeElement.closest('.choice')).outlineStyle")
+    assert outline == "solid"
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    person.heading("This is what will be sent")
+    assert focused() == "This is what will be sent"
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        if focused() == "Send the report":
+            break
+    page.keyboard.press("Enter")
+    person.heading("Thank you")
+    assert towns.people == 1
+
+
+def test_every_kind_of_question(tmp_path: Path, visit: Visit, axe: str, pictures: Path) -> None:
+    with site(KINDS, tmp_path) as running:
+        asked = running.app.collector.survey
+        answers = {q.id: q.how.pretend(q.mechanism.domain, np.random.default_rng(1), 3000) for q in asked.questions}
+        running.fill(answers, 3000)
+        person = visit(running, viewport={"width": 390, "height": 844}, has_touch=True)
+        page = person.goto()
+        page.get_by_label("7", exact=True).check()
+        page.get_by_label("sometimes").check()
+        page.get_by_label("Alien").fill("4,5")
+        page.get_by_label("Brazil").fill("9")
+        page.get_by_label("map").check()
+        page.locator("svg.map circle").nth(1).click()
+        for place in range(4):
+            page.get_by_label(f"Number {place + 1}").fill("0.5")
+        person.click("Randomize my answers")
+        page.get_by_role("link", name="Brazil: type a number from 0.5 to 5.").click()
+        assert page.evaluate("document.activeElement.id") == "q2-1"
+        assert violations(page, axe) == []
+        page.get_by_label("Brazil").fill("")
+        assert page.get_by_label("Paris").is_checked()
+        person.click("Randomize my answers")
+        person.heading("This is what will be sent")
+        shown = page.locator(".pair").all_inner_texts()
+        mine = ["7", "sometimes", "“Alien” 4.5", "“map”", "Paris", "0.5 0.5 0.5 0.5"]
+        assert [text.split("\n\n")[1] for text in shown] == mine
+        page.screenshot(path=pictures / "kinds-review.png", full_page=True)
+        person.click("Send the report")
+        person.heading("Thank you")
+        assert running.people == 3001
+        watcher = visit(running, viewport={"width": 390, "height": 844})
+        page = watcher.goto("/results")
+        page.get_by_text("3,001 reports").first.wait_for()
+        assert [page.locator(f".chart {mark}").count() > 0 for mark in ("rect.raw", "circle.dot", "circle.place")] == [
+            True
+        ] * 3
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert violations(page, axe) == []
+        page.screenshot(path=pictures / "kinds-results-phone.png", full_page=True)
+
+
+MANY = f"""
+[survey]
+id = "many"
+epsilon = 4.0
+budget = "sampled"
+sample = 3
+minimum_reports = 1
+
+[[question]]
+id = "town"
+ask = "Which town?"
+kind = "category"
+choices = {[f"town {place}" for place in range(40)]}
+optional = true
+
+[[question]]
+id = "home"
+ask = "Where?"
+kind = "place"
+places = {[f"place {place}" for place in range(12)]}
+points = {[[40 + place % 4, place // 4] for place in range(12)]}
+
+[[question]]
+id = "taste"
+ask = "Which taste?"
+kind = "features"
+dimensions = 20
+low = 0
+high = 1
+"""
+
+
+def test_many_answers_of_questions_that_chance_chose(tmp_path: Path, visit: Visit, axe: str) -> None:
+    with site(MANY.replace("sample = 3", "sample = 1"), tmp_path) as running:
+        person = visit(running)
+        page = person.goto()
+        page.get_by_text("You are asked 1 of 3 questions.").wait_for()
+        asked = page.locator(".ask").inner_text()
+        page.reload()
+        assert page.locator(".ask").inner_text() == asked  # drawn once: to load again is no way to another question
+    folder = tmp_path / "whole"
+    folder.mkdir()
+    with site(MANY, folder) as running:
+        person = visit(running)
+        page = person.goto()
+        page.get_by_label("Which town?").select_option("I would rather not say")
+        page.get_by_label("Where?").select_option("place 7")
+        assert page.locator("svg.map circle.chosen").count() == 1
+        page.get_by_label("Which taste?").fill("0.5 " * 19)
+        person.click("Randomize my answers")
+        page.get_by_role("link", name="Which taste? Type 20 numbers").click()
+        page.get_by_label("Which taste?").fill("0.5 " * 20)
+        assert violations(page, axe) == []
+        person.click("Randomize my answers")
+        person.heading("This is what will be sent")
+        person.click("Send the report")
+        person.heading("Thank you")
+        watcher = visit(running)
+        page = watcher.goto("/results")
+        page.get_by_text("1 report", exact=True).first.wait_for()
+        assert page.locator(".chart rect.raw").count() == 24 and page.locator(".chart circle.place").count() == 12
+        assert page.locator(".chart circle.dot").count() == 20
+
+
+def test_light_and_dark(tmp_path: Path, visit: Visit, axe: str, pictures: Path) -> None:
+    with site(SEVERAL, tmp_path) as running:
+        mode = running.app.collector.survey.questions
+        people = {q.id: q.how.pretend(q.mechanism.domain, np.random.default_rng(2), 2000) for q in mode}
+        running.fill(people, 2000)
+        grounds = set()
+        for scheme in ("light", "dark"):
+            person = visit(running, color_scheme=scheme, viewport={"width": 1000, "height": 900})
+            for path, ready in (("/", "button.main"), ("/results", ".chart rect.raw"), ("/try", "tr.picked")):
+                page = person.goto(path)
+                page.locator(ready).first.wait_for()
+                assert violations(page, axe) == [], f"{path} {scheme}"
+                page.screenshot(path=pictures / f"{scheme}{path.replace('/', '-')}.png", full_page=True)
+                seen = person.seen()
+                print(f"{path} {scheme}: first paint after {seen['paint']:.0f} ms, layout shift {seen['shift']:.4f}")
+                assert seen["shift"] == 0, seen["moved"]
+            grounds.add(person.page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        assert len(grounds) == 2
+
+
+def test_nothing_is_wider_than_a_phone(tmp_path: Path, visit: Visit) -> None:
+    long = "Where we live, where we work, and how we come from one to the other and back again"
+    with site(FIRST.replace("Where we live", long), tmp_path) as running:
+        running.fill({"town": ["Nice"] * 100}, 100)
+        person = visit(running, viewport={"width": 340, "height": 700}, has_touch=True)
+        for path, ready in (("/", "button.main"), ("/results", ".chart rect.raw"), ("/try", "tr.picked")):
+            page = person.goto(path)
+            page.locator(ready).first.wait_for()
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+            sizes = "[...document.querySelectorAll('button, select, .choice')].map((each) => each.offsetHeight)"
+            assert min(page.evaluate(sizes)) >= 44  # for fingers
+            assert person.seen()["shift"] == 0, (path, person.seen()["moved"])
+
+
+# What can go wrong
+
+
+def test_storage_is_blocked(towns: Site, visit: Visit) -> None:
+    person = visit(towns)
+    person.context.add_init_script(
+        """Object.defineProperty(window, "indexedDB", { get() { throw new DOMException("no", "SecurityError"); } });
+           Object.defineProperty(window, "localStorage", { get() { throw new DOMException("no", "SecurityError"); } });
+           Object.defineProperty(window, "sessionStorage", { get() { throw new DOMException("no", "SecurityError"); } });"""
+    )
+    person.goto()
+    person.heading("This browser keeps nothing for this page")
+    person.click("Answer once in this tab")
+    person.page.get_by_label("Nice").check()
+    person.click("Randomize my answer")
+    person.heading("This is what will be sent")
+    person.click("Send the report")
+    person.heading("Thank you")
+    assert towns.people == 1
+
+
+def test_no_secure_randomness(towns: Site, visit: Visit) -> None:
+    person = visit(towns)
+    person.context.add_init_script("Object.defineProperty(window, 'crypto', { value: undefined })")
+    person.goto()
+    person.heading("There is no secure randomness here")
+    assert person.page.get_by_role("radio").count() == 0
+
+
+def test_a_survey_of_a_later_release(towns: Site, visit: Visit) -> None:
+    person = visit(towns, service_workers="block")
+    text = towns.app.collector.survey.to_json().replace("deniable survey 1", "deniable survey 9")
+    person.page.route("**/v1/survey", lambda route: route.fulfill(body=text, content_type="application/json"))
+    person.goto()
+    person.heading("This page cannot ask this survey")
+    assert person.page.get_by_role("button", name="Load again").is_visible()
+
+
+def test_a_promise_that_is_not_kept(towns: Site, visit: Visit) -> None:
+    person = visit(towns, service_workers="block")
+
+    def broken(route: "Route") -> None:
+        route.fulfill(json={**route.fetch().json(), "certified": False})
+
+    person.page.route("**/v1/promise", broken)
+    person.goto()
+    person.heading("The promise is not kept")
+    assert person.page.get_by_role("radio").count() == 0
+
+
+def test_another_survey_of_the_same_name(towns: Site, visit: Visit) -> None:
+    person = visit(towns, service_workers="block")
+    answered(person)
+    other = survey(FIRST.replace("Which town?", "What town?")).to_json()
+    person.page.route("**/v1/survey", lambda route: route.fulfill(body=other, content_type="application/json"))
+    person.goto()
+    person.heading("You answered another version of this survey")
+
+
+def test_the_network_is_down_from_the_start(towns: Site, visit: Visit) -> None:
+    person = visit(towns, service_workers="block")
+    person.page.route("**/v1/survey", lambda route: route.abort())
+    person.goto()
+    person.heading("The survey is not here yet")
+    person.page.unroute("**/v1/survey")
+    person.click("Try again")
+    person.page.get_by_label("Lyon").wait_for()
+
+
+@pytest.mark.parametrize(("status", "detail"), [(429, "The queue is full."), (503, "The store is away.")])
+def test_the_collector_is_busy(towns: Site, visit: Visit, status: int, detail: str) -> None:
+    person = visit(towns)
+    answered(person)
+    report = person.ledger()["one"]["message"]
+    blocked(towns, person, status, detail)
+    person.click("Send the report")
+    person.heading("Kept, and sent later")
+    assert person.page.get_by_text(detail).is_visible()
+    person.page.unroute("**/v1/reports")
+    person.click("Try now")
+    person.heading("Thank you")
+    assert person.ledger()["one"]["message"] == report and towns.people == 1
+
+
+def test_refused_for_good(towns: Site, visit: Visit) -> None:
+    person = visit(towns)
+    answered(person)
+    blocked(towns, person, 410, "Reports of its period are no longer taken.")
+    person.click("Send the report")
+    person.heading("The report was not taken")
+    assert person.page.get_by_text("no longer taken").is_visible() and towns.people == 0
+
+
+WINDOW = FIRST.replace(
+    'id = "one"', 'id = "one"\nopens = 2026-01-01T00:00:00Z\ncloses = 2099-01-01T00:00:00Z\nwindow = "day"', 1
+)
+
+
+def test_a_clock_that_is_wrong(tmp_path: Path, visit: Visit) -> None:
+    with site(WINDOW, tmp_path) as running:
+        person = visit(running)
+        person.context.add_init_script("const now = Date.now; Date.now = () => now() - 3 * 86400e3;")
+        answered(person)
+        person.click("Send the report")
+        person.heading("Thank you")
+        assert running.people == 1  # three days late by its own clock, and still counted today
+        watcher = visit(running)
+        page = watcher.goto("/results")
+        page.get_by_text("Period by period").click()
+        period = page.get_by_role("region", name="Periods: Which town?").get_by_role("row")
+        assert period.count() == 2 and "Nice" not in period.nth(0).inner_text()
+
+
+def test_the_person_is_told_of_a_wrong_clock(tmp_path: Path, visit: Visit) -> None:
+    with site(WINDOW, tmp_path) as running:
+        person = visit(running)
+        person.context.add_init_script("const now = Date.now; Date.now = () => now() + 5 * 3600e3;")
+        person.goto()
+        person.page.get_by_text("The clock of this device is 5 hours ahead.").wait_for()
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes", "title"),
+    [("2098", "2099", "This survey is not open yet"), ("2025", "2026", "This survey is closed")],
+)
+def test_too_early_and_too_late(tmp_path: Path, visit: Visit, opens: str, closes: str, title: str) -> None:
+    times = f"opens = {opens}-01-01T00:00:00Z\ncloses = {closes}-01-01T00:00:00Z"
+    with site(FIRST.replace('id = "one"', f'id = "one"\n{times}', 1), tmp_path) as running:
+        person = visit(running)
+        person.goto()
+        person.heading(title)
+
+
+def test_an_invitation_code(tmp_path: Path, visit: Visit) -> None:
+    with site(FIRST, tmp_path, submit=Gate([hash_of("secret")])) as running:
+        person = visit(running)
+        answered(person)
+        person.page.get_by_label("Your invitation code").fill("wrong")
+        person.click("Send the report")
+        person.page.get_by_text("wants an invitation code").wait_for()
+        person.page.get_by_label("Your invitation code").fill("secret")
+        person.click("Send the report")
+        person.heading("Thank you")
+        assert running.people == 1
+
+
+def test_a_page_of_another_site(towns: Site, tmp_path: Path, browser: "Browser") -> None:
+    folder = tmp_path / "asked"
+    folder.mkdir()
+    with site(FIRST, folder, origins=(towns.url,)) as running:
+        context = browser.new_context(bypass_csp=True)  # our own pages' policy lets them speak to their collector only
+        page = context.new_page()
+        page.goto(towns.url + "/try")
+        state, question = page.evaluate(
+            """async (collector) => {
+              const { Device, Survey, openLedger } = await import("/pages/deniable.js");
+              const survey = Survey.parse(await (await fetch(`${collector}/v1/survey`)).text());
+              const device = new Device(survey, { ledger: await openLedger() });
+              await device.answer({ town: "Nice" });
+              const [told] = await device.preview();
+              return [(await device.send(collector)).state, told.question];
+            }""",
+            running.url,
+        )
+        assert (state, question) == ("sent", "town") and running.people == 1 and towns.people == 0
+        ask = "(url) => fetch(url).then(() => 'read', () => 'refused')"
+        assert page.evaluate(ask, running.url + "/v1/results") == "refused"
+        context.close()
+
+
+# Results
+
+
+def test_results_live_without_a_shift(tmp_path: Path, visit: Visit) -> None:
+    with site(SEVERAL.replace("minimum_reports = 1", "minimum_reports = 50"), tmp_path) as running:
+        asked = running.app.collector.survey.questions
+        people = {q.id: q.how.pretend(q.mechanism.domain, np.random.default_rng(3), 40) for q in asked}
+        running.fill(people, 40)
+        watcher = visit(running, viewport={"width": 1000, "height": 900})
+        page = watcher.goto("/results")
+        page.get_by_text("Hidden until there are 50 reports. There are 40.").first.wait_for()
+        assert page.locator(".chart svg").count() == 0
+        before = watcher.seen()["shift"]
+        for _ in range(2):
+            running.fill(people, 40)
+            page.get_by_text(f"{running.people} reports").first.wait_for()
+        page.get_by_text("The certificate holds").wait_for()
+        assert str(dn.certify(asked[0].mechanism)) in (page.locator("#certificates").text_content() or "")
+        page.wait_for_timeout(200)
+        print(f"layout shift: {before} before, {watcher.seen()['shift']} after live data")
+        assert watcher.seen()["shift"] == before == 0, watcher.seen()["moved"]
+        assert page.locator(".chart rect.raw").count() == 6 + 13
+
+
+def test_results_need_a_token(tmp_path: Path, visit: Visit, axe: str) -> None:
+    with site(FIRST, tmp_path, read=Gate([hash_of("open sesame")])) as running:
+        running.fill({"town": ["Nice"] * 500}, 500)
+        watcher = visit(running)
+        addresses: list[str] = []
+        watcher.context.on("request", lambda request: addresses.append(request.url))
+        page = watcher.goto("/results")
+        page.get_by_label("The token to read results").fill("guess")
+        assert violations(page, axe) == []
+        watcher.click("Show the results")
+        page.get_by_text("This token does not open the results.").wait_for()
+        page.get_by_label("The token to read results").fill("open sesame")
+        watcher.click("Show the results")
+        page.get_by_text("500 reports").wait_for()
+        page.reload()
+        page.get_by_text("500 reports").wait_for()  # the tab remembers
+        assert not any("sesame" in address for address in addresses)
+        stranger = visit(running)
+        stranger.goto("/results").get_by_label("The token to read results").wait_for()
+
+
+def test_downloads(towns: Site, visit: Visit, pictures: Path) -> None:
+    towns.fill({"town": ["Nice"] * 300 + ["Metz"] * 100}, 400)
+    watcher = visit(towns, viewport={"width": 900, "height": 900})
+    page = watcher.goto("/results")
+    page.get_by_text("400 reports").wait_for()
+    found = {}
+    for name in ("CSV", "JSON", "PNG"):
+        with page.expect_download() as download:
+            watcher.click(name)
+        found[name] = Path(download.value.path()).read_bytes()
+        assert download.value.suggested_filename == ("one-town.png" if name == "PNG" else f"one.{name.lower()}")
+    rows = list(csv.DictReader(io.StringIO(found["CSV"].decode())))
+    data = json.loads(found["JSON"])["questions"][0]["estimates"]
+    assert [float(row["cleaned"]) for row in rows] == [row["cleaned"] for row in data]
+    assert abs(sum(row["cleaned"] for row in data) - 1) < 1e-9 and min(row["cleaned"] for row in data) >= 0
+    assert found["PNG"][:8] == b"\x89PNG\r\n\x1a\n" and len(found["PNG"]) > 5000
+    (pictures / "chart.png").write_bytes(found["PNG"])
+
+
+def test_refused_reports_are_shown(towns: Site, visit: Visit) -> None:
+    watcher = visit(towns)
+    page = watcher.goto("/results")
+    page.get_by_text("Hidden until").wait_for()
+    page.evaluate(
+        """(media) => fetch("/v1/reports", { method: "POST", body: "x", headers: { "Content-Type": media } })""", MEDIA
+    )
+    row = page.get_by_role("row", name=re.compile("^damaged"))
+    row.get_by_text("1", exact=True).wait_for()
+
+
+# The playground
+
+
+def test_the_playground(towns: Site, visit: Visit, axe: str, pictures: Path) -> None:
+    person = visit(towns, viewport={"width": 1000, "height": 900}, reduced_motion="reduce")
+    page = person.goto("/try")
+    page.locator("tr.picked").wait_for()
+    first = page.locator("tbody tr td").first.inner_text()
+    page.get_by_label("Privacy: epsilon").fill("3")
+    person.until(f"document.querySelector('tbody tr td').innerText !== {json.dumps(first)}")
+    assert "20.1-fold" in page.content()
+    page.get_by_label(re.compile("^direct")).check()
+    law = dn.DirectResponse(dn.Categories(range(8)), 3.0)
+    person.until("document.querySelector('pre').innerText.includes('direct-1')")
+    assert page.locator("pre").inner_text() == str(dn.certify(law))
+    person.click("Once")
+    page.get_by_text("Your answer is 1. The report names answer").wait_for()
+    page.get_by_label("Your answer", exact=True).select_option("answer 3")
+    person.click("A thousand times")
+    said = page.get_by_text("After 1,000 reports of one person").inner_text()
+    estimate = float(re.search(r"estimate is ([\d.]+) %", said)[1]) / 100  # type: ignore[index]
+    error = float(law.predict(np.eye(8)[2], 1000).standard_error[2])
+    assert abs(estimate - 1) < 6 * error  # false alarm 2e-9
+    assert page.locator(".chart .line").count() == 1 and page.locator(".chart rect.raw").count() == 8
+    page.get_by_label("Who answers").select_option("crowd")
+    person.click("A thousand times")
+    page.get_by_text("After 1,000 people").wait_for()
+    assert violations(page, axe) == []
+    page.screenshot(path=pictures / "try.png", full_page=True)
+    assert person.posts == 0
