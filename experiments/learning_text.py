@@ -25,7 +25,7 @@ from deniable.learning import Contest, Entrant, Standings, Trial
 from deniable.learning.guarantee import Guarantee, together
 
 RESULT = Path(__file__).with_suffix(".md")
-CLAIMED, CERTIFIED, LABEL = (1.0, 2.0, 5.0, 10.0), (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0), (1.0, 2.5, 5.0, 10.0)
+CLAIMED, CERTIFIED, LABEL = (1.0, 3.0, 10.0), (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0), (1.0, 2.5, 5.0, 10.0)
 REPEATS, ROUNDS, REACH, BITS, PENALTY = 3, 40, 0.3, 10, 1e-4
 BLOCK = 8  # coordinates that are randomized together where all of them are told: no mechanism takes an epsilon above 100
 
@@ -52,10 +52,15 @@ class Texts:
         return model.accuracy(self.test_x, self.test_y)
 
     def softmax(self, data: learning.PrivateData, correction: Any, penalty: float = 1e-3) -> float:
-        """Softmax regression on randomized samples, their features brought to a mean length of one."""
+        """Softmax regression on randomized samples, their features brought to a mean length of one.
+
+        Where features are noisy the intercept is left out: texts to test have none of the noise and are much shorter, so
+        that it would outweigh all else; and topics are equally frequent.
+        """
         size = float(np.sqrt((data.features**2).sum(axis=1).mean()))
         model = learning.fit_softmax(data.features / size, data.labels, data.channel, correction, penalty, ROUNDS)
-        return self.score(learning.LinearModel(model.weights / size, model.bias))
+        bias = model.bias if np.array_equal(data.features, self.x) else np.zeros(self.labels.size)
+        return self.score(learning.LinearModel(model.weights / size, bias))
 
     def ceiling(self, seed: int) -> float:
         """Softmax regression without any privacy."""
