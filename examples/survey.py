@@ -46,5 +46,5 @@ with tempfile.TemporaryDirectory() as folder:
         collector.take(survey.read(b"".join([mine, *everybody])))  # mine once more: it is not counted again
         found = results(collector.survey, collector.number, store)
     print(f"{found.people:,} people")
-    for question, _, measure, answer, value, _, low, high, _ in found.records():
+    for question, _, measure, answer, value, _, low, high, *_ in found.records():
         print(f"{question:6} {measure:6} {answer:8} {value:6.2f}   95 % interval {low:6.2f} to {high:6.2f}")
