@@ -86,7 +86,7 @@ class LabelledCodes(UnitCodes):
 
     @cached_property
     def part(self) -> "LabelledCodes":
-        return self if self.rounds == 1 else LabelledCodes(self.domain, self.epsilon / self.rounds, 1, self.near, self.codes)
+        return self if self.rounds == 1 else LabelledCodes(self.domain, self._share, 1, self.near, self.codes)
 
     @property
     def cells(self) -> int:
