@@ -78,7 +78,7 @@ def site(
     from deniable.collector.origins import AllowOrigins
 
     store = open_store(str(folder / "store.db"))
-    app = App(Collector(survey(text), store), submit or Gate([]), read or Gate([]))
+    app = App(Collector(survey(text), store), submit or Gate(), read or Gate())
     port = free_port()
     config = uvicorn.Config(
         AllowOrigins(app, origins) if origins else app,

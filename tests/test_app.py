@@ -99,7 +99,7 @@ def app(tmp_path: Path) -> Iterator[App]:
 def made(folder: Path, text: str, limits: Limits | None = None, now: float | None = None) -> Iterator[App]:
     store = open_store(str(folder / "store.db"))
     clock = time.time if now is None else lambda: now
-    yield App(Collector(survey(text), store, clock), Gate([]), Gate([]), limits)
+    yield App(Collector(survey(text), store, clock), Gate(), Gate(), limits)
     store.close()
 
 
@@ -230,7 +230,7 @@ def test_tokens(tmp_path: Path) -> None:
         submit, read = new_token(store, "submit"), new_token(store, "results")
         with store.view() as view:
             assert view.hashes("submit") == [hash_of(submit)]
-            locked = App(app.collector, Gate(view.hashes("submit")), Gate(view.hashes("results")))
+            locked = App(app.collector, Gate().renew(view.hashes("submit")), Gate().renew(view.hashes("results")))
         body = report(app)
         for headers in ({}, {"authorization": "Bearer x"}, {"authorization": submit}, {"authorization": f"Bearer {read}"}):
             answer = post(locked, body, headers=headers)
@@ -251,7 +251,7 @@ def test_new_and_revoked_tokens_count_without_a_restart(tmp_path: Path, monkeypa
         store = app.collector.store
         first = new_token(store, "results")
         with store.view() as view:
-            locked = App(app.collector, Gate([]), Gate(view.hashes("results")))
+            locked = App(app.collector, Gate(), Gate().renew(view.hashes("results")))
 
         def opens(gate: Gate, token: str) -> bool:
             return gate.opens(f"Bearer {token}".encode())

@@ -19,11 +19,18 @@ from deniable import planner
 from deniable.audit.batch import read
 from deniable.audit.bounds import loss_from_coins, loss_from_shares, share_at_least, share_at_most
 from deniable.cli.main import main
+from tests import planted as planted_clients
 from tests.examples import EXAMPLES
 from tests.families import FAMILIES
 from tests.planted import BUGS, CLAIMED, QUESTION, SIZE, Planted, Remembering
 
 VALUES = [0, 1, 2, 6, SIZE - 2, SIZE - 1]
+
+
+@pytest.fixture(autouse=True)
+def _same_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted clients draw the same numbers in every test, whichever ran before."""
+    monkeypatch.setattr(planted_clients, "DRAW", np.random.default_rng(20261116))
 
 
 class TestBounds:

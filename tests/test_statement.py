@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import deniable as dn
 from deniable.cli.main import main
 from deniable.survey.statement import statement, surest
-from tests.surveys import COMMUTE, ONE, SAMPLED, SPARSE, survey
+from tests.surveys import COMMUTE, ONE, SAMPLED, survey
 
 
 def test_how_sure_anybody_can_become() -> None:
@@ -93,10 +93,3 @@ def test_a_survey_that_promises_nothing_is_not_answered(tmp_path: Path, monkeypa
         asked.device(tmp_path / "ledger.json").answer({"town": "Nice"})
     assert not (tmp_path / "ledger.json").exists()
     assert "can prove some of your answers" in asked.statement() and "unbounded" in asked.statement()
-
-
-def test_a_question_that_protects_less_than_an_answer_says_so() -> None:
-    asked = survey(SPARSE)
-    assert "Of films, genes this is true for each item by itself" in asked.statement()
-    assert "unit: one person over the whole survey; in 'films' one item that differs" in asked.statement()
-    assert "in 'films' one item that differs" in dn.plan_survey(asked, 1000).explain()

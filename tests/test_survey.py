@@ -219,12 +219,9 @@ def test_sparse_sets_say_whom_they_protect() -> None:
     assert "holds, for one item that differs" in told and "over the whole survey; in 'films' one item" in told
     assert survey(COMMUTE).unit == "one person over the whole survey"
     said = statement(asked)
-    assert (
-        "Of films not the whole answer is protected, but one item that differs." in said
-        and f"unit: {asked.unit}; budget" in said
-    )
+    assert "Of films, genes this is true for each item by itself" in said and f"unit: {asked.unit}; budget" in said
     assert f"epsilon 6 for {asked.unit}" in dn.plan_survey(asked).explain()
-    assert "not the whole answer" not in statement(survey(COMMUTE))
+    assert "each item by itself" not in statement(survey(COMMUTE))
     for old, new, says in (
         ('protects = "item"', "", 'say that this is meant: protects = "item"'),
         ('protects = "item"', 'protects = "person"', 'use kind = "set"'),

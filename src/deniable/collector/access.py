@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Literal
 
@@ -31,14 +31,20 @@ def hash_of(token: str) -> bytes:
 
 
 class Gate:
-    """Whether a request's token opens a role. The comparison takes the same time whatever the token is."""
+    """Whether a request's token opens a role. The comparison takes the same time whatever the token is.
 
-    def __init__(self, hashes: list[bytes]) -> None:
-        self._hashes, self._guards = hashes, bool(hashes)
+    `hashes` are tokens that always open it; those that are kept in the store come and go by `renew`.
+    """
 
-    def renew(self, hashes: list[bytes]) -> None:
-        """Take these tokens instead. A gate that asked for one goes on asking, even if none is left."""
-        self._hashes, self._guards = hashes, self._guards or bool(hashes)
+    def __init__(self, hashes: Iterable[bytes] = ()) -> None:
+        self._always = self._hashes = list(hashes)
+        self._guards = bool(self._hashes)
+
+    def renew(self, hashes: list[bytes]) -> "Gate":
+        """Take these tokens of the store instead. A gate that asked for one goes on asking, even if none is left."""
+        self._hashes = self._always + hashes
+        self._guards = self._guards or bool(hashes)
+        return self
 
     def opens(self, authorization: bytes | None) -> bool:
         """Whether this header holds one of the tokens."""

@@ -37,10 +37,10 @@ def application(survey: Survey, store: Store, limits: Limits | None = None, open
     """The application, with the tokens that the store knows; `open_results` lets everybody read what is published."""
     collector = Collector(survey, store)
     with store.view() as view:
-        submit, read = Gate(view.hashes("submit")), Gate(view.hashes("results"))
+        submit, read = Gate().renew(view.hashes("submit")), Gate().renew(view.hashes("results"))
     if not read and not open_results:
         raise InvalidParameter("Results need a token, and there is none yet. Make one with: deniable token")
-    return App(collector, submit, read if not open_results else Gate([]), limits)
+    return App(collector, submit, read if not open_results else Gate(), limits)
 
 
 def warm_up(survey: Survey) -> None:
