@@ -114,7 +114,7 @@ def test_variance_and_covariance_are_those_of_the_code(name: str) -> None:
     predicted = mechanism.predict(np.array(truth, np.float64), n)
     assert predicted.variance is not None
     np.testing.assert_allclose(predicted.variance, np.diag(exact), rtol=1e-12)
-    if mechanism.pairs:
+    if mechanism.joint:
         np.testing.assert_allclose(predicted.covariance(), exact, rtol=1e-12, atol=1e-15)
     assert predicted.n == n
 

@@ -22,7 +22,10 @@ from deniable.mechanisms.subset import chance, subset_error
 from deniable.mechanisms.tuning import is_whole, lowest
 
 Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+FEW = 128  # values up to which covariances are worked out
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,8 @@ class Wheel(PureProtocol):
     the arc is `odds` times as likely. p = w odds / (w odds + P - w) and q = (l odds + w - l) / (w odds + P - w), where
     l = w (w - 1) / (P - 1) is how much two arcs have in common on average over a: those of subset selection of w out of P.
     The Wheel mechanism (Wang et al. 2020) on a ring of finitely many places, which makes its law exact. An arc of 0 asks
-    for the best. There are no `pairs`: whether a report supports three values at once depends on which three they are.
+    for the best. There are no `pairs`: whether a report supports three values at once depends on which three they are. Up to
+    128 values it is worked out for all of them, so that the covariance is known there.
     """
 
     domain: Domain
@@ -97,6 +101,32 @@ class Wheel(PureProtocol):
     @property
     def unsupported(self) -> Fraction:
         return all_missed(self.prime, self.domain.size, self.arc)
+
+    @property
+    def joint(self) -> bool:
+        return self.domain.size <= FEW
+
+    @cached_property
+    def _together(self) -> Floats:
+        """The probability that a report of value 0 supports both values u and v, for all places u and v on the ring."""
+        ring = np.arange(self.prime)
+        law = np.where(ring < self.arc, float(self.p) / self.arc, float(1 - self.p) / (self.prime - self.arc))
+        found = np.zeros((self.prime, self.prime))
+        for a in range(1, self.prime):
+            on = ((ring[None, :] - a * ring[:, None]) % self.prime < self.arc).astype(np.float64)
+            found += (on * law) @ on.T
+        return found / (self.prime - 1)
+
+    def joint_noise(self, shares: Floats, people: float = 1.0) -> Floats:
+        size, p, q = self.domain.size, float(self.p), float(self.q)
+        shares = shares + (people - shares.sum()) / size  # people of unknown values may have any
+        matrix, values = np.zeros((size, size)), np.arange(size)
+        for truth, share in enumerate(shares):
+            away = (values - truth) % self.prime
+            alone = np.where(values == truth, p, q)
+            matrix += share * (self._together[np.ix_(away, away)] - np.outer(alone, alone))
+        matrix /= (p - q) ** 2
+        return np.asarray(matrix)
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")
