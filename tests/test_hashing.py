@@ -234,7 +234,7 @@ def test_impossible_parameters_are_refused(number: int) -> None:
             dn.Wheel(domain(5), 1.0, number)
 
 
-def test_covariance_is_not_claimed() -> None:
+def test_covariance_is_not_claimed_where_it_is_not_known() -> None:
     """With 0 as the truth, some pairs of other values are supported together more often than others."""
     for mechanism in (dn.LocalHashing(domain(7), 1.0, 3), dn.Wheel(domain(7), 1.0, 3)):
         law = dn.law(mechanism, 0)
@@ -244,9 +244,11 @@ def test_covariance_is_not_claimed() -> None:
             pair: sum(chance for row, chance in zip(supported, chances, strict=True) if row[pair[0]] and row[pair[1]])
             for pair in itertools.combinations(range(1, 7), 2)
         }
-        assert len(set(both.values())) > 1
+        assert len(set(both.values())) > 1 and mechanism.pairs is None
+    for size, large in ((7, dn.LocalHashing(domain(7), 1.0, 3)), (129, dn.Wheel(domain(129), 1.0))):
         with pytest.raises(dn.InvalidParameter, match="not known in closed form"):
-            mechanism.predict([1 / 7] * 7, 10).covariance()
+            large.predict([1 / size] * size, 10).covariance()
+    assert dn.Wheel(domain(128), 1.0).predict([1 / 128] * 128, 10).covariance().shape == (128, 128)
 
 
 class BareBucket(dn.LocalHashing):
