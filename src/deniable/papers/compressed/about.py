@@ -148,7 +148,6 @@ STATED = (
         "1.76",
         lambda: expected_candidates(Channel.of(0.25), 2.0),
     ),
-    Stated("Section 6.3", "edges of Wikipedia's votes", "103689", lambda: 103_689 - 2_927, "Compressed C8"),
     Stated(
         "Fig. 4",
         "error against plain response, called slightly more",
