@@ -8,8 +8,7 @@ from deniable.papers.figure import rounds_to
 
 @dataclass(frozen=True)
 class Erratum:
-    """A claim that does not hold. `example` is Python with prompts, "
-    "as a reader would type it after `import deniable as dn`."""
+    """A claim that does not hold. `example` is Python with prompts, to be typed after `import deniable as dn`."""
 
     code: str  # such as "BRR A6"
     claim: str

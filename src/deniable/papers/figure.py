@@ -24,6 +24,9 @@ Row = tuple[Cell, ...]
 Item = TypeVar("Item")
 
 ROUNDING = 1e-9  # by which a number may miss the edge of its printed rounding
+ABOUT = (
+    0.1  # the share of itself by which a number may be missed that was measured, read off a drawing or called approximate
+)
 
 
 @dataclass(frozen=True)
@@ -40,27 +43,36 @@ class Figure:
 
 @dataclass(frozen=True)
 class Check:
-    """A statement of the paper, whether it holds here, and if not why; with the two numbers where it is about a number."""
+    """A statement of the paper, whether it holds here, and if not why; with the two numbers where it is about a number.
+
+    The reason is `sure` if it was computed too: by a counterexample, or by putting the paper's fault back in.
+    """
 
     claim: str
     holds: bool
     otherwise: str
     stated: str = ""
     ours: float = math.nan
+    sure: bool = True
+
+    @property
+    def reason(self) -> str:
+        """Why it does not hold, with a word of doubt where that was not computed."""
+        return f"{'' if self.sure else 'perhaps '}because {self.otherwise}"
 
     @property
     def line(self) -> str:
         """The check in words."""
         numbers = f" (paper {self.stated}, here {self.ours:.4g})" if self.stated else ""
-        return f"{self.claim}{numbers}" + ("" if self.holds else f" does not hold here, because {self.otherwise}")
+        return f"{self.claim}{numbers}" + ("" if self.holds else f" does not hold here, {self.reason}")
 
 
-def claimed(claim: str, holds: bool | np.bool_, otherwise: str) -> Check:
+def claimed(claim: str, holds: bool | np.bool_, otherwise: str, sure: bool = True) -> Check:
     """A statement in words, which holds or not."""
-    return Check(claim, bool(holds), otherwise)
+    return Check(claim, bool(holds), otherwise, sure=sure)
 
 
-def printed(claim: str, stated: str, ours: float, otherwise: str) -> Check:
+def printed(claim: str, stated: str, ours: float, otherwise: str, sure: bool = True) -> Check:
     """A number in the paper's text: it is matched if ours rounds to it, in the digits that are printed.
 
     >>> printed("ratio", "4.57", 4.5714, "").holds, printed("ratio", "4.75", 4.5731, "").holds
@@ -68,13 +80,16 @@ def printed(claim: str, stated: str, ours: float, otherwise: str) -> Check:
     >>> printed("ratio", "4.6e6", 4.5517e6, "").holds
     True
     """
-    return Check(claim, rounds_to(ours, stated), otherwise, stated, float(ours))
+    return Check(claim, rounds_to(ours, stated), otherwise, stated, float(ours), sure)
 
 
-def near(claim: str, stated: str, ours: float, within: float, otherwise: str) -> Check:
-    """A number that was read off a drawing or is called approximate: it is matched within a share of itself."""
+def near(claim: str, stated: str, ours: float, otherwise: str, error: float = 0.0, sure: bool = True) -> Check:
+    """A number that was measured, read off a drawing or is called approximate: it is matched within a tenth of itself.
+
+    `error` is the standard error of ours, where it is measured too; three of them are allowed in addition.
+    """
     number = float(stated)
-    return Check(claim, bool(abs(ours - number) <= within * abs(number)), otherwise, stated, float(ours))
+    return Check(claim, bool(abs(ours - number) <= ABOUT * abs(number) + 3 * error), otherwise, stated, float(ours), sure)
 
 
 def rounds_to(number: float, stated: str) -> bool:

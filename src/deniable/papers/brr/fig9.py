@@ -64,10 +64,9 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         )
         checks.append(
             near(
-                f"{name}: error at epsilon 5 over that with Laplace noise (within a fifth)",
+                f"{name}: error at epsilon 5 over that with Laplace noise",
                 stated,
                 float(first / second),
-                0.2,
                 why,
             )
         )

@@ -124,9 +124,7 @@ def size_checks(costs: dict[str, Cost], size: int, linear: bool = True) -> list[
     if linear:
         checks.insert(
             0,
-            near(
-                "bits for each differing coordinate, about 2 (within a quarter)", "2", slope(cost), 0.25, "the text rounds"
-            ),
+            near("bits for each differing coordinate", "2", slope(cost), "the text rounds"),
         )
     return checks
 
