@@ -22,7 +22,7 @@ from deniable.learning.learner import (
     coins_from,
     scaled,
 )
-from deniable.learning.local_trees import LeafReports
+from deniable.learning.local_trees import PARTS, LeafReports
 from deniable.learning.noise import geometric, step_odds
 from deniable.learning.tree import SPLIT_SENSITIVITY, Tree, grow
 from deniable.mechanisms import Bipartite, Coarsened
@@ -52,8 +52,11 @@ class PrivateGBDTRegressor(Learner):
       change one person can make in the smallest leaf, clip / (1 + regular).
     - `bipartite`, `coarsened`: the value is released by BRR (Zhang et al. 2025) or by coarsened response.
 
-    `model="local"`: nobody sees anything but reports. Splits are drawn in public, every person is in one tree and sends one
-    report: the residual in their own leaf, hidden among all leaves.
+    `model="local"`: nobody sees anything but reports, one of each person. A fifth of the people tell where targets lie, a
+    fifth where exactly, and the others about trees whose splits are drawn in public, each about one: the residual, with a
+    public sign of their own leaf (`LeafReports`). Of the `trees` as many are grown as this number of people and epsilon can
+    bear, if none all tell about the mean. What is added is what was told less its known noise, so there is no `rate`. Trees
+    of `depth` 1 are best unless there is much of both.
 
     Targets and features need public ranges; what lies outside is moved to the ends.
     """
@@ -190,6 +193,7 @@ class PrivateGBDTRegressor(Learner):
         places, coins = self._places(rows), coins_from(self.seed)
         self.n_features_in_ = rows.shape[1]
         self.trees_: list[Tree] = []
+        self.start_ = 0.0
         if self.model == "local":
             self._fit_local(places, targets, coins)
             return self
@@ -207,9 +211,9 @@ class PrivateGBDTRegressor(Learner):
         return np.minimum((unit * self.bins).astype(np.int64), self.bins - 1)
 
     def _sum(self, places: Ints) -> Floats:
-        total = np.zeros(len(places))
+        total, rate = np.full(len(places), self.start_), self.rate if self.model == "central" else 1.0
         for tree in self.trees_:
-            total += self.rate * tree.told(places)
+            total += rate * tree.told(places)
         return total
 
     def _grow(self, places: Ints, rest: Floats, place: int, coins: Coins) -> Tree:
@@ -247,13 +251,19 @@ class PrivateGBDTRegressor(Learner):
         return np.asarray(release.released(release.perturb(exact, coins)), np.float64)
 
     def _fit_local(self, places: Ints, targets: Floats, coins: Coins) -> None:
-        reports = LeafReports.of(self.epsilon, 1 << self.depth)
-        member = coins.public(self.trees, len(places)) if self.trees > 1 else np.zeros(len(places), np.int64)
-        for turn in range(self.trees):
-            own = member == turn
+        reports, people = LeafReports.of(self.epsilon, 1 << self.depth), len(targets)
+        part = coins.public(PARTS, people)
+        bound = self.clip * reports.bound(people // PARTS)
+        trees = reports.trees(people * (PARTS - 2) // PARTS, self.trees)
+        self.start_ = reports.mean(targets[part == 0], coins)
+        fine = part == 1 if trees else part > 0
+        self.start_ += bound * reports.mean(np.clip((targets[fine] - self.start_) / bound, -1, 1), coins)
+        turn = coins.public(trees, people) if trees > 1 else np.zeros(people, np.int64)
+        for place in range(trees):
+            own = (part > 1) & (turn == place)
             tree = Tree.drawn(self.depth, places.shape[1], self.bins, coins)
-            rest = np.clip(targets[own] - self._sum(places[own]), -self.clip, self.clip) / self.clip
-            tree.values = self.clip * reports.values(tree.leaf(places[own]), rest, coins)
+            rest = np.clip((targets[own] - self._sum(places[own])) / bound, -1, 1)
+            tree.values = bound * reports.values(tree.leaf(places[own]), rest, coins)
             self.trees_.append(tree)
 
     def predict(self, X: ArrayLike) -> Floats:
