@@ -169,7 +169,13 @@ class TestGradients:
     def test_reports_keep_the_budget_and_are_certified(self, way: str) -> None:
         reports = GradientReports(3, 1.0, way)
         assert reports.loss().epsilon() <= 1.0
-        if way in ("unit-codes", "duchi-vector", "bipartite", "coarsened"):  # the others in the tests of their family
+        if way in (
+            "unit-codes",
+            "unit-axes",
+            "duchi-vector",
+            "bipartite",
+            "coarsened",
+        ):  # the others in the tests of their family
             certificate = dn.certify(reports.mechanism)
             assert certificate.holds and certificate.loss.odds == reports.loss().odds
 
@@ -188,7 +194,18 @@ class TestGradients:
         np.testing.assert_allclose(found, gradient, atol=1e-12)
         assert index >= 0
 
-    @pytest.mark.parametrize("way", ["unit-codes", "best", "duchi-vector"])
+    @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0, 8.0])
+    def test_directions_are_the_better_of_two(self, epsilon: float) -> None:
+        """By the exact error of one report: within two percent of naming a direction, and below it for long vectors."""
+        for dimensions in (5, 31, 32, 65, 300):
+            codes, axes, chosen = (
+                GradientReports(dimensions, epsilon, way).mechanism for way in ("unit-codes", "unit-axes", "directions")
+            )
+            assert isinstance(codes, dn.UnitCodes) and isinstance(axes, dn.UnitAxes) and isinstance(chosen, dn.UnitCodes)
+            assert chosen == (codes if dimensions < 32 else axes)
+            assert chosen.error <= codes.error * (1.02 if dimensions < 64 else 1.0)
+
+    @pytest.mark.parametrize("way", ["unit-codes", "unit-axes", "best", "duchi-vector"])
     def test_the_mean_is_right(self, way: str) -> None:
         """Fixed coins; 40 numbers within six standard errors, which chance misses less than once in 1e7."""
         rows = np.tile([0.5, -0.2, 0.1, 0.0, 0.3], (2000, 1))

@@ -18,12 +18,21 @@ from deniable.core.tally import Tally
 from deniable.domains import Features, Interval, UnitVectors
 from deniable.errors import InvalidParameter
 from deniable.learning.learner import checked_positive, checked_whole
-from deniable.mechanisms import Bipartite, Coarsened, DuchiVector, FeatureVector, PrivUnit, ReleaseChannel, UnitCodes
+from deniable.mechanisms import (
+    Bipartite,
+    Coarsened,
+    DuchiVector,
+    FeatureVector,
+    PrivUnit,
+    ReleaseChannel,
+    UnitAxes,
+    UnitCodes,
+)
 from deniable.mechanisms.release import Release
 
 Floats = NDArray[np.float64]
 
-BALL = ("unit-codes", "privunit")
+BALL = ("directions", "unit-axes", "unit-codes", "privunit")
 SAMPLED = {
     "duchi": "duchi-1",
     "piecewise": "piecewise-1",
@@ -35,6 +44,7 @@ RELEASES: dict[str, Any] = {"bipartite": Bipartite, "coarsened": Coarsened, "lap
 WAYS = (*BALL, *SAMPLED, "duchi-vector", *RELEASES)
 STEPS = 100  # of the grid of a release
 CODES = 32  # directions that a person looks at
+SHORT = 32  # dimensions below which naming one of these has less noise than naming an axis
 
 
 @dataclass(frozen=True)
@@ -43,7 +53,9 @@ class GradientReports:
 
     `way` is one of
 
-    - `unit-codes`, `privunit`: the whole vector. It is given one number more, so that it has length `clip` whatever it was.
+    - `unit-axes`, `unit-codes`, `privunit`: the whole vector. It is given one number more, so that it has length `clip`
+      whatever it was. `directions` is `unit-codes` for short vectors and `unit-axes`, which is quicker, for long ones: the
+      one with the smaller error.
     - `duchi`, `piecewise`, `hybrid`, `three-outputs`, `best`: few coordinates, drawn at random, each cut to [-reach, reach];
       `duchi-vector`: all signs together.
     - `bipartite`, `coarsened`, `laplace`: one coordinate, drawn at random, released by BRR, by coarsened response or by
@@ -54,7 +66,7 @@ class GradientReports:
 
     dimensions: int
     epsilon: float
-    way: str = "unit-codes"
+    way: str = "directions"
     clip: float = 1.0
     reach: float = 0.0
 
@@ -72,7 +84,9 @@ class GradientReports:
     def mechanism(self) -> Mechanism:
         """The mechanism that every device runs; of a release, for the one coordinate that was drawn."""
         d, epsilon = self.dimensions, self.epsilon
-        if self.way == "unit-codes":
+        if self.way == "unit-axes" or (self.way == "directions" and d >= SHORT):
+            return UnitAxes(UnitVectors(d + 1), epsilon)
+        if self.way in ("unit-codes", "directions"):
             return UnitCodes(UnitVectors(d + 1), epsilon, codes=CODES if epsilon < 3 else 4 * CODES)
         if self.way == "privunit":
             return PrivUnit(UnitVectors(d + 1), epsilon)
