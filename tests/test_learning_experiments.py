@@ -71,6 +71,17 @@ def test_our_best_is_hardly_below_the_best_of_the_papers(name: str) -> None:
         assert ours + reach + other >= theirs, f"{theirs} of a paper is better than our {ours} at {epsilon}"
 
 
+def test_trees_from_reports_are_nowhere_clearly_worse_than_the_mean() -> None:
+    """The intervals of the local learner and of the mean of all meet, or it is better, at every budget of every table."""
+    tables = committed("learning_trees").split("knowing nothing ")[1:4]
+    for table in tables:
+        floor, reach = (float(number) for number in table.split(".\n")[0].split("±"))
+        local = [scored(line[4], lower=False) for line in rows(table) if line[2].endswith("(local)")]
+        assert len(local) == 4
+        assert all(mean - own <= floor + reach for mean, own in local)
+        assert local[-1][0] + local[-1][1] < floor  # and with the largest budget it has learnt something
+
+
 def compared(text: str) -> list[tuple[float, tuple[float, float], tuple[float, float]]]:
     """Our best and the best of the papers, of each table and at each certified epsilon where a paper stands."""
     found = []
