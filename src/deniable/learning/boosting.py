@@ -14,13 +14,16 @@ from deniable.errors import InvalidParameter
 from deniable.learning.learner import (
     Learner,
     Range,
+    checked_choice,
     checked_features,
     checked_positive,
     checked_range,
     checked_targets,
     checked_whole,
     coins_from,
+    explained,
     scaled,
+    unscaled,
 )
 from deniable.learning.local_trees import PARTS, LeafReports
 from deniable.learning.noise import geometric, step_odds
@@ -101,9 +104,9 @@ class PrivateGBDTRegressor(Learner):
         checked_epsilon(self.epsilon)
         checked_range(self.feature_range, "features")
         checked_range(self.target_range, "targets")
-        for value, allowed in ((self.model, MODELS), (self.leaves, LEAVES), (self.splits, SPLITS)):
-            if value not in allowed:
-                raise InvalidParameter(f"This must be one of {', '.join(allowed)}.")
+        checked_choice(self.model, MODELS, "The model is")
+        checked_choice(self.leaves, LEAVES, "Leaves are told as")
+        checked_choice(self.splits, SPLITS, "Splits are")
         checked_whole(self.trees, "The number of trees")
         checked_whole(self.disjoint, "The number of trees in a group", 1, self.trees)
         checked_whole(self.depth, "The depth", 1, 12)
@@ -270,10 +273,8 @@ class PrivateGBDTRegressor(Learner):
         """The predicted targets, in their public range."""
         self._fitted("trees_")
         places = self._places(checked_features(X, self.n_features_in_))
-        low, high = checked_range(self.target_range, "targets")
-        return np.asarray(low + (np.clip(self._sum(places), -1, 1) + 1) / 2 * (high - low))
+        return unscaled(self._sum(places), checked_range(self.target_range, "targets"))
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
         """The share of the targets' variance that is explained, as scikit-learn counts it."""
-        truth = np.asarray(y, np.float64)
-        return float(1 - ((truth - self.predict(X)) ** 2).sum() / ((truth - truth.mean()) ** 2).sum())
+        return explained(y, self.predict(X))

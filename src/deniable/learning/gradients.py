@@ -16,8 +16,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.odds import checked_epsilon, rounded_down
 from deniable.core.tally import Tally
 from deniable.domains import Features, Interval, UnitVectors
-from deniable.errors import InvalidParameter
-from deniable.learning.learner import checked_positive, checked_whole
+from deniable.learning.learner import checked_choice, checked_positive, checked_whole
 from deniable.mechanisms import (
     Bipartite,
     Coarsened,
@@ -73,8 +72,7 @@ class GradientReports:
     def __post_init__(self) -> None:
         checked_epsilon(self.epsilon)
         checked_whole(self.dimensions, "The number of dimensions", 1, 1 << 16)
-        if self.way not in WAYS:
-            raise InvalidParameter(f"Gradients are reported in one of these ways: {', '.join(WAYS)}.")
+        checked_choice(self.way, WAYS, "Gradients are reported by")
         checked_positive(self.clip, "The clip")
         if self.reach == 0:  # a vector of length `clip` that is spread evenly has coordinates of clip / sqrt(d)
             object.__setattr__(self, "reach", self.clip * min(1.0, 3 / math.sqrt(self.dimensions)))
