@@ -32,7 +32,7 @@ Ints = NDArray[np.int64]
 
 CONSTANT = 0.5  # beside a direction of length one: what tells how many people are in each class
 WELL = 0.15  # the squared error of the middle, of vectors of length one, below which it is worth asking for
-PRIOR = 0.2  # the part of the spread of vectors that is between classes, thought likely before anybody has told anything
+PRIOR = 0.05  # the part of the spread of vectors that is between classes, thought likely before anybody has told anything
 WIDE = 30.0  # how much wider than in other directions vectors may be spread between classes; what is more is cut
 APART = 0.1  # of the people, asked for the middle, and as many for the spread, where that is worth it
 ROWS = 1 << 12  # people at a time
@@ -171,7 +171,7 @@ class PrivateMeansClassifier(Learner):
         shares, overall, means = self.shares_, told.sum(axis=0), told / self.shares_[:, None]
         # How far one number of the mean of a class is from that of all: its noise, and its size for means of variance 1.
         noises, sizes = ((1 / shares - 1) ** 2 + classes - 1) * noise, (1 - shares) ** 2 + shares @ shares - shares**2
-        # The variance of means is told with an error too; weighed against what is usual, a fifth of all spread.
+        # The variance of means is told with an error too; weighed against what is usual, a little of all spread.
         size, usual, doubt = float(shares @ sizes), PRIOR / d, float(shares @ noises) * (2 / (means.size - d)) ** 0.5
         apart = float(shares @ ((means - overall) ** 2).mean(axis=1) - shares @ noises)
         keep = sizes * (apart := max(weighed(apart / size, doubt / size, usual), usual / 100)) / (sizes * apart + noises)
