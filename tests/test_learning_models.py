@@ -505,6 +505,20 @@ class TestLocalLeaves:
             worse.append(float(((told - targets) ** 2).mean() - targets.var()))
         assert np.mean(worse) < min(9 * LeafReports.of(epsilon, 2).square / 600, 0.2)
 
+    @pytest.mark.parametrize(("people", "trees"), [(30, 0), (2000, 5)])
+    def test_everybody_reports_once(self, people: int, trees: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Whatever is grown: the loss is that of one report because there is one."""
+        sent, true = list[int](), LeafReports.told
+
+        def told(self: LeafReports, numbers: np.ndarray, coins: dn.Coins) -> np.ndarray:
+            sent.append(len(numbers))
+            return true(self, numbers, coins)
+
+        monkeypatch.setattr(LeafReports, "told", told)
+        learner = PrivateGBDTRegressor(0.5, (-1, 1), (4, 18), "local", trees=5, depth=1, seed=2)
+        learner.set_params(epsilon=4.0 if trees else 0.5).fit(FEATURES[:people], TARGET[:people])
+        assert sum(sent) == people and len(learner.trees_) == trees and len(sent) == 2 + trees
+
     def test_too_few_people_say_nothing(self) -> None:
         assert not LeafReports.of(1.0, 4).values(np.zeros(0, np.int64), np.ones(0), dn.SeededCoins(1)).any()
         one = PrivateGBDTRegressor(1.0, (-1, 1), (0, 1), "local", seed=1).fit(FEATURES[:1], TARGET[:1])
