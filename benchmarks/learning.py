@@ -19,8 +19,8 @@ from deniable.learning.network import Network
 
 Floats = npt.NDArray[np.float64]
 
-LENGTH, CLASSES, CLIENTS, ROUNDS, WEIGHTS = 384, 4, 20, 5, 1000
-SLOW = 200  # vectors at a time, since comparing one with 128 directions takes milliseconds
+LENGTH, CLASSES, CLIENTS, ROUNDS, WEIGHTS = 384, 4, 20, 2, 1000
+SLOW = 100  # vectors at a time, since comparing one with 128 directions takes milliseconds
 TREES = {"trees": 5, "depth": 3, "rate": 0.5}
 WITH_NOISE, WITHOUT = "numpy, noise that is not secure", "numpy, without privacy"
 
