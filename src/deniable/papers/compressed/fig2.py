@@ -14,7 +14,7 @@ FIGURE = Figure("compressed/fig2", "Compressed RR", "bits of a message against e
 
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """Messages of some people on ratings."""
-    return sweep.result("epsilon", sweep.BUDGETS, quick, seed, data, pace, times=False)
+    return sweep.bits_result("epsilon", sweep.BUDGETS, quick, seed, data, pace)
 
 
 def plot(result: Result) -> "pictures.Figure":

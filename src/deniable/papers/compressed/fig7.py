@@ -14,7 +14,7 @@ FIGURE = Figure("compressed/fig7", "Compressed RR", "bits of a message against b
 
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """Messages of some people on ratings."""
-    return sweep.result("beta", sweep.BETAS, quick, seed, data, pace, times=False)
+    return sweep.bits_result("beta", sweep.BETAS, quick, seed, data, pace)
 
 
 def plot(result: Result) -> "pictures.Figure":

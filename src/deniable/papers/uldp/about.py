@@ -140,8 +140,8 @@ The published mechanisms need two sensitive answer
     Erratum(
         "ULDP E12",
         '"uSS consistently achieves the lowest MSE."',
-        "uHR has less for small epsilon and many open answers, by the exact variances of both. Its estimator is the only "
-        "unbiased one that is linear in its two counts, so it is that of its authors.",
+        "uHR has less for small epsilon and many open answers, by the exact variances of both; no other estimator "
+        "that is linear in the two counts of uHR is unbiased.",
         """
 >>> from deniable.papers.uldp.mechanisms import total
 >>> [round(total(sized(name, 25, 1.0, 0.95), 0.95), 1) for name in ("uSS", "uHR")]
@@ -151,8 +151,9 @@ The published mechanisms need two sensitive answer
 )
 
 
-def _largest(name: str, size: int, parameter: int, epsilon: float) -> Fraction:
-    return told_beside(name, size, Fraction(parameter), odds_below(epsilon))
+def _largest(size: int, epsilon: float, share: float) -> float:
+    """z of uSS at the best k."""
+    return float(told_beside("uSS", size, Fraction(best_subset(size, epsilon, share)), odds_below(epsilon)))
 
 
 def _sensitive_share() -> float:
@@ -188,20 +189,13 @@ STATED = (
         lambda: hashed_epsilon(230, 2.0, 0.77),
         "ULDP E1",
     ),
-    *(
-        Stated(
-            "Section 6.3", f"z* of {name} for Normal at epsilon 0.5", stated, lambda name=name: told_at(name, 230, 0.5, 0.77)
-        )
-        for name, stated in (("uSS", "0.20"), ("uUE", "0.0028"), ("uLH", "0.18"))
-    ),
+    Stated("Section 6.3", "z* of uSS for Normal at epsilon 0.5", "0.20", lambda: told_at("uSS", 230, 0.5, 0.77)),
+    Stated("Section 6.3", "z* of uUE for Normal at epsilon 0.5", "0.0028", lambda: told_at("uUE", 230, 0.5, 0.77)),
+    Stated("Section 6.3", "z* of uLH for Normal at epsilon 0.5", "0.18", lambda: told_at("uLH", 230, 0.5, 0.77)),
     Stated("Section 6.4", "best k of uSS for Foursquare above epsilon 3.5", "1", lambda: best_subset(25, 3.51, 0.95)),
-    Stated(
-        "Section 6.4", "largest z of uSS there", "0", lambda: float(_largest("uSS", 25, best_subset(25, 3.51, 0.95), 3.51))
-    ),
+    Stated("Section 6.4", "largest z of uSS for Foursquare there", "0", lambda: _largest(25, 3.51, 0.95)),
     Stated("Section 6.4", "best k of uSS for Drug above epsilon 0", "1", lambda: best_subset(3, 0.01, 0.78)),
-    Stated(
-        "Section 6.4", "largest z of uSS there", "0", lambda: float(_largest("uSS", 3, best_subset(3, 0.01, 0.78), 0.01))
-    ),
+    Stated("Section 6.4", "largest z of uSS for Drug there", "0", lambda: _largest(3, 0.01, 0.78)),
 )
 
 PAPER = Paper(

@@ -48,7 +48,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             f"{each}: error with a pilot over that with the true share, on average",
             "1",
             extra[each][0],
-            f"a twentieth of the answers is discarded, which alone is a factor of {lost:.3f}, and the pilot misses the share",
+            f"a twentieth of the answers is discarded, a factor of {lost:.3f} alone, and the pilot misses the share",
             extra[each][1],
             sure=False,
         )

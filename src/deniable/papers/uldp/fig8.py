@@ -58,7 +58,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         claimed(
             "uUE is not always better than uRAP on Foursquare and on Normal (worse by 3 standard errors somewhere)",
             worse["Foursquare"] > 0 and worse["Normal"] > 0,
-            f"it is worse on Foursquare in {worse['Foursquare']} and on Normal in {worse['Normal']} of {len(cases) // 4} cases",
+            f"it is worse in {worse['Foursquare']} and {worse['Normal']} of {len(cases) // len(STATED)} cases",
         ),
         claimed(
             "uHR has the least error of the six on Foursquare, on average",

@@ -94,8 +94,8 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         claimed(
             "uLH has the shortest reports",
             bits["uLH"] == min(bits[name] for name in PUBLISHED),
-            f"{', '.join(name for name in PUBLISHED if bits[name] < bits['uLH'])} has shorter ones: a report of uLH must name "
-            f"its hash function, {bits['uLH']:g} bits and not {float(found['uLH'][1]):.1f} (erratum ULDP E7)",
+            f"{', '.join(name for name in PUBLISHED if bits[name] < bits['uLH'])} has shorter ones: a report of uLH must "
+            f"name its hash function, {bits['uLH']:g} bits and not {float(found['uLH'][1]):.1f} (erratum ULDP E7)",
         ),
     )
     note = (
