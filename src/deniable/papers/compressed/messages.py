@@ -1,7 +1,7 @@
 """Bits and times of compressed messages, person by person: as published, and ours.
 
-The bits of the published protocol follow from the law of its labels, which our encoder draws thousands of times faster; its
-times are those of its own encoder, run for fewer people.
+The bits of the published protocol follow from the law of its labels, which our encoder draws too and much faster; its times
+are those of its own encoder, run for fewer people.
 """
 
 import math
@@ -42,7 +42,7 @@ LEAK = "the number of chunks tells how many coordinates differ, so nothing is pr
 
 @dataclass(frozen=True)
 class Published(PublishedCompressed):
-    """The published chunks with our encoder: labels of the same law, found thousands of times faster."""
+    """The published chunks with our encoder: labels of the same law, found much faster."""
 
     def _labels(self, *given: object) -> Ints:
         return Compressed._labels(self, *given)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ them is sent. The noise of compressed response is scaled with e^x of the second 
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,9 +74,15 @@ class AsProgrammed:
         eps, degrees = self.split.for_second_round, self.graph.degrees
         scales = self.noisy(coins) / eps / math.tanh(eps / 2)
         chunks = np.maximum(1, np.ceil(beta * channel.epsilon * degrees))
-        mean = mixed_index_law(channel, alpha, float(degrees.sum() / chunks.sum())).mean_log()
+        cost = chunk_cost(channel, alpha, float(degrees.sum() / chunks.sum()))
         answered = plain_response(self.graph, channel.epsilon, coins)  # of the same law as the compressed one
         found = second_round(self.graph, answered, with_local=False).counts(answered.channel)
         estimate = float((found + noise.laplace(scales, coins)).sum())
-        bits = float(chunks.sum()) * (mean + math.log2(1 + mean) + 2)
-        return estimate, bits, 2 * float((scales**2).sum()) + channel.noise * self.graph.shared_pairs()
+        return estimate, float(chunks.sum()) * cost, 2 * float((scales**2).sum()) + channel.noise * self.graph.shared_pairs()
+
+
+@lru_cache(maxsize=8)
+def chunk_cost(channel: Channel, alpha: float, load: float) -> float:
+    """E[log2 K] + log2(1 + E[log2 K]) + 2, what the paper counts for a chunk."""
+    mean = mixed_index_law(channel, alpha, load).mean_log()
+    return mean + math.log2(1 + mean) + 2

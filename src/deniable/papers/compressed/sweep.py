@@ -17,7 +17,7 @@ FEW, MANY = 40, 1000
 HEAPS = 15, 40  # people for whom the published encoder is run
 BUDGETS, BETAS = (0.5, 1.0, 2.0, 4.0), (1.0, 2.0, 4.0, 8.0)
 COLUMNS = ("differing", "way", "bits", "milliseconds", "points ranked")
-LOADS = (0, 1, 2, 4)  # differing coordinates of a chunk for which the bound is checked
+LOADS = (0, 1, 2)  # differing coordinates of a chunk for which the bound is checked
 
 
 def bits_result(setting: str, values: Sequence[float], quick: bool, seed: int, data: Data, pace: Pace) -> Result:

@@ -27,7 +27,7 @@ OURS = "uSS lean, merged"
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """The paper discards the pilot's answers; ours are kept."""
     rows, notes = [], []
-    people, repeats = pace.times(quick, *PEOPLE), max(2, pace.times(quick, 5, 50))
+    people, repeats = pace.times(quick, *PEOPLE), pace.times(quick, 5, 50)
     for name in pace.over(list(STATED)):
         held = histogram(data, name, seed)
         notes.append(held.note)
@@ -38,7 +38,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
                 step = merged if each == OURS else discarded
                 errors = np.array([step(held, each, epsilon, people, seed, number) for number in range(repeats)])
                 known = collector("uSS lean" if each == OURS else each, len(truth), held.sensitive, epsilon, share)
-                spread = float(errors.std(ddof=1) / np.sqrt(repeats))
+                spread = float(errors.std(ddof=1) / np.sqrt(repeats)) if repeats > 1 else 0.0
                 rows.append((name, epsilon, each, float(errors.mean()), spread, float(known.noise(truth).sum())))
     table = Result(COLUMNS, rows, (claimed("", True, ""),))
     extra = {each: over_known(table, each) for each in (*FAMILIES, OURS)}

@@ -20,7 +20,7 @@ def judged(
 ) -> tuple[list[Row], list[str]]:
     """Rows of data, epsilon, mechanism, and mean and standard error of each metric; and notes on the data."""
     rows, notes = list[Row](), []
-    people, repeats = pace.times(quick, *PEOPLE), max(2, pace.times(quick, 5, 50))
+    people, repeats = pace.times(quick, *PEOPLE), pace.times(quick, 5, 50)
     for name in pace.over([each for each in STATED if each in sets]):
         held = histogram(data, name, seed)
         notes.append(held.note)
@@ -30,7 +30,8 @@ def judged(
                 cells: list[float] = []
                 for metric in metrics.values():
                     found = [metric(measured.truth, values) for values in measured.estimates]
-                    cells += [float(np.mean(found)), float(np.std(found, ddof=1) / np.sqrt(repeats))]
+                    spread = float(np.std(found, ddof=1) / np.sqrt(repeats)) if repeats > 1 else 0.0
+                    cells += [float(np.mean(found)), spread]
                 rows.append((name, epsilon, each, *cells))
     notes.append(f"{people:,} people at most, {repeats} collections each")
     return rows, notes
