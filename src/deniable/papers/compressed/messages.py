@@ -140,8 +140,8 @@ def size_checks(costs: dict[str, Cost], work: Work, size: int) -> list[Check]:
 
     def lower(claim: str, than: Floats) -> Check:
         few = cost.differing[cost.bits >= than]
-        why = f"it is not for {len(few)} of {len(than)} people, who have {few.min()} to {few.max()}" if len(few) else "-"
-        return claimed(claim, len(few) == 0, why)
+        among = f", who have {few.min()} to {few.max()} coordinates" if len(few) else ""
+        return claimed(claim, len(few) == 0, f"it is not for {len(few)} of {len(than)} people{among}")
 
     if len(work.ranked) > 2 and np.ptp(work.differing):
         rising = float(np.corrcoef(np.log(work.differing), np.log(work.ranked))[0, 1])

@@ -86,8 +86,11 @@ Fraction(1, 2)
         "Table 1: a report of uLH takes log2(e^epsilon + d - s) bits.",
         "It must also name its hash function, by Definition 5; the paper has 100,000 of them, 17 bits.",
         """
->>> sized("uLH", 400, 3.0, 0.5, 600).layout.bits > 10 > math.log2(math.exp(3) + 600)
-True
+>>> functions, buckets, opened = 100_000, round(math.exp(3) + 1), 600
+>>> round(math.log2(math.exp(3) + opened), 1), round(math.log2(functions * buckets + opened), 1)    # claimed, Definition 5
+(9.3, 21.0)
+>>> sized("uLH", 400, 3.0, 0.5, opened).layout.bits            # with functions that can be named
+34
 """,
     ),
     Erratum(
@@ -108,11 +111,12 @@ True
         "The formulas of uSS hold for one sensitive answer.",
         "They divide 0 by 0 there.",
         """
->>> try:
-...     dn.PublishedUtility(dn.SubsetSelection, dn.Categories(range(3)), [0], 1.0)
-... except dn.InvalidParameter as error:
-...     print(str(error)[:50])
-The published mechanisms need two sensitive answer
+>>> k, s, odds = 1, 1, 3
+>>> k * (k * odds + s - k - odds), (k * odds + s - k) * (s - 1)        # above and below the line of q* in Section 5.1
+(0, 0)
+>>> single = dn.UtilityOptimized(dn.SubsetSelection, dn.Categories(range(3)), [0], math.log(odds))
+>>> dn.certify(single).holds, round(1 - single.told_share, 3)          # an open answer is hidden once in e^epsilon times
+(True, 0.333)
 """,
     ),
     Erratum(

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.papers.figure import coins_for
+from deniable.papers.figure import random_for
 from deniable.papers.histograms import Histogram
 from deniable.papers.uldp.collect import Collector, collector
 
@@ -25,9 +25,8 @@ def expected_error(told: float, share: float, people: int) -> float:
 
 def divided(counts: Ints, seed: int, *what: object) -> tuple[Ints, Ints]:
     """How many people of each answer are among a random twentieth, and among the others."""
-    answers = np.repeat(np.arange(len(counts)), counts)
-    order = np.argsort(coins_for(seed, "pilot", *what).below(1 << 50, len(answers)), kind="stable")
-    first = np.bincount(answers[order[: round(PILOT * len(answers))]], minlength=len(counts))
+    random, size = random_for(seed, "pilot", *what), round(PILOT * int(counts.sum()))
+    first = random.multivariate_hypergeometric(counts, size, method="marginals")
     return first, counts - first
 
 
