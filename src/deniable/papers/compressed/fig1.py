@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
 FIGURE = Figure(
-    "compressed/fig1", "Compressed RR", "bits and time of a message against the number of ratings", seconds=12, minutes=1
+    "compressed/fig1", "Compressed RR", "bits and time of a message against the number of ratings", seconds=6, minutes=0.3
 )
 
 

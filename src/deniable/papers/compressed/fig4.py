@@ -18,7 +18,7 @@ from deniable.sparse.common import common_with
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("compressed/fig4", "Compressed RR", "error of the number of common films", seconds=8, minutes=1)
+FIGURE = Figure("compressed/fig4", "Compressed RR", "error of the number of common films", seconds=4, minutes=0.3)
 COLUMNS = ("pair", "common", "own films", "way", "absolute error", "exact standard error")
 PLAIN = "plain response"
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
 FIGURE = Figure(
-    "compressed/fig5", "Compressed RR", "bits and time of a message against the number of variants", seconds=12, minutes=4
+    "compressed/fig5", "Compressed RR", "bits and time of a message against the number of variants", seconds=4, minutes=1
 )
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
 FIGURE = Figure(
-    "compressed/fig6", "Compressed RR", "error of the number of triangles against the download", seconds=40, minutes=6
+    "compressed/fig6", "Compressed RR", "error of the number of triangles against the download", seconds=26, minutes=3
 )
 COLUMNS = ("method", "setting", "kbit", "standard error", "measured error")
 EPSILON = 1.0

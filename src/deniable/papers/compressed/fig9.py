@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
 FIGURE = Figure(
-    "compressed/fig9", "Compressed RR", "bits and time of a message against the number of friends", seconds=10, minutes=1
+    "compressed/fig9", "Compressed RR", "bits and time of a message against the number of friends", seconds=5, minutes=0.3
 )
 
 

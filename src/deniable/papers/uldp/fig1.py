@@ -13,7 +13,9 @@ from deniable.papers.uldp.mechanisms import best_buckets, hashed_epsilon, sized,
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("uldp/fig1", "ULDP", "error and bits of a report against the number of sensitive answers", seconds=3)
+FIGURE = Figure(
+    "uldp/fig1", "ULDP", "error and bits of a report against the number of sensitive answers", seconds=1, minutes=0.1
+)
 COLUMNS = ("sensitive answers", "mechanism", "n x MSE", "bits of a report", "true epsilon")
 EPSILON, SHARE, ANSWERS, SIZES = 2.0, 0.5, 1000, (10, 25, 50, 100, 200, 400, 800)
 NAMES = ("uRR", "uRAP", "uHR", "uLH", "uSS lean", "block design")

@@ -14,7 +14,7 @@ from deniable.papers.uldp.mechanisms import LEAN, PUBLISHED
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("uldp/fig5", "ULDP", "measured error against the share of sensitive answers", seconds=20, minutes=25)
+FIGURE = Figure("uldp/fig5", "ULDP", "measured error against the share of sensitive answers", seconds=7, minutes=10)
 COLUMNS = ("data", "sensitive share", "mechanism", "n x MSE", "standard error", "exact")
 EPSILON, SHARES, PEOPLE = 2.0, (0.2, 0.4, 0.6, 0.8, 0.99), (20_000, 200_000)
 NAMES = (*PUBLISHED, "uSS lean", "uRAP lean")

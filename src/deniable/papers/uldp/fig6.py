@@ -18,7 +18,7 @@ from deniable.wrappers.pilot import Pilot
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("uldp/fig6", "ULDP", "error with an open share from a pilot, and with the true one", seconds=15, minutes=20)
+FIGURE = Figure("uldp/fig6", "ULDP", "error with an open share from a pilot, and with the true one", seconds=13, minutes=20)
 COLUMNS = ("data", "epsilon", "mechanism", "n x MSE, pilot", "standard error", "n x MSE, known")
 PEOPLE = 20_000, 200_000
 OURS = "uSS lean, merged"

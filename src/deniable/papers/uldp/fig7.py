@@ -17,7 +17,7 @@ from deniable.wrappers.published import disguise, published_error, published_opt
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("uldp/fig7", "ULDP", "error saved by the largest z, exactly", seconds=1)
+FIGURE = Figure("uldp/fig7", "ULDP", "error saved by the largest z, exactly", seconds=1, minutes=0.1)
 COLUMNS = ("data", "epsilon", "mechanism", "n x MSE, z = 0", "n x MSE, largest z", "saved %")
 APART = (("Foursquare", "uSS"), ("Drug", "uSS"))  # which the text treats apart: (a) and (g)
 

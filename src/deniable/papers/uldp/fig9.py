@@ -13,7 +13,7 @@ from deniable.papers.uldp.metrics import average, judged
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("uldp/fig9", "ULDP", "F1 and NDCG of the 30 most frequent answers", seconds=8, minutes=20)
+FIGURE = Figure("uldp/fig9", "ULDP", "F1 and NDCG of the 30 most frequent answers", seconds=5, minutes=12)
 COLUMNS = ("data", "epsilon", "mechanism", "F1", "F1 error", "NDCG", "NDCG error")
 TOP, SETS = 30, ("Foursquare", "Census", "Normal")
 

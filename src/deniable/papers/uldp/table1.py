@@ -12,7 +12,9 @@ from deniable.wrappers.published import published_optimum
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("uldp/table1", "ULDP", "bits of a report, and how the error grows with s and epsilon", seconds=2)
+FIGURE = Figure(
+    "uldp/table1", "ULDP", "bits of a report, and how the error grows with s and epsilon", seconds=1, minutes=0.1
+)
 COLUMNS = (
     "mechanism",
     "bits by the formula",
