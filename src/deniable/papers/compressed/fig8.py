@@ -19,4 +19,4 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
 
 def plot(result: Result) -> "pictures.Figure":
     """Quartiles over people."""
-    return drawing.by_setting(result, "beta", "milliseconds", "milliseconds of one core")
+    return drawing.by_setting(result, "beta", "milliseconds", "milliseconds")
