@@ -20,12 +20,12 @@ from deniable.papers.figure import Result, claimed, random_for
 from deniable.papers.histograms import STATED, histogram
 from deniable.papers.lists import Lists
 from deniable.papers.uldp import fig4, table2
-from deniable.papers.uldp.collect import Independent, Reported, collector, measure, over_exact
-from deniable.papers.uldp.mechanisms import best_buckets, hashed, sized, stated_error, total
+from deniable.papers.uldp.collect import Independent, Reported, collector, measure, over_exact, told_at
+from deniable.papers.uldp.mechanisms import best_buckets, best_subset, hashed, sized, stated_error, total
 from deniable.papers.uldp.pilot import divided, expected_error
 from deniable.sparse.channel import Channel
 from deniable.sparse.index_law import index_law
-from deniable.wrappers.published import disguise, told_beside
+from deniable.wrappers.published import disguise, published_optimum, told_beside
 from tests.test_sparse_law import is_likely
 
 TINY = Pace(0.02)
@@ -118,13 +118,13 @@ class TestPublishedEstimators:
     def test_formulas_of_the_text(self) -> None:
         """Eqs. 35, 41 and 47 as printed, against Eq. 28 and against the exact variances."""
         e, s, t = math.exp(1.5), 30, 0.77
-        k = sized("uSS", s, 1.5, t).base.size
+        k = best_subset(s, 1.5, t)
         first = (k * e - e + s - k) * (k * e - k + s - 1) / (k * (s - k) * (e - 1) ** 2)
         second = (k * (1 - k) * (e - 1) + (s - 1) * (s - 2 * k)) / (k * (s - k) * (e - 1))
         assert s * first + (1 - t) * second + t * s / (k * (e - 1)) == pytest.approx(
             stated_error("uSS", s, 1.5, t), rel=1e-6
         )
-        p = float(sized("uUE", s, 1.5, t).base.p)
+        p = published_optimum(s, e, t)["p"]
         eq41 = s * e / (p * (1 - p) * (e - 1) ** 2) + (1 - t) * (p**2 - e * (1 - p) ** 2) / (p * (p - 1) * (e - 1))
         assert eq41 + t * s / (e - 1) == pytest.approx(stated_error("uUE", s, 1.5, t), rel=1e-6)
         g = best_buckets(s, 1.5, t)
@@ -132,13 +132,12 @@ class TestPublishedEstimators:
         assert eq47 + t * g * s / ((e - 1) * (g + s - 1)) == pytest.approx(hashed(s, 1.5, t, g), rel=1e-6)
 
 
-def urap_reports(p: Fraction, q: Fraction, told: Fraction, answer: int) -> "list[tuple[Fraction, tuple[int, ...]]]":
+def urap_reports(p: Fraction, q: Fraction, told: Fraction, answer: int) -> list[tuple[Fraction, tuple[int, ...]]]:
     """All reports of somebody with this answer: three bits, and which open answer is told."""
     found = []
     for bits in product((0, 1), repeat=3):
-        chance = math.prod(
-            (p if place == answer else q) if bit else 1 - (p if place == answer else q) for place, bit in enumerate(bits)
-        )
+        chances = [p if place == answer else q for place in range(3)]
+        chance = math.prod((one if bit else 1 - one for one, bit in zip(chances, bits, strict=True)), start=Fraction(1))
         if answer < 3:
             found.append((chance, (*bits, 0, 0)))
         else:
@@ -248,17 +247,15 @@ class TestPlantedErrors:
 
     def test_another_p(self, monkeypatch: pytest.MonkeyPatch) -> None:
         before = [check.holds for check in fig4.parameters()]
-        right = fig4.published_optimum
         monkeypatch.setattr(
-            fig4, "published_optimum", lambda *given: {key: 1.2 * value for key, value in right(*given).items()}
+            fig4, "published_optimum", lambda *given: {key: 1.2 * value for key, value in published_optimum(*given).items()}
         )
         after = [check.holds for check in fig4.parameters()]
         assert before == [True, True, True, False] and after == [True, True, False, False]
 
     def test_another_share_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
         assert all(check.holds for check in table2.stated_shares())
-        right = table2.told_at
-        monkeypatch.setattr(table2, "told_at", lambda *given: 1.1 * right(*given))
+        monkeypatch.setattr(table2, "told_at", lambda *given: 1.1 * told_at(*given))
         assert not any(check.holds for check in table2.stated_shares())
 
     def test_uss_would_be_best_without_uhr(self) -> None:
