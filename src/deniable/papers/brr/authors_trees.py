@@ -77,7 +77,7 @@ class Program:
                 cut = cut + self.random.laplace(0, 2 * clip / self.leaf_epsilon, len(cut))
             case "bipartite":
                 shown = np.clip(cut / clip, -1, 1)
-                cut = clip * np.array(self.release.released(self.release.perturb(shown, self.coins)), np.float64)
+                cut = clip * (2 * self.release.perturb(shown, self.coins).columns["value"] / STEPS - 1)
         return float(cut.sum() / (len(cut) + REGULAR))
 
     def grow(self, places: Ints, rest: Floats, clip: float, depth: int = 0) -> Grown:
