@@ -30,7 +30,7 @@ THOUSAND, EPOCHS, POINTS = 1000, 10, 10  # epochs, and how often the accuracy is
 
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """As published, where nothing is promised, iteration by iteration; and with certified promises, one report of each person."""
-    people, repeats = max(300, pace.times(quick, 10 * BATCH, 60_000)), max(2, pace.times(quick, 3, 5))
+    people, repeats = max(300, pace.times(quick, 7 * BATCH, 60_000)), max(2, pace.times(quick, 3, 5))
     shown = pixels(data, seed, people, min(people, 2000 if quick else 10_000), 2 if quick else 1)
     total = max(1, people // BATCH) * EPOCHS
     every = max(1, total // POINTS)

@@ -46,7 +46,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         if real:
             sizes += size_checks(name, held)
         rounds = pace.times(quick, 2, 4) if name == "abalone" else 1  # it is small
-        most = max(200, pace.times(quick, 4000, 10**6))
+        most = max(200, pace.times(quick, 3000, 10**6))
         for epsilon in FEW if quick else EPSILONS:
             rows += fair(held, most, epsilon, repeats, seed) + as_programmed(held, most, epsilon, rounds, seed)
     found = Result(COLUMNS, rows, (claimed("", True, ""),))
