@@ -123,7 +123,7 @@ class Program:
 
 
 def _success(told: Floats, right: Floats, people: int) -> float:
-    """The mean of the smaller over the larger of what is told and what is right, as the program takes it: over all people."""
+    """The mean of the smaller over the larger of what is told and what is right, as the program has it: over all."""
     small, large = np.minimum(np.abs(told), np.abs(right)), np.maximum(np.abs(told), np.abs(right))
     return float((small / np.maximum(large, 1e-12)).sum() / people)
 
@@ -141,7 +141,7 @@ def places_of(rows: Floats, test: Floats) -> tuple[Ints, Ints]:
 def program_errors(
     rows: Floats, right: Floats, ways: tuple[Way, ...], epsilon: float, split_share: float, rounds: int, seed: int
 ) -> dict[str, Floats]:
-    """The root mean square errors of each way, each of five parts being the test once in every round, in the target's units."""
+    """The root mean square errors of each way, in the target's units; in a round each of five parts is the test once."""
     low, high = float(right.min()), float(right.max())
     scaled = (2 * right - high - low) / (high - low)
     random = np.random.default_rng(seed)

@@ -24,12 +24,17 @@ EPSILONS = (0.3, 0.5, 0.7, 2.0)
 STATED = {0.3: "28", 0.5: "21", 0.7: "12"}  # percent better than with Laplace noise
 NONE, LAPLACE, BRR = "no privacy (NP-SGD)", "Laplace as published (DP-SGD)", "bipartite as published (BRR-SGD)"
 SIGN = "bipartite as published, a thousandth of epsilon"
-FAIR = {"laplace": "Laplace", "bipartite": "bipartite on [-C, C]", "best": "sampled coordinates", "means": "ours: class means"}
+FAIR = {
+    "laplace": "Laplace",
+    "bipartite": "bipartite on [-C, C]",
+    "best": "sampled coordinates",
+    "means": "ours: class means",
+}
 THOUSAND, EPOCHS, POINTS = 1000, 10, 10  # epochs, and how often the accuracy is looked at
 
 
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
-    """As published, where nothing is promised, iteration by iteration; and with certified promises, one report of each person."""
+    """As published, where nothing is promised, step by step; and with certified promises, one report of each person."""
     people, repeats = max(300, pace.times(quick, 7 * BATCH, 60_000)), max(2, pace.times(quick, 3, 5))
     shown = pixels(data, seed, people, min(people, 2000 if quick else 10_000), 2 if quick else 1)
     total = max(1, people // BATCH) * EPOCHS
@@ -57,8 +62,8 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         "at the same certified epsilon"
     )
     settings = (
-        f"as published: batches of {BATCH:,} (those of the authors' program), {total} iterations, a network with 32 hidden units on "
-        f"{shown.rows.shape[1]} numbers of an image, rate {RATE:g} for all; the text tells none of these"
+        f"as published: batches of {BATCH:,} (those of the authors' program), {total} iterations, a network with 32 hidden "
+        f"units on {shown.rows.shape[1]} numbers of an image, rate {RATE:g} for all; the text tells none of these"
     )
     notes = (held.note, settings, "with a certified promise: five rounds of different people, shown at the last iteration")
     return Result(COLUMNS, rows, (*published_checks(courses, repeats), fair_check(fair)), notes, improved=(better,))
@@ -108,8 +113,8 @@ def published_checks(courses: dict[tuple[str, float], Floats], repeats: int) -> 
         claimed(
             "as published: with a smaller budget BRR-SGD is less accurate",
             high - low > 3 * spread,
-            f"it is {100 * low:.0f} % accurate at epsilon 0.3, {100 * high:.0f} % at 2 and {100 * tiny:.0f} % at 0.0003: what it "
-            "learns from are the signs, which are told for sure (erratum BRR A12)",
+            f"it is {100 * low:.0f} % accurate at epsilon 0.3, {100 * high:.0f} % at 2 and {100 * tiny:.0f} % at 0.0003: "
+            "what it learns from are the signs, which are told for sure (erratum BRR A12)",
         ),
         claimed(
             "as published: it fluctuates less than with Laplace noise",
@@ -134,7 +139,10 @@ def fair_check(fair: dict[str, Floats]) -> Check:
     """The same comparison where both keep their promise."""
     ratios = fair[FAIR["bipartite"]][: len(STATED)] / fair[FAIR["laplace"]][: len(STATED)] - 1
     bipartite = ", ".join(f"{100 * each:.0f}" for each in fair[FAIR["bipartite"]][: len(STATED)])
-    apart = [abs(100 * ratio - float(stated)) <= ABOUT * float(stated) for ratio, stated in zip(ratios, STATED.values(), strict=True)]
+    apart = [
+        abs(100 * ratio - float(stated)) <= ABOUT * float(stated)
+        for ratio, stated in zip(ratios, STATED.values(), strict=True)
+    ]
     return claimed(
         "the gains are the same where the promise holds: on [-C, C], each person clipped",
         all(apart),

@@ -80,9 +80,7 @@ def certified(held: Samples, epsilon: float, repeats: int, seed: int) -> list[Ro
     return [*rows, (held.name, epsilon, "most frequent class", most, 0.0, 0.0)]
 
 
-def as_programmed(
-    name: str, held: program.Columns, epsilons: tuple[float, ...], repeats: int, seed: int
-) -> list[Row]:
+def as_programmed(name: str, held: program.Columns, epsilons: tuple[float, ...], repeats: int, seed: int) -> list[Row]:
     """The authors' program; its bipartite noise does not know epsilon, so that it is trained once for all of them."""
 
     def trained(way: str, epsilon: float) -> tuple[float, float]:
@@ -112,7 +110,14 @@ def checks_of(rows: list[Row]) -> list[Check]:
     first, second = (found.numbers("accuracy", data="adult", way=WAYS[way]) for way in ("bipartite", "laplace"))
     why = "the network, the weights of the columns and the number of people learnt from are others here"
     return [
-        near("as programmed: gain over Laplace on adult, points on average", STATED[0], float(gains.mean()), why, float(spread.mean()), False),
+        near(
+            "as programmed: gain over Laplace on adult, points on average",
+            STATED[0],
+            float(gains.mean()),
+            why,
+            float(spread.mean()),
+            False,
+        ),
         near("as programmed: and at epsilon 0.25", STATED[1], float(gains[0]), why, float(spread[0]), False),
         claimed("as programmed: bipartite is better than Laplace at every budget", bool((gains > 0).all()), why, False),
         claimed("as programmed: so it is on bank", bool((bank > 0).all()), why, False),
@@ -125,8 +130,8 @@ def checks_of(rows: list[Row]) -> list[Check]:
         claimed(
             "bipartite is better than Laplace at every budget where features and label are protected",
             bool((fair > 3 * fair_spread).all()),
-            f"at epsilon 0.25 and 3.5 they are {100 * first[0]:.0f} and {100 * first[-1]:.0f} % accurate, with Laplace noise "
-            f"{100 * second[0]:.0f} and {100 * second[-1]:.0f} %",
+            f"at epsilon 0.25 and 3.5 they are {100 * first[0]:.0f} and {100 * first[-1]:.0f} % accurate, with Laplace "
+            f"noise {100 * second[0]:.0f} and {100 * second[-1]:.0f} %",
         ),
     ]
 

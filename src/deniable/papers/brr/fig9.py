@@ -57,8 +57,8 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         claimed(
             "bipartite leaves have a smaller error than Laplace everywhere",
             bool((by[WAYS["bipartite"]] <= by[WAYS["laplace"]]).all()),
-            f"the authors' program adds one and the same Laplace draw to all people of a leaf, so that it cannot average out: "
-            f"the error is {shared.min():.2f} to {shared.max():.2f} of that; with a draw for each person Laplace has "
+            f"the authors' program adds one and the same Laplace draw to all people of a leaf, so that it cannot average "
+            f"out: the error is {shared.min():.2f} to {shared.max():.2f} of that; with a draw for each person Laplace has "
             f"{(own / program[PROGRAM['one draw']]).min():.2f} to {(own / program[PROGRAM['one draw']]).max():.2f} of it "
             "(unfair baseline)",
         ),
@@ -86,9 +86,7 @@ def fair(held: Samples, most: int, epsilon: float, repeats: int, seed: int) -> l
         errors, loss = [], 0.0
         for number in range(repeats):
             settings = OURS if leaves == "sums" else PAPERS
-            made = PrivateGBDTRegressor(
-                epsilon, (held.low, held.high), ends, leaves=leaves, seed=seed + number, **settings
-            )
+            made = PrivateGBDTRegressor(epsilon, (held.low, held.high), ends, leaves=leaves, seed=seed + number, **settings)
             made.fit(own, right)
             errors.append(root_mean_square(truth, made.predict(test)))
             loss = made.privacy_loss().epsilon()
@@ -101,9 +99,7 @@ def as_programmed(held: Samples, most: int, epsilon: float, rounds: int, seed: i
     """The authors' program, and it with the Laplace noise mended."""
     everybody = np.concatenate([held.rows, held.test])[:most]
     right = np.concatenate([held.right, held.test_right])[:most].astype(np.float64)
-    found = program_errors(
-        everybody, right, tuple(PROGRAM), epsilon, SPLIT_SHARES[held.name], rounds, seed
-    )
+    found = program_errors(everybody, right, tuple(PROGRAM), epsilon, SPLIT_SHARES[held.name], rounds, seed)
     return [(held.name, epsilon, told, *summary(found[way]), math.inf) for way, told in PROGRAM.items()]
 
 
@@ -130,8 +126,8 @@ def ratio_check(found: Result, name: str, stated: str) -> Check:
     proven = abs(shared - float(stated)) <= ABOUT * float(stated) + 3 * spread
     why = (
         f"the authors' program adds one and the same Laplace draw to all people of a leaf: then it is {shared:.2f} here "
-        f"(standard error {spread:.2f}){'' if proven else ', though not what is stated'}; with a draw for each person {each:.2f} "
-        "(unfair baseline)"
+        f"(standard error {spread:.2f}){'' if proven else ', though not what is stated'}; with a draw for each person "
+        f"{each:.2f} (unfair baseline)"
     )
     return near(f"{name}: error at epsilon 5 over that with Laplace noise", stated, fair_ratio, why, error, sure=proven)
 

@@ -1,4 +1,4 @@
-"""Networks on perturbed vectors as the authors' program trains them: labels in the clear, and budgets that do not sum to epsilon.
+"""Networks on perturbed vectors as the authors' program trains them: labels in the clear, budgets that sum to more.
 
 Its Laplace noise has a budget of d epsilon for d columns together. Its "bipartite" noise is drawn evenly from a grid of 41
 numbers within a tenth of the range, whatever epsilon is; values further apart than that can be told apart for sure.

@@ -92,8 +92,8 @@ True
     Erratum(
         "RR3 R6",
         "Theorem 4: the variance comes near its least value towards p1 = e^epsilon / 3, p2 = 1/3.",
-        "That point is not private, and no probability from epsilon = ln 3; the largest p1 there is 1 - 2 / (3 e^epsilon). The "
-        "arg min is empty only because p2 = 1/3 and p1 = p2 were left out.",
+        "That point is not private, and no probability from epsilon = ln 3; the largest p1 there is 1 - 2 / (3 e^epsilon). "
+        "The arg min is empty only because p2 = 1/3 and p1 = p2 were left out.",
         """
 >>> third = Fraction(1, 3)
 >>> for p1 in (Fraction(math.e / 3).limit_denominator(10**6) - Fraction(1, 10**6), 1 - 2 / (3 * Fraction(math.e))):
@@ -105,7 +105,7 @@ True
     Erratum(
         "RR3 R7",
         "Eqs. 40b and 42: derivatives of the variance of RR3-dagger.",
-        "In Eq. 40b, 1 - 4 p1 must read 2 - 4 p1; in Eq. 42 the factor p1 of its first term is too much. Both stay negative.",
+        "In Eq. 40b, 1 - 4 p1 must read 2 - 4 p1; in Eq. 42 the factor p1 of its first term is too much. Both stay below 0.",
         """
 >>> from deniable.papers.rr3.formulas import eq40, eq42, exact_slopes
 >>> [round(each, 3) for each in (*eq40(0.7, 0.5, 0.4), *exact_slopes(0.7, 0.5, 0.4))]      # 40a is right
@@ -208,12 +208,20 @@ NINE = Fraction(9, 10)
 
 
 STATED = (
-    Stated("Corollary 1", "p at which EWRR3 loses the degree", "1/3", lambda: lost(lambda p: dagger(p, p), "degree", 0.1, 0.9)),
     Stated(
-        "Corollary 3", "p2 at which RR3-dagger loses the weight", "1/3", lambda: lost(lambda p: dagger(NINE, p), "weight", 0.1, 0.9)
+        "Corollary 1", "p at which EWRR3 loses the degree", "1/3", lambda: lost(lambda p: dagger(p, p), "degree", 0.1, 0.9)
     ),
     Stated(
-        "Corollary 4", "p1 at which RR3-ddagger loses the degree", "1/2", lambda: lost(lambda p: (p, p, NINE), "degree", 0.1, 0.9)
+        "Corollary 3",
+        "p2 at which RR3-dagger loses the weight",
+        "1/3",
+        lambda: lost(lambda p: dagger(NINE, p), "weight", 0.1, 0.9),
+    ),
+    Stated(
+        "Corollary 4",
+        "p1 at which RR3-ddagger loses the degree",
+        "1/2",
+        lambda: lost(lambda p: (p, p, NINE), "degree", 0.1, 0.9),
     ),
     Stated(
         "Corollary 4",
@@ -223,7 +231,10 @@ STATED = (
         "RR3 R3",
     ),
     Stated(
-        "Corollary 5", "q at which RR3-club loses the weight", "1/2", lambda: lost(lambda q: (NINE, NINE, q), "weight", 0.1, 0.9)
+        "Corollary 5",
+        "q at which RR3-club loses the weight",
+        "1/2",
+        lambda: lost(lambda q: (NINE, NINE, q), "weight", 0.1, 0.9),
     ),
     Stated("Eq. 41", "constant of the variance at p2 = 1/3", "8/9", lambda: eq41(0)),
     Stated("Eq. 41", "factor of (2 p1 - 2/3) pi_0", "2/3", lambda: eq41(1)),

@@ -101,7 +101,9 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             all(math.isclose(eq29(*point), degree_variance(*point), rel_tol=1e-9) for point in points),
             "the channel has another",
         ),
-        claimed("Eq. 40a is its derivative by p1", all(math.isclose(a[0], b[0], rel_tol=1e-6) for a, b in slopes), "it is not"),
+        claimed(
+            "Eq. 40a is its derivative by p1", all(math.isclose(a[0], b[0], rel_tol=1e-6) for a, b in slopes), "it is not"
+        ),
         claimed(
             "Eq. 40b is its derivative by p2",
             all(math.isclose(a[1], b[1], rel_tol=1e-6) for a, b in slopes),
@@ -116,7 +118,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         claimed(
             "Theorem 4: the best is approached at p1 = e^epsilon / 3",
             math.isclose(largest_p1, math.e / 3, rel_tol=1e-6),
-            f"at epsilon 1 and p2 = 1/3 no p1 above {largest_p1:.4g} keeps epsilon, {math.e / 3:.4g} neither (erratum RR3 R6)",
+            f"at epsilon 1 and p2 = 1/3 no p1 above {largest_p1:.4g} keeps epsilon, not {math.e / 3:.4g} (erratum RR3 R6)",
         ),
         claimed(
             "Eq. 27 is the variance of EWRR_n",
