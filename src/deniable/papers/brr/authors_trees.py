@@ -54,6 +54,7 @@ class Program:
     epsilon: float
     split_share: float
     seed: int
+    trees: int = TREES
 
     def __post_init__(self) -> None:
         self.random, self.coins = np.random.default_rng(self.seed), SeededCoins(self.seed)
@@ -106,11 +107,11 @@ class Program:
     def trained(self, places: Ints, targets: Floats) -> list[Grown]:
         """All trees; targets lie in [-1, 1]. People whose residual is above one wait for a later tree."""
         left, told, share, trees = np.arange(len(targets)), np.zeros(len(targets)), SHARE, []
-        for number in range(TREES):
+        for number in range(self.trees):
             rest = targets[left] - told[left]
-            turn = (number + 1) % TREES
+            turn = (number + 1) % self.trees
             late = 0 if self.boost else 1
-            wanted = int(len(targets) * share * (1 - share) ** (turn - late) / (1 - (1 - share) ** (TREES - late)))
+            wanted = int(len(targets) * share * (1 - share) ** (turn - late) / (1 - (1 - share) ** (self.trees - late)))
             drawn = self.random.permutation(len(left))[: min(wanted, len(left))]
             used = drawn[np.abs(rest[drawn]) <= 1]
             tree = self.grow(places[left[used]], rest[used], (1 - share) ** number)
@@ -139,7 +140,14 @@ def places_of(rows: Floats, test: Floats) -> tuple[Ints, Ints]:
 
 
 def program_errors(
-    rows: Floats, right: Floats, ways: tuple[Way, ...], epsilon: float, split_share: float, rounds: int, seed: int
+    rows: Floats,
+    right: Floats,
+    ways: tuple[Way, ...],
+    epsilon: float,
+    split_share: float,
+    rounds: int,
+    seed: int,
+    trees: int = TREES,
 ) -> dict[str, Floats]:
     """The root mean square errors of each way, in the target's units; in a round each of five parts is the test once."""
     low, high = float(right.min()), float(right.max())
@@ -151,7 +159,7 @@ def program_errors(
         own = np.setdiff1d(np.arange(len(rows)), held)
         places, test = places_of(rows[own], rows[held])
         for way in ways:
-            trees = Program(way, epsilon, split_share, 1000 * seed + number).trained(places, scaled[own])
-            told = np.sum([tree.told(test) for tree in trees], axis=0)
+            grown = Program(way, epsilon, split_share, 1000 * seed + number, trees).trained(places, scaled[own])
+            told = np.sum([tree.told(test) for tree in grown], axis=0)
             found[way].append(math.sqrt(float(((told - scaled[held]) ** 2).mean())) * (high - low) / 2)
     return {way: np.array(errors) for way, errors in found.items()}

@@ -83,7 +83,10 @@ def crossing(size: int = 11) -> float:
     return high
 
 
-def exact_ratios(epsilon: float, size: int) -> Floats:
-    """The ratio of losses, bipartite to direct, for every true answer."""
+def exact_limits(epsilon: float, size: int) -> tuple[float, float, float, float]:
+    """What `near_share`, `row_ratios` and `mean_ratio` are limits of, from the mechanisms on so many points."""
     line = Ordered(range(1, size + 1))
-    return np.asarray(Bipartite(line, epsilon).row_losses() / Bipartite(line, epsilon, near=1).row_losses())
+    made, direct = Bipartite(line, epsilon), Bipartite(line, epsilon, near=1).row_losses()
+    losses = made.row_losses()
+    ratios = losses / direct
+    return made.near / size, float(ratios.max()), float(ratios.min()), float(losses.sum() / direct.sum())
