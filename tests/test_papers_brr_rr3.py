@@ -134,7 +134,7 @@ class TestPrintedFormulasOfRR3:
 
 class TestAsTheAuthorsDid:
     def test_one_draw_for_a_leaf_does_not_average(self) -> None:
-        """2,000 people with the residual 0.2: a draw for each is within 0.05 of it, five standard errors; one draw is not."""
+        """2,000 people with the residual 0.2: a draw for each is within 0.05 of it, one draw is not."""
         ways: tuple[authors_trees.Way, ...] = ("one draw", "draw each")
         rest = np.full(2000, 0.2)
         made = {way: [authors_trees.Program(way, 5.0, 0.2, seed) for seed in range(30)] for way in ways}
