@@ -16,7 +16,7 @@ from deniable.papers.figure import ABOUT, ALL, Figure, Pace, Result, claimed, co
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("brr/fig12", "BRR", "run-time against the share of places", seconds=12, minutes=0.3)
+FIGURE = Figure("brr/fig12", "BRR", "run-time against the share of places", seconds=2)
 COLUMNS = ("data", "users %", "mechanism", "released", "seconds")
 EPSILON, SHARES, FEW = 1.0, tuple(range(10, 101, 10)), (10, 40, 70, 100)
 STATED, EACH, USERS = 4.0, 0.03, 100  # seconds for bipartite response on 3,000 places, and for a user; users that are timed

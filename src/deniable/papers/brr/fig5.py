@@ -16,7 +16,7 @@ from deniable.papers.figure import ALL, Figure, Pace, Result, claimed
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("brr/fig5", "BRR", "expected loss and its ratio to direct response on a line", seconds=8, minutes=1)
+FIGURE = Figure("brr/fig5", "BRR", "expected loss and its ratio to direct response on a line", seconds=1)
 COLUMNS = ("panel", "points", "epsilon", "mechanism", "expected loss", "ratio to direct", "limit of the paper")
 EPSILONS, FEW = (0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0), (0.5, 1.0, 2.0, 4.0)
 SIZES, MANY = (5, 10, 20, 50, 100, 200, 500), (5, 10, 20, 50, 100, 200, 500, 1000)

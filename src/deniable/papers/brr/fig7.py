@@ -15,7 +15,7 @@ from deniable.papers.figure import ALL, Figure, Pace, Result, claimed, near
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("brr/fig7", "BRR", "maps of the places and their regions", seconds=1)
+FIGURE = Figure("brr/fig7", "BRR", "maps of the places and their regions", seconds=0.5)
 COLUMNS = ("data", "region", "latitude", "longitude")
 
 

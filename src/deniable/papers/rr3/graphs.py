@@ -16,7 +16,7 @@ from deniable.planner import plan
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("rr3/graphs", "RR3", "degrees and weights of the items of two bipartite graphs", seconds=10, minutes=2)
+FIGURE = Figure("rr3/graphs", "RR3", "degrees and weights of the items of two bipartite graphs", seconds=7, minutes=0.2)
 COLUMNS = (
     "data",
     "epsilon",

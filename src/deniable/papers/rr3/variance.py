@@ -17,7 +17,7 @@ from deniable.papers.rr3.formulas import degree_variance, eq27, eq29, eq40, equa
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("rr3/variance", "RR3", "variance of every family against the optimum", seconds=3)
+FIGURE = Figure("rr3/variance", "RR3", "variance of every family against the optimum", seconds=2)
 COLUMNS = ("prior", "epsilon", "target", "family", "n x variance", "over the optimum")
 PRIORS = {"sparse": (0.9, 0.07, 0.03), "dense": (0.1, 0.6, 0.3)}
 EPSILONS, TARGETS, STEPS = (0.5, 1.0, 2.0, 4.0), ("degree", "high", "weight", "balanced"), 80
