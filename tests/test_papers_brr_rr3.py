@@ -107,6 +107,31 @@ class TestPrintedFormulasOfRR3:
         assert printed[0] == pytest.approx(slopes[0], rel=1e-6)
         assert slopes[1] - printed[1] == pytest.approx(-share / (2 * p1 + p2 - 1) ** 2, rel=1e-5)
 
+    @pytest.mark.parametrize("pi", [(0.5, 0.3, 0.2), (0.9, 0.02, 0.08)])
+    def test_the_other_estimators_and_variances_are_right(self, pi: tuple[float, float, float]) -> None:
+        """Eqs. 15, 16, 31, 32, 33 and 35, on expected counts and on the exact variance."""
+        p, (p1, p2, q) = 0.7, (0.8, 0.65, 0.9)
+
+        def seen(three: dn.ThreeState) -> tuple[float, float, float]:
+            first, second, _ = np.array(pi) @ three.matrix
+            return first, second, three.predict(pi, 1).for_population().standard_error[0] ** 2
+
+        n0, n1, spread = seen(dn.ThreeState.dagger(Fraction(str(p)), Fraction(str(p))))
+        assert [((1 - p) * (1 - 2 * n) - 2 * p * n) / (1 - 3 * p) for n in (n0, n1)] == pytest.approx(pi[:2])
+        slope = 3 * p - 1
+        assert spread == pytest.approx((1 - p**2 + 2 * p * slope * pi[0] - slope**2 * pi[0] ** 2) / slope**2)
+        change = (formulas.eq29(p + 1e-6, p + 1e-6, pi[0]) - formulas.eq29(p - 1e-6, p - 1e-6, pi[0])) / 2e-6
+        assert change == pytest.approx((2 * p - 6 - 2 * slope * pi[0]) / slope**3, rel=1e-5)
+        spread = seen(dn.ThreeState.ddagger(Fraction(str(p1)), Fraction(str(q))))[2]
+        turn = (2 * p1 - 1) ** 2
+        assert spread == pytest.approx((p1 * (1 - p1) + turn * pi[0] - turn * pi[0] ** 2) / turn)
+        n0, n1, spread = seen(dn.ThreeState.club(*(Fraction(str(each)) for each in (p1, p2, q))))
+        slope, turn = p1 + p2 - 1, 2 * p2 * (2 * q - 1)
+        assert (p2 - 1 + n0) / slope == pytest.approx(pi[0])
+        assert p1 / (2 * slope) - 1 / turn - n0 / (2 * slope) + (2 * n1 + n0) / turn == pytest.approx(pi[1])
+        told = p2 * (1 - p2) + (2 * p2 - 1) * slope * pi[0] - slope**2 * pi[0] ** 2
+        assert spread == pytest.approx(told / slope**2)
+
     def test_eq27_is_right_for_two_only(self) -> None:
         for n in (2, 3, 5):
             same = formulas.eq27(n, 0.8, 0.3) == pytest.approx(formulas.exact_ewrr(n, 0.8, 0.3), rel=1e-9)

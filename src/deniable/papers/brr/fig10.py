@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-FIGURE = Figure("brr/fig10", "BRR", "accuracy of private gradient descent on digits", seconds=35, minutes=7)
+FIGURE = Figure("brr/fig10", "BRR", "accuracy of private gradient descent on digits", seconds=35, minutes=6)
 COLUMNS = ("epsilon", "way", "iteration", "accuracy", "standard error", "certified epsilon")
 EPSILONS = (0.3, 0.5, 0.7, 2.0)
 STATED = {0.3: "28", 0.5: "21", 0.7: "12"}  # percent better than with Laplace noise
