@@ -125,7 +125,7 @@ class TestPrintedFormulasOfRR3:
         spread = seen(dn.ThreeState.ddagger(Fraction(str(p1)), Fraction(str(q))))[2]
         turn = (2 * p1 - 1) ** 2
         assert spread == pytest.approx((p1 * (1 - p1) + turn * pi[0] - turn * pi[0] ** 2) / turn)
-        n0, n1, spread = seen(dn.ThreeState.club(*(Fraction(str(each)) for each in (p1, p2, q))))
+        n0, n1, spread = seen(dn.ThreeState.club(Fraction(str(p1)), Fraction(str(p2)), Fraction(str(q))))
         slope, turn = p1 + p2 - 1, 2 * p2 * (2 * q - 1)
         assert (p2 - 1 + n0) / slope == pytest.approx(pi[0])
         assert p1 / (2 * slope) - 1 / turn - n0 / (2 * slope) + (2 * n1 + n0) / turn == pytest.approx(pi[1])
