@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
 FIGURE = Figure("bitrand/fig12", "BitRand", "flip probabilities of the bits at epsilon 0.1, 1 and 2", seconds=0.5)
-EPSILONS = (0.1, 1.0, 2.0)
+EPSILONS = bits.EPSILONS
 
 
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
