@@ -38,14 +38,21 @@ LABEL_GAINS = {
 MEASURES = ("accuracy %", "AUC %")
 
 
-def other_data(study: Study, data: str) -> str:
-    """What is different here, any of which may be why a number is."""
+def other_data(study: Study, data: str, lines: Sequence[Line], epsilon: float, measure: str) -> str:
+    """What is different here, any of which may be why a number is; and what more people would change."""
     held = study.task(data, 0).held
     if "stand-in" in held.note:
         return "the data are made up"
     if data == "digits":
         return "MNIST's digits stand for the 62 classes of FEMNIST"
-    return f"there are {len(held.right):,} people and embeddings of {held.rows.shape[1]} numbers, not 120,000 and 768"
+    few, many = len(held.right), len(study.task(data, 0, 4).held.right)
+    before = [study.all(data, line, epsilon, measure).mean() for line in lines]
+    after = study.with_more(data, lines, epsilon, measure)
+    words = " and ".join(f"{line.name} from {a:.1f} to {b:.1f}" for line, a, b in zip(lines, before, after, strict=True))
+    return (
+        f"there are {few:,} people and embeddings of {held.rows.shape[1]} numbers, not 120,000 and 768: {many:,} people "
+        f"bring, at epsilon {epsilon:g}, {words}"
+    )
 
 
 def on_inputs(study: Study, what: str, measure: str) -> Result:
@@ -61,7 +68,9 @@ def on_inputs(study: Study, what: str, measure: str) -> Result:
     for data in CLIENTS:
         gain, error = study.gain(data, ours, rival, (1.0,), measure)
         claim = f"points by which {ours.name} is above {rival.name} at epsilon 1 on {SETS[data]}"
-        checks.append(near(claim, stated[data][place], gain, other_data(study, data), error, sure=False))
+        checks.append(
+            near(claim, stated[data][place], gain, other_data(study, data, (ours,), 1.0, measure), error, sure=False)
+        )
     checks.append(_best_rival(study, rivals, rival, measure))
     checks.append(_above(study, ours, rivals, measure))
     if what == "features":
@@ -191,19 +200,19 @@ def on_labels(study: Study, measure: str) -> Result:
             f"in {len(behind)} of {len(gaps)} cases it is not: {words}",
         )
     ]
-    means = {}
+    means, why = {}, {data: other_data(study, data, pairs[1], study.budgets[-1], measure) for data in CLIENTS}
     for labels, ours, rival in ((each.labels, each, other) for each, other in pairs[:2]):
         for data in CLIENTS:
             gain, error = means[data, labels] = study.gain(data, ours, rival, study.budgets, measure)
             claim = f"points gained by label-RR with labels at {labels:g}, over all budgets, on {SETS[data]}"
-            checks.append(near(claim, LABEL_GAINS[labels][data][place], gain, other_data(study, data), error, sure=False))
+            checks.append(near(claim, LABEL_GAINS[labels][data][place], gain, why[data], error, sure=False))
     for data, sign, word in (("AG", -1, "smaller"), ("digits", 1, "larger")):
         first, second = means[data, 1.0][0], means[data, 2.5][0]
         checks.append(
             claimed(
                 f"with labels at 2.5 the gap on {SETS[data]} is {word} than with labels at 1",
                 sign * (second - first) > 0,
-                other_data(study, data),
+                why[data],
                 sure=False,
             )
         )

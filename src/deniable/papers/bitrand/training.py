@@ -66,8 +66,8 @@ class Study:
     seed: int
     data: Data
     pace: Pace
-    tasks: dict[tuple[str, int], Task] = field(default_factory=dict)
-    made: dict[tuple[str, Line, float, int], tuple[float, float, float]] = field(default_factory=dict)
+    tasks: dict[tuple[str, int, int], Task] = field(default_factory=dict)
+    made: dict[tuple[str, Line, float, int, int], tuple[float, float, float]] = field(default_factory=dict)
 
     @property
     def size(self) -> Size:
@@ -80,24 +80,34 @@ class Study:
         """Claimed epsilons of the features."""
         return QUICK if self.quick else FULL
 
-    def task(self, data: str, repeat: int) -> Task:
-        """Other people in each repetition."""
-        if (data, repeat) not in self.tasks:
-            people = max(200, self.pace.times(self.quick, 800, 3000))
-            own = 1000 * self.seed + repeat
-            held = texts(self.data, own, people) if data == "AG" else images(self.data, own, 2 * people)
-            self.tasks[data, repeat] = Task(held, CLIENTS[data], self.size, f"{self.seed} {repeat}")
-        return self.tasks[data, repeat]
+    @property
+    def people(self) -> int:
+        """In AG; twice as many in digits, where fewer numbers tell of each."""
+        return max(200, self.pace.times(self.quick, 800, 3000))
 
-    def once(self, data: str, line: Line, epsilon: float, repeat: int) -> tuple[float, float, float]:
+    def task(self, data: str, repeat: int, times: int = 1) -> Task:
+        """Other people in each repetition, so many times as many as usual."""
+        if (data, repeat, times) not in self.tasks:
+            people, own = times * self.people, 1000 * self.seed + repeat
+            held = texts(self.data, own, people) if data == "AG" else images(self.data, own, 2 * people)
+            self.tasks[data, repeat, times] = Task(held, CLIENTS[data], self.size, f"{self.seed} {repeat}")
+        return self.tasks[data, repeat, times]
+
+    def once(self, data: str, line: Line, epsilon: float, repeat: int, times: int = 1) -> tuple[float, float, float]:
         """Accuracy and area under the curve in percent, and the true epsilon."""
         if line in ENDS:
             epsilon = 0.0
-        if (data, line, epsilon, repeat) not in self.made:
-            task = self.task(data, repeat)
+        key = data, line, epsilon, repeat, times
+        if key not in self.made:
+            task = self.task(data, repeat, times)
             scores, cost = told(task, line, epsilon)
-            self.made[data, line, epsilon, repeat] = (*scored(scores, task.held.test_right.astype(np.int64)), cost)
-        return self.made[data, line, epsilon, repeat]
+            self.made[key] = (*scored(scores, task.held.test_right.astype(np.int64)), cost)
+        return self.made[key]
+
+    def with_more(self, data: str, lines: Sequence[Line], epsilon: float, measure: str, times: int = 4) -> list[float]:
+        """The same measure of these lines with so many times as many people, the mean of two repetitions."""
+        place = list(ERRORS).index(measure)
+        return [float(np.mean([self.once(data, line, epsilon, k, times)[place] for k in range(2)])) for line in lines]
 
     def all(self, data: str, line: Line, epsilon: float, measure: str) -> Floats:
         """One measure in all repetitions."""
