@@ -189,6 +189,15 @@ def _ours(task: Task, name: str, epsilon: float) -> tuple[Floats, float]:
     return fit_moments(sent).scores(task.held.test), cost
 
 
+def sampled_mean(made: MeanMechanism, rows: NDArray[Any], many: int, coins: Coins, random: np.random.Generator) -> Floats:
+    """The mean of rows of which each tells so many numbers, evenly spread from a place drawn in public; without bias."""
+    count, size = rows.shape
+    where = (random.integers(size, size=(count, 1)) + np.arange(many) * size // many) % size
+    sums = np.zeros(size)
+    np.add.at(sums, where, numbers(made, np.take_along_axis(rows, where, axis=1), coins))
+    return np.asarray(sums * size / many / count)
+
+
 def _on_gradients(task: Task, line: Line, epsilon: float) -> tuple[Floats, float]:
     """Clients tell their gradients in every round, cut to a public length and their numbers to a public reach.
 
@@ -208,11 +217,7 @@ def _on_gradients(task: Task, line: Line, epsilon: float) -> tuple[Floats, float
     def mean(gradients: NDArray[np.float32]) -> NDArray[np.float32]:
         if every:
             return numbers(made, gradients, coins).mean(axis=0).astype(np.float32)
-        where = random.integers(layers.size, size=(len(gradients), 1)) + np.arange(many) * layers.size // many
-        where %= layers.size
-        sums = np.zeros(layers.size)
-        np.add.at(sums, where, numbers(made, np.take_along_axis(gradients, where, axis=1), coins))
-        return np.asarray(sums * layers.size / many / len(gradients), np.float32)
+        return sampled_mean(made, gradients, many, coins, random).astype(np.float32)
 
     weights = learnt_from_reports(layers, clients, rounds, task.random("weights"), mean)
     test = (task.held.test * task.held.test.shape[1] ** 0.5).astype(np.float32)
