@@ -172,5 +172,5 @@ def drawn(result: Result, measure: str) -> "pictures.Figure":
     figure = style.panels(
         result, "epsilon", measure, "mechanism", "data", ERRORS[measure], units=("claimed epsilon", measure)
     )
-    figure.set_size_inches(9, 5.6)
+    figure.set_size_inches(10, 5.6)
     return figure
