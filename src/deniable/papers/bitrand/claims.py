@@ -74,6 +74,9 @@ def on_inputs(study: Study, what: str, measure: str) -> Result:
     checks.append(_best_rival(study, rivals, rival, measure))
     checks.append(_above(study, ours, rivals, measure))
     if what == "features":
+        gains = {data: study.gain(data, ours, rival, (1.0,), measure)[0] for data in CLIENTS}
+        words = f"it is {gains['AG']:.1f} points on AG and {gains['digits']:.1f} on digits"
+        checks.append(claimed("the gain is larger on AG than on FEMNIST", gains["AG"] > gains["digits"], words))
         checks += [_wider(study, ours, rivals, measure), _most(study, rivals, measure)]
     else:
         checks.append(_smaller(what, place))

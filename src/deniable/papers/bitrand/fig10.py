@@ -17,7 +17,7 @@ from deniable.papers.figure import ALL, Figure, Pace, Result, Row, claimed, coin
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("bitrand/fig10", "BitRand", "error of the mean of 1,000 vectors of 768 numbers", seconds=6, minutes=1)
+FIGURE = Figure("bitrand/fig10", "BitRand", "error of the mean of 1,000 vectors of 768 numbers", seconds=2.5)
 COLUMNS = ("numbers", "epsilon", "mechanism", "RMSE", "true epsilon")
 PEOPLE, DIMENSIONS, BUDGETS = 1000, 768, (1.0, 2.0, 4.0, 6.0, 8.0, 10.0)
 CODES = ("f-RR", "LATENT", "OME")

@@ -12,7 +12,7 @@ from deniable.papers.figure import ABOUT, ALL, Figure, Pace, Result, claimed
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("bitrand/fig11", "BitRand", "error bound of each bit at epsilon 0.1, 1 and 2", seconds=0.5)
+FIGURE = Figure("bitrand/fig11", "BitRand", "error bound of each bit at epsilon 0.1, 1 and 2", seconds=0.1)
 EPSILONS = bits.EPSILONS
 OTHERS = bits.NAMES[1:4]
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
 FIGURE = Figure(
-    "bitrand/fig13", "BitRand", "flip probabilities against the number of features, other bits and budgets", seconds=2
+    "bitrand/fig13", "BitRand", "flip probabilities against the number of features, other bits and budgets", seconds=0.2
 )
 FEATURES, BITS, EPSILONS = (1, 10, 100, 1000, 10_000), (5, 20, 100, 1000), (0.1, 1.0, 2.0)
 

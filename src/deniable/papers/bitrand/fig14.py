@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
 FIGURE = Figure(
-    "bitrand/fig14", "BitRand", "flip probabilities against the number of bits, other features and budgets", seconds=2
+    "bitrand/fig14", "BitRand", "flip probabilities against the number of bits, other features and budgets", seconds=0.2
 )
 FEATURES, BITS, EPSILONS = (10, 100, 1000, 10_000), (5, 10, 20, 100, 1000), (0.1, 1.0, 2.0)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
 FIGURE = Figure(
-    "bitrand/fig3", "BitRand", "expected error of a feature against epsilon, 1,000 features of 10 bits", seconds=2
+    "bitrand/fig3", "BitRand", "expected error of a feature against epsilon, 1,000 features of 10 bits", seconds=0.5
 )
 COLUMNS = ("epsilon", "mechanism", "mean absolute error", "true epsilon")
 CODED = ("f-RR", "not bit-aware", "LATENT", "OME")

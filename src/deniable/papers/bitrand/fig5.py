@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
 FIGURE = Figure(
-    "bitrand/fig5", "BitRand", "flip probabilities against the number of features, 10 bits, epsilon 1", seconds=0.5
+    "bitrand/fig5", "BitRand", "flip probabilities against the number of features, 10 bits, epsilon 1", seconds=0.1
 )
 FEATURES, BITS, EPSILONS = (1, 10, 100, 1000, 10_000), (10,), (1.0,)
 

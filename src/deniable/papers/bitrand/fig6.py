@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
 FIGURE = Figure(
-    "bitrand/fig6", "BitRand", "flip probabilities against the number of bits, 1,000 features, epsilon 1", seconds=0.5
+    "bitrand/fig6", "BitRand", "flip probabilities against the number of bits, 1,000 features, epsilon 1", seconds=0.1
 )
 FEATURES, BITS, EPSILONS = (1000,), (5, 10, 20, 100, 1000), (1.0,)
 

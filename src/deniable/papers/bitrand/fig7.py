@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.domains import Categories
-from deniable.mechanisms import LabelResponse
+from deniable.mechanisms import DirectResponse, LabelResponse
 from deniable.papers import style
 from deniable.papers.data import Data
 from deniable.papers.figure import ABOUT, ALL, Figure, Pace, Result, claimed
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
 FIGURE = Figure(
-    "bitrand/fig7", "BitRand", "label-RR: how often a label is kept or changed, against their number", seconds=0.5
+    "bitrand/fig7", "BitRand", "label-RR: how often a label is kept or changed, against their number", seconds=0.1
 )
 COLUMNS = ("labels", "budget", "kept", "each other", "kept by guessing")
 LABELS, EPSILONS = (5, 10, 100, 500, 1000, 2000), (1.0, 2.5, 5.0, 10.0)
@@ -38,6 +38,12 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             found[float(np.ptp(values))] = f"at {budget} it goes from {values[0]:.3g} at 100 to {values[-1]:.3g} at 2,000"
         return max(found), found[max(found)]
 
+    rises = [np.diff(table.numbers("kept", labels=count)) > 0 for count in LABELS]
+    pairs = [
+        (LabelResponse(domain, epsilon), DirectResponse(domain, epsilon))
+        for domain in (Categories(range(count)) for count in LABELS)
+        for epsilon in EPSILONS
+    ]
     falls = [np.diff(table.numbers("each other", labels=count)) < 0 for count in LABELS]
     checks = (
         claimed(
@@ -51,6 +57,12 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             f"{moved('kept')[1]} (erratum BitRand B4)",
         ),
         claimed("the probability of each other label falls with epsilon", np.all(falls), "it rises"),
+        claimed("and that to keep one rises", np.all(rises), "it falls"),
+        claimed(
+            "with the largest beta label-RR has the probabilities of LabelDP (k-ary randomized response)",
+            all((made.p, made.q) == (other.p, other.q) for made, other in pairs),
+            "it has others",
+        ),
         claimed(
             "every beta up to epsilon - ln(C - 1) keeps epsilon 1",
             wide <= 1,

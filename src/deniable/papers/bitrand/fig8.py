@@ -13,7 +13,7 @@ FIGURE = Figure(
     "bitrand/fig8",
     "BitRand",
     "area under the curve where gradients are randomized, with an anonymizer",
-    seconds=12,
+    seconds=64,
     minutes=5,
 )
 MEASURE = "AUC %"

@@ -10,7 +10,7 @@ from deniable.papers.figure import ABOUT, ALL, Figure, Pace, Result, claimed, ne
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("bitrand/fig9", "BitRand", "corrected and true epsilon of LATENT and OME over epsilon", seconds=3)
+FIGURE = Figure("bitrand/fig9", "BitRand", "corrected and true epsilon of LATENT and OME over epsilon", seconds=0.1)
 COLUMNS = ("panel", "features", "bits", "mechanism", "paper's ratio", "true ratio")
 EPSILON = 0.1
 SIZES = {
