@@ -3,10 +3,11 @@
     python -m experiments.learning_images FILE       writes experiments/learning_images.md, some minutes
     python -m experiments.learning_images --quick    prints it for few made-up images
 
-FILE is an .npz with x_train, y_train, x_test, y_test: MNIST. Every learner gets the same 64 numbers of each image, made by a
-public function: how much edge of each of four directions there is in each of 4 x 4 cells. These numbers and the width of the
-centres of class means were chosen among many by accuracy on the test images, with made-up noise: that favours class means.
-Gradient descent has one setting, the better of two on one seed. Choosing is not paid for by anybody.
+FILE is an .npz with x_train, y_train, x_test, y_test: MNIST. Every learner gets the same 98 numbers of each image, made by
+a public function: the slant of the writing is taken out, and each of 7 x 7 cells has two numbers, how much its edges run
+across rather than down, and along one diagonal rather than along the other. This function was chosen among some with
+made-up noise on 10,000 of the images to learn from; nobody has looked at the test images for it. Gradient descent has one
+setting, the better of two on one seed. Choosing is not paid for by anybody.
 """
 
 from pathlib import Path
@@ -16,15 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deniable as dn
+from deniable import learning
 from deniable.learning import Contest, Entrant, PrivateMeansClassifier, PrivateSGDClassifier, Trial
 from deniable.learning.means import unit
 from deniable.learning.network import Network, trained
 from experiments.learning_data import options, run_all
 
 RESULT = Path(__file__).with_suffix(".md")
-BUDGETS = (0.3, 0.5, 0.7, 2.0)
+BUDGETS = (0.3, 0.5, 0.7, 2.0, 4.0)
 ROUNDS, RATE = 5, 10.0
-CELLS, DIRECTIONS, WIDTH = 4, 4, 1.2
+CELLS = 7
 CLASSES = tuple(range(10))
 SAYS = {epsilon: f"{more} % better than Laplace" for epsilon, more in ((0.3, 28), (0.5, 21), (0.7, 12))}
 
@@ -34,30 +36,32 @@ Images = tuple[Floats, Ints, Floats, Ints]
 
 
 def edges(images: NDArray[np.uint8]) -> Floats:
-    """64 numbers of each image of 28 x 28, of length one: roots of the edges, without what all centred pictures share."""
-    out = np.concatenate([_edges(images[start : start + 4096]) for start in range(0, len(images), 4096)])
-    place = np.arange(CELLS) - (CELLS - 1) / 2
-    blob = np.exp(-(place[:, None] ** 2 + place[None, :] ** 2) / (2 * WIDTH**2))
-    common = np.repeat(blob.ravel(), DIRECTIONS)
-    common /= np.linalg.norm(common)
-    rooted = unit(np.sqrt(out))
-    return unit(rooted - np.outer(rooted @ common, common))
+    """98 numbers of each image of 28 x 28, of length one."""
+    return unit(np.concatenate([_edges(images[start : start + 4096]) for start in range(0, len(images), 4096)]))
 
 
 def _edges(images: NDArray[np.uint8]) -> Floats:
-    padded = np.pad(images.astype(np.float64) / 255, ((0, 0), (1, 1), (1, 1)))
+    """An edge of length g that is turned by t counts as g cos 2t and g sin 2t: opposite sides of a stroke add up."""
+    padded = np.pad(upright(images.astype(np.float64) / 255), ((0, 0), (1, 1), (1, 1)))
     across, down = padded[:, 1:-1, 2:] - padded[:, 1:-1, :-2], padded[:, 2:, 1:-1] - padded[:, :-2, 1:-1]
-    turn = np.arctan2(down, across) % np.pi / np.pi * DIRECTIONS
-    first = np.floor(turn)
-    past, size = turn - first, np.hypot(across, down)
-    centre = (np.arange(28) + 0.5) / 28 * CELLS - 0.5
-    share = np.maximum(0, 1 - np.abs(centre[:, None] - np.arange(CELLS)))
-    share[centre < 0, 0] = share[centre > CELLS - 1, -1] = 1
-    parts = []
-    for direction in range(DIRECTIONS):
-        own = size * ((first % DIRECTIONS == direction) * (1 - past) + ((first + 1) % DIRECTIONS == direction) * past)
-        parts.append(share.T @ own @ share)
-    return np.stack(parts, axis=-1).reshape(len(images), -1)
+    length = np.maximum(np.hypot(across, down), 1e-12)
+    parts = np.stack([(across**2 - down**2) / length, 2 * across * down / length], axis=1)
+    side = parts.shape[-1] // CELLS
+    return parts.reshape(-1, 2, CELLS, side, CELLS, side).mean(axis=(3, 5)).reshape(len(images), -1)
+
+
+def upright(images: Floats) -> Floats:
+    """Every line moved sideways, so that the ink of all lines has its middle above each other; at most by 45 degrees."""
+    place = np.arange(images.shape[1])
+    ink = np.maximum(images.sum(axis=(1, 2)), 1e-12)
+    middle = images.sum(axis=2) @ place / ink
+    away = place - middle[:, None]
+    slant = (images @ place * away).sum(axis=1) / np.maximum((images.sum(axis=2) * away**2).sum(axis=1), 1e-12)
+    source = place + (np.clip(slant, -1, 1)[:, None] * away)[:, :, None]
+    left = np.floor(source).astype(np.int64)
+    wide = np.pad(images, ((0, 0), (0, 0), (1, 1)))  # empty where the image has ended
+    near, far = (np.take_along_axis(wide, np.clip(each + 1, 0, len(place) + 1), axis=2) for each in (left, left + 1))
+    return np.asarray(near + (source - left) * (far - near))
 
 
 def read(file: Path) -> Images:
@@ -76,16 +80,33 @@ def made_up(people: int = 4000) -> Images:
     return rows[:cut], labels[:cut], rows[cut:], labels[cut:]
 
 
-def means(images: Images, codes: int | None) -> Entrant:
+def means(images: Images) -> Entrant:
     """Our own: one report of each person on the class and the direction together."""
     rows, labels, test, right = images
 
     def train(epsilon: float, seed: int) -> Trial:
-        learner = PrivateMeansClassifier(epsilon, CLASSES, (-1, 1), shares=[0.1] * 10, codes=codes, seed=seed)
+        learner = PrivateMeansClassifier(epsilon, CLASSES, (-1, 1), shares=[0.1] * 10, seed=seed)
         learner.fit(rows, labels)
         return Trial(learner.score(test, right), learner.privacy_loss())
 
     return Entrant("class means, `PrivateMeansClassifier`", train)
+
+
+def signed(images: Images) -> Entrant:
+    """Our own: one report of each person on the vector with a public sign of the class."""
+    rows, labels, test, right = images
+
+    def train(epsilon: float, seed: int) -> Trial:
+        data = learning.privatize_together(
+            (rows, labels),
+            features=dn.UnitVectors(rows.shape[1]),
+            labels=dn.Categories(CLASSES),
+            epsilon=epsilon,
+            coins=dn.SeededCoins(seed),
+        )
+        return Trial(learning.fit_moments(data).accuracy(test, right), data.guarantee.sample)
+
+    return Entrant("signed vectors, moments", train)
 
 
 def descent(images: Images, way: str, name: str, paper: str, says: dict[float, str] | None = None) -> Entrant:
@@ -124,7 +145,7 @@ def published(images: Images) -> Entrant:
     return Entrant("BRR-SGD as published", train, "BRR", SAYS)
 
 
-def contest(images: Images, codes: int | None = None) -> Contest:
+def contest(images: Images) -> Contest:
     """All learners on these images."""
     rows, labels, test, right = images
 
@@ -141,7 +162,8 @@ def contest(images: Images, codes: int | None = None) -> Contest:
         "person. Rivals: gradient descent (SGD) with one report of each person."
     )
     entrants = [
-        means(images, codes),
+        means(images),
+        signed(images),
         descent(images, "coarsened", "SGD, coarsened", ""),
         descent(images, "bipartite", "BRR-SGD on [-C, C], certified", "BRR", SAYS),
         descent(images, "laplace", "SGD, clamped Laplace", "BRR's rival"),

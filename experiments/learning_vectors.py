@@ -4,8 +4,8 @@
     python -m experiments.learning_vectors --quick                     prints it for made-up tables
 
 The files are CSV, packed or not. Epsilon is for a whole person: all features and the label. The ranges of features are those
-published with the tables. For "importance", one person in twenty is public and is not learnt from: budgets are in proportion
-to how strongly each feature goes with the label there.
+published with the tables, as are the shares of the classes, which class means are told. For "importance", one person in
+twenty is public and is not learnt from: budgets are in proportion to how strongly each feature goes with the label there.
 """
 
 from collections.abc import Callable
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deniable as dn
+from deniable import learning
 from deniable.learning import (
     Contest,
     Entrant,
@@ -25,6 +26,7 @@ from deniable.learning import (
     importance_budgets,
 )
 from deniable.learning.learner import area_under_curve, scaled
+from deniable.learning.means import unit
 from deniable.learning.network import Network, trained
 from experiments.learning_data import Table, made_up, options, run_all, sampled, table
 
@@ -83,12 +85,29 @@ def labels_open(data: Table, own: Ints, held: Ints, epsilon: float, seed: int) -
 
 def means(data: Table, own: Ints, held: Ints, epsilon: float, seed: int) -> tuple[Floats, dn.PrivacyLoss]:
     """Class means of the features, categories with a column each: one report of each person."""
-    learner = PrivateMeansClassifier(epsilon, CLASSES, (-1, 1), seed=seed).fit(data.one_hot[own], data.right[own])
+    share = float((data.right == 1).mean())
+    learner = PrivateMeansClassifier(epsilon, CLASSES, (-1, 1), (1 - share, share), seed=seed)
+    learner.fit(data.one_hot[own], data.right[own])
     return learner.predict_proba(data.one_hot[held])[:, 1], learner.privacy_loss()
+
+
+def signed(data: Table, own: Ints, held: Ints, epsilon: float, seed: int) -> tuple[Floats, dn.PrivacyLoss]:
+    """A linear model of the same columns and a constant: each person reports the vector with the sign of the label."""
+    vectors = unit(np.concatenate([unit(data.one_hot), np.ones((len(data.rows), 1))], axis=1))
+    told = learning.privatize_together(
+        (vectors[own], data.right[own]),
+        features=dn.UnitVectors(vectors.shape[1]),
+        labels=dn.Categories(CLASSES),
+        epsilon=epsilon,
+        coins=dn.SeededCoins(seed),
+    )
+    scores = learning.fit_moments(told).scores(vectors[held])
+    return (1 + scores[:, 1] - scores[:, 0]) / 2, told.guarantee.sample
 
 
 LEARNERS: dict[str, tuple[str, Trained]] = {
     "class means, `PrivateMeansClassifier`": ("", means),
+    "signed vectors, moments": ("", signed),
     "network, coarsened, equal parts": ("", released("coarsened", "equal")),
     "network, coarsened, by importance": ("", released("coarsened", "importance")),
     f"network, coarsened, {KEPT} features": ("", released("coarsened", "few")),

@@ -79,13 +79,17 @@ def test_the_page_tells_what_was_measured(name: str) -> None:
 
 
 def test_edges_of_images() -> None:
-    """A vertical line has its edges across, an empty image is no trouble, and all have length one."""
-    images = np.zeros((3, 28, 28), np.uint8)
-    images[0, :, 14], images[1, 14, :] = 255, 255
+    """A line that is down has edges across; a slanted one is put upright; an empty image is no trouble."""
+    images = np.zeros((4, 28, 28), np.uint8)
+    images[0, 4:24, 14], images[1, 14, 4:24] = 255, 255
+    images[2, np.arange(4, 24), np.arange(4, 24)] = 255
     found = learning_images.edges(images)
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1)
-    grid = found.reshape(3, 4, 4, 4).sum(axis=(1, 2))
-    assert grid[0].argmax() == 0 and grid[1].argmax() == 2
+    across, diagonal = np.moveaxis(found.reshape(4, 2, 49), 1, 0).sum(axis=2)
+    assert across[0] > 1 > -1 > across[1] and across[2] > 1 and (np.abs(diagonal[:3]) < 0.5).all()
+    upright = learning_images.upright(images / 255)
+    np.testing.assert_allclose(upright[2].sum(axis=0)[13:15], [10, 10])  # between the two columns
+    np.testing.assert_allclose(upright[:2], images[:2] / 255)
 
 
 def test_a_table_is_read(tmp_path: Path) -> None:

@@ -12,8 +12,6 @@ import deniable as dn
 from deniable.core.odds import log_up
 from deniable.learning import (
     GradientReports,
-    LabelledCodes,
-    LabelledVectors,
     PrivateGBDTRegressor,
     PrivateMeansClassifier,
     PrivateSGDClassifier,
@@ -240,40 +238,49 @@ class TestGradients:
         assert (network.told(weights, FEATURES).argmax(axis=1) == CLASS).mean() > 0.95
 
 
-class TestLabelledCodes:
-    def test_the_law_is_two_levels_and_certified(self) -> None:
-        mechanism = LabelledCodes(LabelledVectors(3, 2), 1.0, 1, 2, 8)
-        law = dn.law(mechanism, 1, coins=dn.EveryCoin(4))
-        assert sorted({chance * 4 * (2 * mechanism.odds + 6) for _, chance in law.items()}) == [1, mechanism.odds]
-        certificate = dn.certify(mechanism)
-        assert certificate.holds and certificate.loss.odds == mechanism.loss().odds == mechanism.odds
-        several = LabelledCodes(LabelledVectors(20, 5), 9.0, 3)
-        assert dn.certify(several).loss.odds == several.loss().odds == several.part.odds**3
+class TestMeans:
+    def test_what_is_told_is_unbiased_and_as_far_off_as_known(self) -> None:
+        """Share times mean of each class; fixed coins; within six standard errors, which chance misses once in 1e7."""
+        learner = PrivateMeansClassifier(2.0, range(3), (-1, 1), seed=1)
+        vectors, kinds = np.tile([0.6, 0.8, 0.0, 0.0], (6000, 1)), np.arange(6000) % 2
+        told, noise = learner._collect(vectors, kinds, 3, dn.SeededCoins(5))
+        truth = np.zeros((3, 4))
+        truth[:2] = np.array([0.6, 0.8, 0.0, 0.0]) / 2
+        assert (np.abs(told - truth) < 6 * noise**0.5).all()
+        assert 0.3 < ((told - truth) ** 2 / noise).mean() < 3
 
-    @pytest.mark.parametrize(("epsilon", "classes", "rounds"), [(1.0, 3, 1), (4.0, 2, 1), (10.0, 4, 3)])
-    def test_unbiased_and_as_far_off_as_predicted(self, epsilon: float, classes: int, rounds: int) -> None:
-        """Fixed coins; every number within six standard errors, which chance misses less than once in 1e7."""
-        mechanism = LabelledCodes(LabelledVectors(4, classes), epsilon, rounds, codes=32)
-        rows = np.tile([1, 0.6, 0.8, 0.0, 0.0], (4000, 1))
-        rows[::4, 0] = 0
-        estimate = mechanism.estimate(mechanism.tally(mechanism.perturb(rows, dn.SeededCoins(5))))
-        truth = mechanism.predict(rows, 4000)
-        np.testing.assert_allclose(estimate.standard_error, truth.standard_error)
-        assert (np.abs(estimate.values - truth.values) < 6 * estimate.standard_error * classes**0.5).all()
-        squares = ((estimate.values - truth.values) / estimate.standard_error) ** 2
-        assert 0.3 < squares.mean() < 3
+    def test_the_loss_is_that_of_the_worst_of_the_reports(self) -> None:
+        learner = PrivateMeansClassifier(1.0, (0, 1), (-3, 3), shares=(0.5, 0.5), seed=1).fit(FEATURES, CLASS)
+        losses = [mechanism.loss() for mechanism in (learner._direction(4, 2), learner._direction(4, 1), learner._scale(4))]
+        assert learner.asked_ == (True, True)
+        assert learner.privacy_loss().odds == max(loss.odds for loss in losses if loss.odds is not None)
+        assert learner.privacy_loss().epsilon() <= 1
+        for mechanism in (learner._direction(4, 2), learner._scale(4)):
+            certificate = dn.certify(mechanism)
+            assert certificate.holds and certificate.loss.odds == mechanism.loss().odds
 
-    def test_reports_fit_on_the_wire_and_others_are_refused(self) -> None:
-        mechanism = LabelledCodes(LabelledVectors(4, 3), 2.0)
-        reports = mechanism.perturb([[2, 1, 0, 0, 0]], dn.SeededCoins(1))
-        assert mechanism.tally(mechanism.unpack(mechanism.pack(reports))) == mechanism.tally(reports)
-        for rows in ([[3, 1, 0, 0, 0]], [[0.5, 1, 0, 0, 0]], [[0, 1, 1, 0, 0]], [[0, 1, 0]]):
-            with pytest.raises(dn.OutsideDomain):
-                mechanism.perturb(rows)
-        with pytest.raises(dn.InvalidParameter):
-            LabelledCodes(dn.UnitVectors(4), 2.0)  # type: ignore[arg-type]
-        with pytest.raises(dn.InvalidParameter):
-            LabelledVectors(4, 100)
+    def test_who_tells_what_depends_on_nothing_private(self) -> None:
+        learner = PrivateMeansClassifier(0.3, range(10), (-1, 1))
+        assert learner._groups(60_000, 98) == (0.0, 0.0) and learner._groups(60_000, 10) == (0.1, 0.1)
+        assert PrivateMeansClassifier(3.0, range(10), (-1, 1))._groups(60_000, 98) == (0.1, 0.1)
+        assert PrivateMeansClassifier(3.0, range(10), (-1, 1), centre=0)._groups(60_000, 98) == (0.0, 0.1)
+
+    def test_without_any_signal_the_most_common_class_is_told(self) -> None:
+        random = np.random.default_rng(3)
+        rows, kinds = random.normal(size=(4000, 50)), (random.random(4000) < 0.2).astype(int)
+        learner = PrivateMeansClassifier(0.5, (0, 1), (-3, 3), shares=(0.8, 0.2), seed=1).fit(rows, kinds)
+        assert learner.score(rows, kinds) > 0.79
+
+    def test_chances_are_as_sure_as_they_should_be(self) -> None:
+        """Classes that overlap, spread more widely between them than elsewhere: chances are right on average."""
+        random = np.random.default_rng(3)
+        kinds = random.integers(0, 2, 30_000)
+        rows = random.normal(size=(30_000, 20)) * 0.3
+        rows[:, 0] = random.normal(kinds - 0.5, 1.0)
+        learner = PrivateMeansClassifier(4.0, (0, 1), (-3, 3), shares=(0.5, 0.5), seed=1).fit(rows, kinds)
+        chances = learner.predict_proba(rows)
+        sure = chances.max(axis=1).mean()
+        assert abs(sure - learner.score(rows, kinds)) < 0.06
 
 
 class TestNoise:

@@ -1,7 +1,6 @@
 """Learning from people who keep their data: training sets, gradients, trees, and fair contests between learners."""
 
 from deniable.learning.boosting import PrivateGBDTRegressor
-from deniable.learning.codes import LabelledCodes, LabelledVectors
 from deniable.learning.contest import Contest, Entrant, Score, Standing, Standings, Trial
 from deniable.learning.decoding import decode
 from deniable.learning.gradients import GradientReports
@@ -20,8 +19,6 @@ __all__ = [
     "Entrant",
     "GradientReports",
     "Guarantee",
-    "LabelledCodes",
-    "LabelledVectors",
     "LinearModel",
     "PrivateData",
     "PrivateGBDTRegressor",
