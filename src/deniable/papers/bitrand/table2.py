@@ -29,7 +29,7 @@ LINES = {"LDP-FL": Line("unlinked", "LDP-FL"), "f-RR": BITRAND[0]}
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """Both at their claimed budgets in federated rounds, with what they truly cost."""
     size = Size(64, max(5, pace.times(quick, 40, 60)), max(2, pace.times(quick, 3, 3)))
-    people = max(200, pace.times(quick, 1500, 6000))
+    people = max(200, pace.times(quick, 1500, 3000))
     tasks = [Task(texts(data, 1000 * seed + k, people), CLIENTS["AG"], size, f"{seed} {k}") for k in range(size.repeats)]
     rows, checks, note = [], [], tasks[0].held.note
     why = f"there are {people:,} people and other embeddings" if "stand-in" not in note else "the data are made up"
