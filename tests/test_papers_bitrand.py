@@ -200,6 +200,14 @@ class TestNumbers:
         }[name]()
         assert theory.true_epsilon(name, 2, 2, 1.0) == pytest.approx(dn.certify(made).loss.epsilon(), rel=1e-9)
 
+    @pytest.mark.parametrize(("name", "true"), [("LATENT", 0.1914), ("OME", 0.25)])
+    def test_corrected_rivals(self, name: str, true: float) -> None:
+        """They cost epsilon by the theorems, and far less in truth."""
+        own = theory.corrected(name, 384, 10, 1.0)
+        assert theory.claimed_epsilon(name, 384, 10, own) == pytest.approx(1.0, rel=1e-9)
+        assert theory.true_epsilon(name, 384, 10, own) == pytest.approx(true, rel=1e-3)
+        assert theory.corrected("f-RR", 384, 10, 1.0) == 1.0
+
     def test_stated_numbers_follow_the_channel(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Another channel, and what was matched is no longer: nothing is typed in."""
         bits = [each for each in about.STATED if each.place in ("Appendix I", "Appendix J", "Section 5")]

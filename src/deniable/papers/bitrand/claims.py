@@ -19,7 +19,7 @@ from deniable.papers.bitrand.training import (
     OURS,
     Study,
 )
-from deniable.papers.figure import Check, Result, claimed, near
+from deniable.papers.figure import ALL, Check, Pace, Result, claimed, near
 
 SETS = {"AG": "AG", "digits": "FEMNIST"}
 # Section 7: points of accuracy and of AUC by which BitRand is above the best rival at epsilon 1, with the epsilon of its
@@ -55,7 +55,7 @@ def other_data(study: Study, data: str, lines: Sequence[Line], epsilon: float, m
     )
 
 
-def on_inputs(study: Study, what: str, measure: str) -> Result:
+def on_inputs(study: Study, what: str, measure: str, pace: Pace = ALL) -> Result:
     """Figs. 8, 15, 16, 17, 19 and 20: features or gradients are randomized."""
     labels, named, stated = GAINS[what]
     place, rivals = MEASURES.index(measure), RIVALS[what]
@@ -63,7 +63,7 @@ def on_inputs(study: Study, what: str, measure: str) -> Result:
     rival = next(line for line in rivals if line.mechanism == named)
     lines = (*rivals, *BITRAND, *OURS, *ENDS)
     cells = {(data, rival): f"{stated[data][place]} ({SETS[data]})" for data in CLIENTS}
-    rows = study.rows(lines, ours, cells, measure)
+    rows = study.rows(lines, ours, cells, measure, pace)
     checks: list[Check] = []
     for data in CLIENTS:
         gain, error = study.gain(data, ours, rival, (1.0,), measure)
@@ -174,7 +174,7 @@ def _better(study: Study, measure: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def on_labels(study: Study, measure: str) -> Result:
+def on_labels(study: Study, measure: str, pace: Pace = ALL) -> Result:
     """Figs. 18 and 21: features by f-RR, labels by label-RR or by noise on one-hot labels."""
     place, pairs = MEASURES.index(measure), list(zip(BITRAND[1:], LAPLACE, strict=True))
     one = Line("ours", OURS_ONE)
@@ -184,7 +184,7 @@ def on_labels(study: Study, measure: str) -> Result:
         for data in CLIENTS
         for rival in LAPLACE[:2]
     }
-    rows = study.rows(lines, BITRAND[1], cells, measure)
+    rows = study.rows(lines, BITRAND[1], cells, measure, pace)
     gaps = {
         (data, ours.labels, e): study.gain(data, ours, rival, (e,), measure)
         for data in CLIENTS

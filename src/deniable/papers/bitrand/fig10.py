@@ -10,7 +10,7 @@ from deniable.mechanisms import BitRand, FeatureVector
 from deniable.mechanisms import mean_formulas as formulas
 from deniable.mechanisms.bitrand import sign_magnitude_errors
 from deniable.papers import style
-from deniable.papers.bitrand.theory import LARGEST, LATENT, OME, true_epsilon
+from deniable.papers.bitrand.theory import LARGEST, LATENT, OME, corrected, true_epsilon
 from deniable.papers.data import Data
 from deniable.papers.figure import ALL, Figure, Pace, Result, Row, claimed, coins_for, random_for
 
@@ -33,7 +33,11 @@ NUMBERS = {"from -1 to 1": (-1.0, 1.0), "from 0 to 1": (0.0, 1.0)}  # the paper 
 
 
 def code_error(name: str, epsilon: float, numbers: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> tuple[float, float]:
-    """The root mean square error of means of codes read as they are, exactly, and the true epsilon."""
+    """The root mean square error of means of codes read as they are, exactly, and the true epsilon.
+
+    LATENT and OME are corrected as in the paper.
+    """
+    epsilon = corrected(name, DIMENSIONS, 10, epsilon)
     match name:
         case "f-RR":
             made = BitRand.as_published(DIMENSIONS, 10, epsilon, 5)

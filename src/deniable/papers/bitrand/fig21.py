@@ -15,7 +15,7 @@ MEASURE = "AUC %"
 
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """All lines of the paper and ours, in federated rounds, several times."""
-    return claims.on_labels(training.study(quick, seed, data, pace), MEASURE)
+    return claims.on_labels(training.study(quick, seed, data, pace), MEASURE, pace)
 
 
 def plot(result: Result) -> "pictures.Figure":

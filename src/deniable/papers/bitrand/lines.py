@@ -15,7 +15,7 @@ from deniable.mechanisms import BitRand, Duchi, Hybrid, LabelResponse, Piecewise
 from deniable.mechanisms.mean import MeanMechanism
 from deniable.mechanisms.mean_formulas import sampled_coordinates
 from deniable.papers.bitrand.rounds import Clients, Layers, learnt, learnt_from_reports
-from deniable.papers.bitrand.theory import LATENT, OME, true_epsilon
+from deniable.papers.bitrand.theory import LATENT, OME, corrected, true_epsilon
 from deniable.papers.figure import coins_for, random_for
 from deniable.papers.samples import Samples
 
@@ -124,8 +124,9 @@ def _trained(task: Task, rows: Floats, labels: Ints, channel: Floats | None = No
 
 
 def coded(task: Task, name: str, epsilon: float) -> tuple[Floats, float]:
-    """Features by f-RR, LATENT or OME, read as if no bit had been flipped, and the true epsilon of all their bits."""
+    """Features by f-RR, or by LATENT or OME as the paper corrects them, read as if no bit had been flipped; and what they cost."""
     size = task.held.rows.shape[1]
+    claimed, epsilon = epsilon, corrected(name, size, BITS, epsilon)
     made = {
         "BitRand": lambda: BitRand.as_published(size, BITS, epsilon),
         "LATENT": lambda: BitRand.latent(size, BITS, epsilon, LATENT),
@@ -133,7 +134,7 @@ def coded(task: Task, name: str, epsilon: float) -> tuple[Floats, float]:
     }[name]()
     domain = made.domain
     assert isinstance(domain, SignMagnitude)
-    reports = made.perturb(np.clip(task.held.rows, -domain.largest, domain.largest), task.coins(name, epsilon))
+    reports = made.perturb(np.clip(task.held.rows, -domain.largest, domain.largest), task.coins(name, claimed))
     codes = np.zeros(task.held.rows.shape, np.int64)
     for i in range(made.bits):
         codes = 2 * codes + np.unpackbits(reports.columns[f"bit{i}"], axis=1, bitorder="little", count=size)
