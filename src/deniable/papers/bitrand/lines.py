@@ -124,7 +124,7 @@ def _trained(task: Task, rows: Floats, labels: Ints, channel: Floats | None = No
 
 
 def coded(task: Task, name: str, epsilon: float) -> tuple[Floats, float]:
-    """Features by f-RR, or by LATENT or OME as the paper corrects them, read as if no bit had been flipped; and what they cost."""
+    """Features by f-RR, or by LATENT or OME as corrected, read as if no bit had been flipped; and what they truly cost."""
     size = task.held.rows.shape[1]
     claimed, epsilon = epsilon, corrected(name, size, BITS, epsilon)
     made = {
