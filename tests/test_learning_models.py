@@ -155,6 +155,8 @@ class Untouched:
         (lambda: PrivateVectorClassifier(1.0, (0, 1), (-1, 1), (0.2, 0.2, 0.2, 0.1, 0.2)), "sum to 0.9, not to epsilon"),
         (lambda: PrivateVectorClassifier(1.0, (0, 1), (-1, 1), (0.5, 0.5, 0.0)), "positive one for the label"),
         (lambda: PrivateVectorClassifier(1.0, (0, 1), (-1, 1), way="luck"), "one of these ways"),
+        (lambda: PrivateVectorClassifier(1.0, (0, 1), (-1, 1), ask=1.0), "from 0 to below 1"),
+        (lambda: PrivateVectorClassifier(1.0, (0, 1), (-1, 1), (0.5, 0.5), ask=0.1), "not both"),
     ],
 )
 def test_refused_before_any_data_are_touched(make: Callable[[], Learner], message: str) -> None:
@@ -447,6 +449,21 @@ class TestLocalLeaves:
 
 
 class TestVectors:
+    def test_some_people_pay_for_what_is_important(self) -> None:
+        """Nobody is asked twice, so the loss is the larger one of the two."""
+        random = np.random.default_rng(2)
+        kinds, rows = random.integers(0, 2, 20_000), random.uniform(-1, 1, (20_000, 6))
+        rows[:, 2] = np.clip(kinds - 0.5 + 0.3 * random.normal(size=20_000), -1, 1)
+        learner = PrivateVectorClassifier(2.0, (0, 1), (-1, 1), ask=0.3, epochs=1, seed=1).fit(rows, kinds)
+        told = learner.budgets_[:-1]
+        assert np.argmax(told) == 2 and sum(learner.budgets_) <= 2
+        _, vectors, label = learner._mechanisms(6)
+        odds = vectors.loss().odds * label.loss().odds  # type: ignore[operator]
+        assert learner.privacy_loss().odds == max(odds, learner.asked_.privacy_loss().odds)  # type: ignore[type-var]
+        assert learner.privacy_loss().epsilon() <= 2
+        with pytest.raises(dn.InvalidParameter, match="Call fit first"):
+            PrivateVectorClassifier(2.0, (0, 1), (-1, 1), ask=0.3)._budgets(6)
+
     def test_budgets_sum(self) -> None:
         for weights in ([1, 1, 1], [0.1, 0.7, 0.3], [0, 0, 5]):
             for epsilon in (0.3, 1.0, 7.7):

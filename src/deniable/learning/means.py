@@ -121,16 +121,19 @@ class PrivateMeansClassifier(Learner):
         classes, ends = checked_classes(self.classes), checked_range(self.feature_range, "features")
         rows = checked_features(X)
         kinds = class_numbers(y, classes, len(rows))
-        vectors, coins = unit(scaled(rows, ends)), coins_from(self.seed)
-        drawn, (centre, spread) = coins.below(1 << 20, len(rows)) / (1 << 20), self._groups(*rows.shape)
+        return self.learn(unit(scaled(rows, ends)), kinds, coins_from(self.seed))
+
+    def learn(self, vectors: Floats, kinds: Ints, coins: Coins) -> "PrivateMeansClassifier":
+        """As `fit`, of vectors of length one and the numbers of their classes, with these coins."""
+        drawn, (centre, spread) = coins.below(1 << 20, len(vectors)) / (1 << 20), self._groups(*vectors.shape)
         first, last = drawn < centre, drawn >= 1 - min(spread, (1 - centre) / 2)
         most = ~first & ~last
         if not most.any():
             raise EmptyBatch("Too few people: all of them tell the middle or the spread, and nobody a class.")
-        self.classes_ = np.array(classes)
-        self.n_features_in_ = rows.shape[1]
+        self.classes_ = np.array(checked_classes(self.classes))
+        self.n_features_in_ = vectors.shape[1]
         self.asked_ = bool(first.any()), bool(last.any())
-        self.middle_ = self._learn_middle(vectors[first], coins) if first.any() else np.zeros(rows.shape[1])
+        self.middle_ = self._learn_middle(vectors[first], coins) if first.any() else np.zeros(vectors.shape[1])
         vectors = unit(vectors - self.middle_)
         self._learn_means(vectors[most], kinds[most], coins)
         if last.any():

@@ -11,7 +11,7 @@ from deniable.core.coins import Coins
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon, rounded_down
 from deniable.domains import Categories, Interval, Vectors
-from deniable.errors import InvalidParameter
+from deniable.errors import EmptyBatch, InvalidParameter
 from deniable.learning.learner import (
     Learner,
     Range,
@@ -24,6 +24,7 @@ from deniable.learning.learner import (
     coins_from,
     scaled,
 )
+from deniable.learning.means import PrivateMeansClassifier, unit
 from deniable.learning.network import Network, trained
 from deniable.mechanisms import Bipartite, Coarsened, DirectResponse, ReleaseChannel, VectorRelease
 
@@ -68,7 +69,9 @@ class PrivateVectorClassifier(Learner):
 
     Feature j is released on a grid over its public range with budgets[j], the label by `DirectResponse` with the last
     budget; the promise is for all of them together, and the budgets must sum to epsilon. Without `budgets`, the label has
-    three tenths and the features equal parts of the rest; `importance_budgets` makes others. Released data may be used for
+    three tenths and the features equal parts of the rest; `importance_budgets` makes others from weights that are public.
+    With `ask`, a share of the people, drawn in public, pays for the weights: they release nothing, and tell with all of
+    their budget how far apart the classes are in each feature, by `PrivateMeansClassifier`. Released data may be used for
     any number of epochs. Labels are corrected for their known noise: their weights are right on average.
 
     `way` is how a feature is released: `coarsened`, `bipartite` (BRR), or `laplace` (clamped to the range).
@@ -86,6 +89,7 @@ class PrivateVectorClassifier(Learner):
         steps: int = 16,
         hidden: int = 16,
         epochs: int = 10,
+        ask: float = 0.0,
         seed: int | None = None,
     ) -> None:
         self.epsilon = epsilon
@@ -96,6 +100,7 @@ class PrivateVectorClassifier(Learner):
         self.steps = steps
         self.hidden = hidden
         self.epochs = epochs
+        self.ask = ask
         self.seed = seed
 
     def _check(self) -> None:
@@ -107,6 +112,10 @@ class PrivateVectorClassifier(Learner):
         checked_whole(self.epochs, "The number of epochs")
         if self.way not in WAYS:
             raise InvalidParameter(f"Features are released in one of these ways: {', '.join(WAYS)}.")
+        if not (isinstance(self.ask, int | float) and 0 <= self.ask < 1):
+            raise InvalidParameter("The share of people who are asked what is important lies from 0 to below 1.")
+        if self.ask and self.budgets is not None:
+            raise InvalidParameter("Give budgets, or ask for what is important, not both.")
         if self.budgets is not None:
             parts = [Fraction(float(part)) if 0 <= part < np.inf else Fraction(-1) for part in self.budgets]
             if len(parts) < 2 or min(parts) < 0 or not parts[-1]:
@@ -120,6 +129,9 @@ class PrivateVectorClassifier(Learner):
                 )
 
     def _budgets(self, features: int) -> tuple[float, ...]:
+        if self.ask:
+            self._fitted("budgets_")
+            return self.budgets_
         if self.budgets is None:
             return importance_budgets(np.ones(features), self.epsilon)
         if len(self.budgets) != features + 1:
@@ -147,21 +159,41 @@ class PrivateVectorClassifier(Learner):
         odds, own = vectors.loss().odds, label.loss().odds
         assert odds is not None and own is not None
         words = "any two examples of one person, features and label together, local: nobody else sees them"
-        return PrivacyLoss(odds * own, "factored", words)
+        released = PrivacyLoss(odds * own, "factored", words)
+        if not self.ask:
+            return released
+        asked = self.asked_.privacy_loss()  # nobody is asked both
+        return max(released, PrivacyLoss(asked.odds, asked.proof, words), key=lambda loss: loss.epsilon())
 
     def fit(self, X: ArrayLike, y: ArrayLike | Sequence[Any]) -> "PrivateVectorClassifier":
         """Collect one release of each person, and train on the releases only."""
         self._check()
         classes, ends = checked_classes(self.classes), checked_range(self.feature_range, "features")
         rows = checked_features(X)
-        self._mechanisms(rows.shape[1])
+        if not self.ask:
+            self._mechanisms(rows.shape[1])
         kinds = class_numbers(y, classes, len(rows))
         self.n_features_in_, self.classes_ = rows.shape[1], np.array(classes)
-        released, told = self._release(scaled(rows, ends), kinds, coins := coins_from(self.seed))
+        rows, coins = scaled(rows, ends), coins_from(self.seed)
+        if self.ask:
+            first = coins.below(1 << 20, len(rows)) < round(self.ask * (1 << 20))
+            if first.all() or not first.any():
+                raise EmptyBatch("Too few people: some have to tell what is important, and some to release their vectors.")
+            self._learn_budgets(rows[first], kinds[first], coins)
+            rows, kinds = rows[~first], kinds[~first]
+        released, told = self._release(rows, kinds, coins)
         self.network_ = Network(released.shape[1], len(classes), self.hidden)
         random = np.random.default_rng(coins.below(1 << 32, 1))
         self.weights_ = trained(self.network_, released, told, random, self.epochs, decay=1e-3)
         return self
+
+    def _learn_budgets(self, rows: Floats, kinds: Ints, coins: Coins) -> None:
+        """In proportion to how far apart classes are told to be, less what noise adds to that; the least have a little."""
+        self.asked_ = PrivateMeansClassifier(self.epsilon, range(len(self.classes_)), (-1, 1), centre=0)
+        means = self.asked_.learn(unit(rows), kinds, coins).means_
+        squares = self.asked_.shares_ @ (means - self.asked_.shares_ @ means) ** 2
+        weights = np.sqrt(np.maximum(squares - self.asked_.doubt_, squares.max() / 100))
+        self.budgets_ = importance_budgets(weights + 1e-9, self.epsilon)
 
     def _release(self, rows: Floats, kinds: Ints, coins: Coins) -> tuple[Floats, Floats]:
         """What the devices send: features, and weights of the labels that are right on average."""
