@@ -68,9 +68,10 @@ def on_inputs(study: Study, what: str, measure: str, pace: Pace = ALL) -> Result
     for data in CLIENTS:
         gain, error = study.gain(data, ours, rival, (1.0,), measure)
         claim = f"points by which {ours.name} is above {rival.name} at epsilon 1 on {SETS[data]}"
-        checks.append(
-            near(claim, stated[data][place], gain, other_data(study, data, (ours,), 1.0, measure), error, sure=False)
-        )
+        why = other_data(study, data, (ours,), 1.0, measure)
+        if ours != BITRAND[0]:  # on CelebA the printed gain is that of public labels, though the text has others
+            why += f"; with public labels it is {study.gain(data, BITRAND[0], rival, (1.0,), measure)[0]:.1f}"
+        checks.append(near(claim, stated[data][place], gain, why, error, sure=False))
     checks.append(_best_rival(study, rivals, rival, measure))
     checks.append(_above(study, ours, rivals, measure))
     if what == "features":

@@ -148,8 +148,8 @@ True
     Erratum(
         "BitRand B11",
         "Section 7: on CelebA BitRand gains 1.28 points with the anonymizer, over Three-outputs, and 0.3 without, over HM.",
-        "By Table 4 it gains 0.10 with it, over PM, or 1.05 with public labels. 1.28 is what public labels gain without it, by "
-        "Table 5 and over Three-outputs; with labels at 1 that is the 0.33.",
+        "By Table 4 it gains 0.10 with it, over PM, or 1.05 with public labels. 1.28 is what public labels gain without it, "
+        "by Table 5 and over Three-outputs; with labels at 1 that is the 0.33.",
         """
 >>> from deniable.papers.bitrand import celeba
 >>> for what in ("anonymized", "gradients"):
