@@ -29,7 +29,7 @@ def by_size(result: Result) -> "pictures.Figure":
                     color=style.COLOURS[number],
                     label=str(way),
                 )
-    for chart, unit in zip(axes, ("bits", "milliseconds of one core"), strict=True):
+    for chart, unit in zip(axes, ("bits", "milliseconds"), strict=True):
         chart.set(xlabel="coordinates that differ", ylabel=unit, xscale="log", yscale="log")
     style.legend(figure, axes[0], 5)
     return figure

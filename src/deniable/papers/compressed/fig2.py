@@ -9,12 +9,12 @@ from deniable.papers.figure import ALL, Figure, Pace, Result
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("compressed/fig2", "Compressed RR", "bits of a message against epsilon", seconds=6, minutes=3)
+FIGURE = Figure("compressed/fig2", "Compressed RR", "bits of a message against epsilon", seconds=6, minutes=1.5)
 
 
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """Messages of some people on ratings."""
-    return sweep.result("epsilon", sweep.BUDGETS, quick, seed, data, pace, times=False)
+    return sweep.bits_result("epsilon", sweep.BUDGETS, quick, seed, data, pace)
 
 
 def plot(result: Result) -> "pictures.Figure":

@@ -9,14 +9,14 @@ from deniable.papers.figure import ALL, Figure, Pace, Result
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("compressed/fig3", "Compressed RR", "time of a message against epsilon", seconds=6, minutes=3)
+FIGURE = Figure("compressed/fig3", "Compressed RR", "time of a message against epsilon", seconds=8, minutes=0.5)
 
 
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """Messages of some people on ratings."""
-    return sweep.result("epsilon", sweep.BUDGETS, quick, seed, data, pace, times=True)
+    return sweep.times_result("epsilon", sweep.BUDGETS, quick, seed, data, pace)
 
 
 def plot(result: Result) -> "pictures.Figure":
     """Quartiles over people."""
-    return drawing.by_setting(result, "epsilon", "milliseconds", "milliseconds of one core")
+    return drawing.by_setting(result, "epsilon", "milliseconds", "milliseconds")

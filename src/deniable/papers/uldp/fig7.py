@@ -9,7 +9,7 @@ from deniable.core.odds import odds_below
 from deniable.mechanisms.subset import chance
 from deniable.papers import style
 from deniable.papers.data import Data
-from deniable.papers.figure import ALL, Figure, Pace, Result, claimed, near
+from deniable.papers.figure import ALL, ROUNDING, Figure, Pace, Result, claimed, near
 from deniable.papers.histograms import STATED
 from deniable.papers.uldp.mechanisms import EPSILONS, FAMILIES, best_subset, hashed_epsilon
 from deniable.wrappers.published import disguise, published_error, published_optimum, told_beside
@@ -17,8 +17,9 @@ from deniable.wrappers.published import disguise, published_error, published_opt
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("uldp/fig7", "ULDP", "error saved by the largest z, exactly", seconds=1)
+FIGURE = Figure("uldp/fig7", "ULDP", "error saved by the largest z, exactly", seconds=1, minutes=0.1)
 COLUMNS = ("data", "epsilon", "mechanism", "n x MSE, z = 0", "n x MSE, largest z", "saved %")
+APART = (("Foursquare", "uSS"), ("Drug", "uSS"))  # which the text treats apart: (a) and (g)
 
 
 def errors(name: str, size: int, epsilon: float, share: float) -> tuple[float, float]:
@@ -51,21 +52,28 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
                 without, largest = errors(each, size, epsilon, share)
                 rows.append((name, epsilon, each, without, largest, 100 * (1 - largest / without)))
     table = Result(COLUMNS, rows, (claimed("", True, ""),))
-    means = [float(table.numbers("saved %", data=name, mechanism=each).mean()) for name in STATED for each in FAMILIES]
-    useful = [mean for mean in means if mean > 1]
+    means = {
+        (name, each): float(table.numbers("saved %", data=name, mechanism=each).mean())
+        for name in STATED
+        for each in FAMILIES
+    }
+    useful = [mean for cell, mean in means.items() if cell not in APART]
     zero = table.numbers("saved %", data="Drug", mechanism="uSS")
     late = table.numbers("saved %", data="Foursquare", mechanism="uSS")[np.array(EPSILONS) > 3.5]
     excess = hashed_epsilon(230, 2.0, 0.77) - 2.0
     checks = (
-        near(
-            "least mean saving, % (where there is a z at all)",
-            "9",
-            min(useful),
-            "the averages of the paper are over its own runs",
+        near("least mean saving of the others, %", "9", min(useful), "the paper averages over its own runs", sure=False),
+        near("largest mean saving, %", "26", max(useful), "the paper averages over its own runs", sure=False),
+        claimed(
+            "uSS saves nothing on Drug, where k is 1",
+            float(np.abs(zero).max()) < ROUNDING,
+            f"it saves up to {np.abs(zero).max():.3g} %",
         ),
-        near("largest mean saving, %", "26", max(useful), "the averages of the paper are over its own runs"),
-        claimed("uSS saves nothing on Drug, where k is 1", float(np.abs(zero).max()) < 1e-9, "k is larger"),
-        claimed("uSS saves nothing on Foursquare above epsilon 3.5", float(np.abs(late).max()) < 1e-9, "k is still 2"),
+        claimed(
+            "uSS saves nothing on Foursquare above epsilon 3.5",
+            float(np.abs(late).max()) < ROUNDING,
+            f"it saves up to {np.abs(late).max():.3g} %",
+        ),
         claimed(
             "the z of uLH is private",
             excess <= 1e-9,

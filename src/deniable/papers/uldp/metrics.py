@@ -5,12 +5,13 @@ from collections.abc import Callable
 import numpy as np
 
 from deniable.papers.data import Data
-from deniable.papers.figure import Pace, Row
+from deniable.papers.figure import Pace, Result, Row
 from deniable.papers.histograms import STATED, histogram
-from deniable.papers.uldp.mechanisms import EPSILONS, FEW, PUBLISHED, Floats, measure
+from deniable.papers.uldp.collect import Floats, measure
+from deniable.papers.uldp.mechanisms import EPSILONS, FEW, PUBLISHED
 
 PEOPLE = 20_000, 200_000
-NAMES = (*PUBLISHED, "uSS lean")
+NAMES = (*PUBLISHED, "uSS lean", "uRAP lean")
 Metric = Callable[[Floats, Floats], float]
 
 
@@ -29,7 +30,22 @@ def judged(
                 cells: list[float] = []
                 for metric in metrics.values():
                     found = [metric(measured.truth, values) for values in measured.estimates]
-                    cells += [float(np.mean(found)), float(np.std(found) / np.sqrt(repeats))]
+                    spread = float(np.std(found, ddof=1) / np.sqrt(repeats)) if repeats > 1 else 0.0
+                    cells += [float(np.mean(found)), spread]
                 rows.append((name, epsilon, each, *cells))
     notes.append(f"{people:,} people at most, {repeats} collections each")
     return rows, notes
+
+
+def average(table: Result, column: str, error: str, name: str) -> tuple[float, float]:
+    """The mean of a metric over all rows of a mechanism, and its standard error."""
+    values, spread = table.numbers(column, mechanism=name), table.numbers(error, mechanism=name)
+    return float(values.mean()), float(np.sqrt((spread**2).sum()) / len(values))
+
+
+def log_ratio(table: Result, column: str, error: str, above: str, below: str) -> tuple[float, float]:
+    """The geometric mean of one mechanism's metric over another's, and its standard error."""
+    values = [table.numbers(column, mechanism=name) for name in (above, below)]
+    spread = [table.numbers(error, mechanism=name) / value for name, value in zip((above, below), values, strict=True)]
+    ratio = float(np.exp(np.log(values[0] / values[1]).mean()))
+    return ratio, ratio * float(np.sqrt((spread[0] ** 2 + spread[1] ** 2).sum()) / len(values[0]))

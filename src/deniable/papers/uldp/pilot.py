@@ -1,20 +1,20 @@
 """Collaborative sampling: the open share from the first twentieth of the people, and what comes of using it."""
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deniable.domains import Categories
-from deniable.papers.figure import coins_for
+from deniable.papers.figure import random_for
 from deniable.papers.histograms import Histogram
-from deniable.papers.uldp.mechanisms import FAMILIES
-from deniable.wrappers.published import PublishedUtility
+from deniable.papers.uldp.collect import Collector, collector
+
+Ints = NDArray[np.int64]
 
 PILOT = 0.05
 
 
-def published_pilot(held: Histogram, name: str, epsilon: float) -> PublishedUtility:
+def published_pilot(held: Histogram, name: str, epsilon: float) -> Collector:
     """The mechanism for the first people, with the paper's start: an open share of 0."""
-    domain = Categories(range(len(held.people)))
-    return PublishedUtility.recommended(FAMILIES[name], domain, held.sensitive, epsilon, 0.0)
+    return collector(name, len(held.people), held.sensitive, epsilon, 0.0)
 
 
 def expected_error(told: float, share: float, people: int) -> float:
@@ -23,11 +23,14 @@ def expected_error(told: float, share: float, people: int) -> float:
     return float(spread * np.sqrt(2 / np.pi) / share)
 
 
-def measured_share(made: PublishedUtility, held: Histogram, people: int, seed: int, run: int) -> float:
-    """The open share that a random twentieth of the people shows."""
-    coins = coins_for(seed, "pilot", held.name, made.epsilon, type(made.base).__name__, run)
-    answers = np.repeat(np.arange(len(held.people)), held.scaled(people))
-    chosen = answers[coins.below(len(answers), round(PILOT * len(answers)))]
-    tally = made.tally(made.perturb(chosen, coins))
-    telling = int(tally.counts[made.base.cells :].sum())
-    return float(np.clip(telling / (tally.n * made.told_share), 0, 1))
+def divided(counts: Ints, seed: int, *what: object) -> tuple[Ints, Ints]:
+    """How many people of each answer are among a random twentieth, and among the others."""
+    random, size = random_for(seed, "pilot", *what), round(PILOT * int(counts.sum()))
+    first = random.multivariate_hypergeometric(counts, size, method="marginals")
+    return first, counts - first
+
+
+def shown_share(made: Collector, first: Ints, seed: int, *what: object) -> float:
+    """The open share that the first people show."""
+    telling = made.collect(first, seed, "shown", *what).telling
+    return float(np.clip(telling / (first.sum() * made.told_share), 0, 1))
