@@ -22,7 +22,7 @@ def committed(name: str) -> str:
 def rows(text: str) -> list[list[str]]:
     """The lines of the tables with a claimed and a certified epsilon."""
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| ")]
-    return [line for line in cells if len(line) == 7 and line[0] != "claimed epsilon"]
+    return [line for line in cells if len(line) == 7 and re.fullmatch(r"[\d.]+", line[0])]
 
 
 def learners(contest: Contest) -> list[str]:
