@@ -124,9 +124,8 @@ def leads(found: Sequence[Standings]) -> list[str]:
         "",
     ]
     for each in found:
-        scale, digits = (100, 1) if each.higher else (1, 3)
-        budgets = sorted({row.claimed for row in each.rows})
-        told = ", ".join(f"{scale * each.lead(epsilon):+.{digits}f} at {epsilon:g}" for epsilon in budgets)
+        scale, digits = (100, 2) if each.higher else (1, 3)
+        told = ", ".join(f"{scale * lead:+.{digits}f} at {epsilon:.4g}" for epsilon, lead in each.leads().items())
         lines.append(f"- {each.title}, {each.measure}: {told}")
     return [*lines, ""]
 

@@ -36,7 +36,7 @@ SAYS = {"abalone": "45 % of DPBoost's", "bias": "66 % of DPBoost's", "supercondu
 PUBLISHED = ({"trees": 20, "disjoint": 20, "depth": 3, "rate": 0.1}, {"trees": 5, "disjoint": 5, "depth": 2, "rate": 0.3})
 OURS = ({"trees": 5, "depth": 3, "rate": 0.5}, {"trees": 20, "disjoint": 20, "depth": 3, "rate": 0.1})
 DRAWN = ({"trees": 5, "depth": 5, "rate": 0.5, "splits": "drawn"},)
-LOCAL = ({"trees": 1, "depth": 2, "rate": 1.0, "model": "local"},)
+LOCAL = ({"trees": 40, "depth": 1, "model": "local"},)
 
 
 def entrant(
@@ -108,7 +108,7 @@ HEAD = "Boosted trees by a curator; `python -m experiments.learning_trees` with 
 @click.option("--bias", type=click.Path(exists=True, path_type=Path))
 @click.option("--superconduct", type=click.Path(exists=True, path_type=Path))
 @click.option("--people", default=0, help="Learn from and test with at most so many of the people of a table.")
-@options(3)
+@options(10)
 def main(quick: bool, repeats: int, seed: int, picture: Path | None, people: int, **files: Path | None) -> None:
     """Measure private boosted trees."""
     tables = [sampled(named(name, file, quick), people) for name, file in files.items()]

@@ -35,6 +35,22 @@ def test_counting_takes_no_memory_beyond_the_batch() -> None:
         assert line["ours"] < 200_000
 
 
+def test_learning_is_measured_beside_learning_without_privacy() -> None:
+    result = CliRunner().invoke(
+        main, ["learning/privatize", "learning/sgd", "learning/trees", "--json", "--quick", "--n", "1000"]
+    )
+    assert result.exit_code == 0, result.output
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [line["name"] for line in lines] == [
+        "learning/privatize/384",
+        "learning/sgd/round",
+        "learning/trees/central",
+        "learning/trees/local",
+    ]
+    for line in lines:
+        assert set(line) == KEYS and line["ours"] > 0 and line["bound"] > 0 and line["bound_name"]
+
+
 def test_unknown_names_are_refused() -> None:
     result = CliRunner().invoke(main, ["no-such-figure"])
     assert result.exit_code == 2

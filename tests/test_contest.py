@@ -34,6 +34,7 @@ def test_everything_is_told() -> None:
     assert "| learner | from | epsilon 0.5 | epsilon 1 |" in small
     assert "| mean | ours | 81.0 ± 2.5 | 81.0 ± 2.5 |" in small
     assert "| BRR (**more than it claims**) | BRR 2025 |" in small
+    assert "| its certified epsilon | | **2.197** | **2.197** |" in small and small.count("its certified") == 1
 
 
 def test_only_what_keeps_the_epsilon_is_compared() -> None:
@@ -47,6 +48,20 @@ def test_only_what_keeps_the_epsilon_is_compared() -> None:
     assert best is not None and best.name == "BRR"
     with pytest.raises(dn.InvalidParameter, match="No learner of ours"):
         run.lead(0.1)
+
+
+def test_leads_are_told_where_papers_stand() -> None:
+    """At the epsilon they claim, or at the certified one where that is more or less than they say."""
+    ours, kept = entrant("mean", 0.6), entrant("kept", 0.5, None, "A")
+    less, more = entrant("less", 0.2, Fraction(3, 2), "B"), entrant("more", 0.9, Fraction(9), "C")
+    certified = dn.PrivacyLoss(Fraction(9), proof="enumerated").epsilon()
+    low = dn.PrivacyLoss(Fraction(3, 2), proof="enumerated").epsilon()
+    run = contest(ours, kept, more).run(1)
+    assert run.leads() == {0.5: pytest.approx(0.1), 1.0: pytest.approx(0.1), certified: pytest.approx(-0.3)}
+    with pytest.raises(dn.InvalidParameter, match="No learner of ours"):  # at 0.405 nobody of ours stands
+        contest(ours, less).run(1).leads()
+    small = entrant("small", 0.1, Fraction(7, 5))
+    assert contest(small, less).run(1).leads() == {low: pytest.approx(-0.1)}
 
 
 def test_less_is_better_for_errors() -> None:

@@ -13,6 +13,10 @@ from experiments import learning_data, learning_images, learning_trees, learning
 
 ROOT = Path(__file__).parents[1]
 NAMES = ["learning_images", "learning_trees", "learning_vectors"]
+# Where our best is to be at least as good as the best of the papers in what was measured, without any allowance.
+STRICT = ["learning_text", "learning_trees"]
+# Where it is so up to the intervals only. A name moves up when its table allows it.
+WITHIN_INTERVALS = ["learning_images", "learning_vectors"]
 
 
 def committed(name: str) -> str:
@@ -50,20 +54,52 @@ def test_what_is_certified_is_within_what_is_claimed_or_marked(name: str) -> Non
             assert float(certified) <= float(claimed) * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", STRICT)
 def test_our_best_is_never_below_the_best_of_the_papers(name: str) -> None:
-    """At every certified epsilon of every table, up to the half-widths of both intervals."""
-    leads = re.findall(r"([+-][\d.]+|[+-]inf) at [\d.]+", committed(name).split("Our best less")[1])
-    assert leads
-    for part in committed(name).split("| claimed epsilon |")[1:]:
-        lines, lower = rows(part), "| RMSE |" in part
-        for epsilon in {float(line[0]) for line in lines}:
-            fair = [line for line in lines if not line[1].startswith("**") and float(line[1]) <= epsilon * (1 + 1e-9)]
+    """At every certified epsilon of every table: by what was measured, before it was rounded, and by the rows again."""
+    text = committed(name)
+    told = re.findall(r"([+-])([\d.]+|inf) at [\d.e+]+", "".join(re.findall(r"^.*Our best.*$(?:\s*^- .*$)*", text, re.M)))
+    assert told and {sign for sign, _ in told} == {"+"}
+    for epsilon, (ours, _), (theirs, _) in compared(text):
+        assert ours >= theirs, f"{theirs} of a paper is better than our {ours} at {epsilon}"
+
+
+@pytest.mark.parametrize("name", WITHIN_INTERVALS)
+def test_our_best_is_hardly_below_the_best_of_the_papers(name: str) -> None:
+    """The same up to the half-widths of both intervals, where trainings differ by more than learners do."""
+    for epsilon, (ours, reach), (theirs, other) in compared(committed(name)):
+        assert ours + reach + other >= theirs, f"{theirs} of a paper is better than our {ours} at {epsilon}"
+
+
+def test_trees_from_reports_are_nowhere_clearly_worse_than_the_mean() -> None:
+    """The intervals of the local learner and of the mean of all meet, or it is better, at every budget of every table."""
+    tables = committed("learning_trees").split("knowing nothing ")[1:4]
+    for table in tables:
+        floor, reach = (float(number) for number in table.split(".\n")[0].split("±"))
+        local = [scored(line[4], lower=False) for line in rows(table) if line[2].endswith("(local)")]
+        assert len(local) == 4
+        assert all(mean - own <= floor + reach for mean, own in local)
+        assert local[-1][0] + local[-1][1] < floor  # and with the largest budget it has learnt something
+
+
+def compared(text: str) -> list[tuple[float, tuple[float, float], tuple[float, float]]]:
+    """Our best and the best of the papers, of each table and at each certified epsilon where a paper stands."""
+    found = []
+    for part in text.split("| claimed epsilon |")[1:]:
+        lower = "| RMSE |" in part
+        lines = [(certified(line[1]), line[3] == "ours", scored(line[4], lower)) for line in rows(part)]
+        for epsilon in sorted({each for each, ours, _ in lines if not ours and each < math.inf}):
             best = {
-                ours: max((scored(line[4], lower) for line in fair if (line[3] == "ours") == ours), default=(-math.inf, 0.0))
-                for ours in (True, False)
+                own: max((score for each, ours, score in lines if ours == own and each <= epsilon * 1.001))
+                for own in (True, False)
             }
-            assert best[True][0] + best[True][1] + best[False][1] >= best[False][0]
+            found.append((epsilon, best[True], best[False]))
+    assert found
+    return found
+
+
+def certified(cell: str) -> float:
+    return math.inf if "nothing" in cell else float(cell.strip("*"))
 
 
 def scored(cell: str, lower: bool) -> tuple[float, float]:

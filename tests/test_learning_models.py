@@ -21,7 +21,7 @@ from deniable.learning import (
 )
 from deniable.learning.gradients import WAYS
 from deniable.learning.learner import Learner, area_under_curve
-from deniable.learning.local_trees import LeafReports
+from deniable.learning.local_trees import LeafReports, hadamard
 from deniable.learning.network import Network, trained
 from deniable.learning.noise import choice_law, choose, geometric, geometric_law, step_odds, waiting
 from deniable.learning.tree import SPLIT_SENSITIVITY, Tree, grow, split_scores
@@ -41,7 +41,7 @@ def learners() -> list[Learner]:
         PrivateSGDRegressor(4.0, (-1, 1), (4, 18), seed=1),
         PrivateMeansClassifier(4.0, (0, 1), (-1, 1), seed=1),
         PrivateGBDTRegressor(4.0, (-1, 1), (4, 18), seed=1, trees=4),
-        PrivateGBDTRegressor(4.0, (-1, 1), (4, 18), "local", seed=1, trees=2, depth=2),
+        PrivateGBDTRegressor(4.0, (-1, 1), (4, 18), "local", seed=1, depth=1),
         PrivateVectorClassifier(8.0, (0, 1), (-1, 1), seed=1, epochs=2),
     ]
 
@@ -138,7 +138,7 @@ class Untouched:
         (lambda: PrivateSGDClassifier(-1.0, (0, 1), (-1, 1)), "Epsilon must be"),
         (lambda: PrivateSGDClassifier(1.0, (0, 1), (-1, 1), rounds=-1), "rounds must be a whole number"),
         (lambda: PrivateSGDClassifier(1.0, (0, 1), (-1, 1), passes=0), "passes must be a whole number"),
-        (lambda: PrivateSGDClassifier(1.0, (0, 1), (-1, 1), way="luck"), "one of these ways"),
+        (lambda: PrivateSGDClassifier(1.0, (0, 1), (-1, 1), way="luck"), "reported by one of"),
         (lambda: PrivateSGDClassifier(1.0, (0, 1), (-1, 1), clip=0.0), "clip must be a positive"),
         (lambda: PrivateSGDRegressor(1.0, (-1, 1)), "public range of the targets"),
         (lambda: PrivateMeansClassifier(1.0, (0, 1)), "public range of the features"),
@@ -146,7 +146,9 @@ class Untouched:
         (lambda: PrivateMeansClassifier(1.0, (0, 1), (-1, 1), shares=(0.5, 0.6)), "sum to 1"),
         (lambda: PrivateGBDTRegressor(1.0, (-1, 1)), "public range of the targets"),
         (lambda: PrivateGBDTRegressor(1.0, None, (0, 1)), "public range of the features"),
-        (lambda: PrivateGBDTRegressor(1.0, (-1, 1), (0, 1), "federal"), "one of central, local"),
+        (lambda: PrivateGBDTRegressor(1.0, (-1, 1), (0, 1), "federal"), "The model is one of central, local"),
+        (lambda: PrivateGBDTRegressor(1.0, (-1, 1), (0, 1), leaves="luck"), "Leaves are told as one of sums"),
+        (lambda: PrivateGBDTRegressor(1.0, (-1, 1), (0, 1), splits="luck"), "Splits are one of exponential"),
         (lambda: PrivateGBDTRegressor(1.0, (-1, 1), (0, 1), trees=-3), "trees must be a whole number"),
         (lambda: PrivateGBDTRegressor(1.0, (-1, 1), (0, 1), split_share=1.5), "between 0 and 1"),
         (lambda: PrivateGBDTRegressor(1.0, (-1, 1), (0, 1), "local", "laplace"), "local model"),
@@ -169,7 +171,13 @@ class TestGradients:
     def test_reports_keep_the_budget_and_are_certified(self, way: str) -> None:
         reports = GradientReports(3, 1.0, way)
         assert reports.loss().epsilon() <= 1.0
-        if way in ("unit-codes", "duchi-vector", "bipartite", "coarsened"):  # the others in the tests of their family
+        if way in (
+            "unit-codes",
+            "unit-axes",
+            "duchi-vector",
+            "bipartite",
+            "coarsened",
+        ):  # the others in the tests of their family
             certificate = dn.certify(reports.mechanism)
             assert certificate.holds and certificate.loss.odds == reports.loss().odds
 
@@ -188,7 +196,18 @@ class TestGradients:
         np.testing.assert_allclose(found, gradient, atol=1e-12)
         assert index >= 0
 
-    @pytest.mark.parametrize("way", ["unit-codes", "best", "duchi-vector"])
+    @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0, 8.0])
+    def test_directions_are_the_better_of_two(self, epsilon: float) -> None:
+        """By the exact error of one report: within two percent of naming a direction, and below it for long vectors."""
+        for dimensions in (5, 31, 32, 65, 300):
+            codes, axes, chosen = (
+                GradientReports(dimensions, epsilon, way).mechanism for way in ("unit-codes", "unit-axes", "directions")
+            )
+            assert isinstance(codes, dn.UnitCodes) and isinstance(axes, dn.UnitAxes) and isinstance(chosen, dn.UnitCodes)
+            assert chosen == (codes if dimensions < 32 else axes)
+            assert chosen.error <= codes.error * (1.02 if dimensions < 64 else 1.0)
+
+    @pytest.mark.parametrize("way", ["unit-codes", "unit-axes", "best", "duchi-vector"])
     def test_the_mean_is_right(self, way: str) -> None:
         """Fixed coins; 40 numbers within six standard errors, which chance misses less than once in 1e7."""
         rows = np.tile([0.5, -0.2, 0.1, 0.0, 0.3], (2000, 1))
@@ -438,14 +457,74 @@ class TestLocalLeaves:
         certificate = dn.certify(reports.mechanism)
         assert certificate.holds and certificate.loss.odds == reports.loss().odds
 
+    @pytest.mark.parametrize("leaves", [2, 4])
+    def test_contrasts_are_unbiased_on_the_exact_law(self, leaves: int) -> None:
+        """Every contrast and every report with its exact probability: the mean is that of h(leaf) x, for any leaf and x."""
+        reports, signs = LeafReports.of(1.0, leaves), hadamard(leaves).astype(int)
+        assert np.array_equal(signs @ signs.T, leaves * np.eye(leaves))
+        mechanism = reports.mechanism
+        middle = mechanism.domain.size // 2
+        for row, leaf, away in itertools.product(range(1, leaves), range(leaves), (-32, -5, 0, 20)):
+            told = mechanism.row(middle + away * int(signs[row, leaf]))
+            mean = sum(float(chance) * number for chance, number in zip(told, mechanism.numbers, strict=True))
+            assert mean == pytest.approx(signs[row, leaf] * away / 32, abs=1e-9)
+
     def test_leaves_are_found(self) -> None:
-        """100,000 people: each leaf's mean within 0.1, some eight standard errors."""
-        leaf = np.arange(100_000) % 4
-        found = LeafReports.of(4.0, 4).values(leaf, np.array([-0.5, 0.0, 0.5, 0.9])[leaf], dn.SeededCoins(1))
-        assert (np.abs(found - [-0.5, 0.0, 0.5, 0.9]) < 0.1).all()
+        """100,000 people in leaves of equal size: half of the difference to the mean is added, or all of it by a stump.
+
+        Within 0.03, some eight standard errors.
+        """
+        leaf, truth = np.arange(100_000) % 4, np.array([-0.5, 0.0, 0.5, 0.9])
+        found = LeafReports.of(4.0, 4).values(leaf, truth[leaf], dn.SeededCoins(1))
+        assert (np.abs(found - (truth - truth.mean()) / 2) < 0.03).all()
+        halves = LeafReports.of(4.0, 2).values(leaf % 2, (truth - truth.mean())[leaf], dn.SeededCoins(1))
+        assert (np.abs(halves - [-0.225, 0.225]) < 0.03).all()
+
+    def test_noise_alone_is_taken_for_noise(self) -> None:
+        """People whose residuals are all 0: of 200 stumps most add nothing, and none more than five standard errors."""
+        reports, added = LeafReports.of(1.0, 2), []
+        for seed in range(200):
+            added.append(abs(reports.values(np.arange(500) % 2, np.zeros(500), dn.SeededCoins(seed))[1]))
+        assert np.mean(np.array(added) == 0) > 0.7 and max(added) < 5 * (reports.square / 500) ** 0.5
+
+    def test_fewer_people_and_smaller_budgets_have_fewer_trees(self) -> None:
+        many = [[LeafReports.of(epsilon, 2).trees(people, 40) for people in (50, 1000, 10**6)] for epsilon in (0.2, 1, 5)]
+        assert many == sorted(many) and all(row == sorted(row) for row in many)
+        assert many[0][0] == 0 and many[2][2] == 40
+        assert LeafReports.of(1.0, 8).trees(3000, 40) < LeafReports.of(1.0, 2).trees(3000, 40)
+
+    @pytest.mark.parametrize("epsilon", [0.1, 0.5, 2.0])
+    def test_never_much_worse_than_the_mean(self, epsilon: float) -> None:
+        """Targets that no feature explains: the error above that of the mean is what estimating a mean costs.
+
+        Fixed coins, 12 trainings; the bound is three times the error of a mean by the reports of a fifth of the people.
+        """
+        random, worse = np.random.default_rng(8), []
+        rows, targets = random.uniform(-1, 1, (3000, 6)), random.normal(-0.4, 0.2, 3000)
+        for seed in range(12):
+            learner = PrivateGBDTRegressor(epsilon, (-1, 1), (-1, 1), "local", depth=1, trees=40, seed=seed)
+            told = learner.fit(rows, targets).predict(rows)
+            worse.append(float(((told - targets) ** 2).mean() - targets.var()))
+        assert np.mean(worse) < min(9 * LeafReports.of(epsilon, 2).square / 600, 0.2)
+
+    @pytest.mark.parametrize(("people", "trees"), [(30, 0), (2000, 5)])
+    def test_everybody_reports_once(self, people: int, trees: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Whatever is grown: the loss is that of one report because there is one."""
+        sent, true = list[int](), LeafReports.told
+
+        def told(self: LeafReports, numbers: np.ndarray, coins: dn.Coins) -> np.ndarray:
+            sent.append(len(numbers))
+            return true(self, numbers, coins)
+
+        monkeypatch.setattr(LeafReports, "told", told)
+        learner = PrivateGBDTRegressor(0.5, (-1, 1), (4, 18), "local", trees=5, depth=1, seed=2)
+        learner.set_params(epsilon=4.0 if trees else 0.5).fit(FEATURES[:people], TARGET[:people])
+        assert sum(sent) == people and len(learner.trees_) == trees and len(sent) == 2 + trees
 
     def test_too_few_people_say_nothing(self) -> None:
-        assert not LeafReports.of(1.0, 4).values(np.zeros(3, np.int64), np.ones(3), dn.SeededCoins(1)).any()
+        assert not LeafReports.of(1.0, 4).values(np.zeros(0, np.int64), np.ones(0), dn.SeededCoins(1)).any()
+        one = PrivateGBDTRegressor(1.0, (-1, 1), (0, 1), "local", seed=1).fit(FEATURES[:1], TARGET[:1])
+        assert not one.trees_ and 0 <= one.predict(FEATURES[:1])[0] <= 1
 
 
 class TestVectors:

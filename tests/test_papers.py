@@ -124,8 +124,8 @@ class TestVerdict:
         """With another formula for a stated number, the figure no longer says that it is matched."""
         module = __import__("deniable.papers.bitrand.fig9", fromlist=["x"])
         before = [check.holds for check in module.run(True, 1, Data()).checks]
-        right = module.latent_published_epsilon
-        monkeypatch.setattr(module, "latent_published_epsilon", lambda *given: 1.1 * right(*given))
+        right = module.claimed_epsilon
+        monkeypatch.setattr(module, "claimed_epsilon", lambda *given: 1.1 * right(*given))
         after = [check.holds for check in module.run(True, 1, Data()).checks]
         assert before[0] and not after[0]
 

@@ -14,15 +14,18 @@ from deniable.errors import InvalidParameter
 from deniable.learning.learner import (
     Learner,
     Range,
+    checked_choice,
     checked_features,
     checked_positive,
     checked_range,
     checked_targets,
     checked_whole,
     coins_from,
+    explained,
     scaled,
+    unscaled,
 )
-from deniable.learning.local_trees import LeafReports
+from deniable.learning.local_trees import PARTS, LeafReports
 from deniable.learning.noise import geometric, step_odds
 from deniable.learning.tree import SPLIT_SENSITIVITY, Tree, grow
 from deniable.mechanisms import Bipartite, Coarsened
@@ -52,8 +55,11 @@ class PrivateGBDTRegressor(Learner):
       change one person can make in the smallest leaf, clip / (1 + regular).
     - `bipartite`, `coarsened`: the value is released by BRR (Zhang et al. 2025) or by coarsened response.
 
-    `model="local"`: nobody sees anything but reports. Splits are drawn in public, every person is in one tree and sends one
-    report: the residual in their own leaf, hidden among all leaves.
+    `model="local"`: nobody sees anything but reports, one of each person. A fifth of the people tell where targets lie, a
+    fifth where exactly, and the others about trees whose splits are drawn in public, each about one: the residual, with a
+    public sign of their own leaf (`LeafReports`). Of the `trees` as many are grown as this number of people and epsilon can
+    bear, if none all tell about the mean. What is added is what was told less its known noise, so there is no `rate`. Trees
+    of `depth` 1 are best unless there is much of both.
 
     Targets and features need public ranges; what lies outside is moved to the ends.
     """
@@ -98,9 +104,9 @@ class PrivateGBDTRegressor(Learner):
         checked_epsilon(self.epsilon)
         checked_range(self.feature_range, "features")
         checked_range(self.target_range, "targets")
-        for value, allowed in ((self.model, MODELS), (self.leaves, LEAVES), (self.splits, SPLITS)):
-            if value not in allowed:
-                raise InvalidParameter(f"This must be one of {', '.join(allowed)}.")
+        checked_choice(self.model, MODELS, "The model is")
+        checked_choice(self.leaves, LEAVES, "Leaves are told as")
+        checked_choice(self.splits, SPLITS, "Splits are")
         checked_whole(self.trees, "The number of trees")
         checked_whole(self.disjoint, "The number of trees in a group", 1, self.trees)
         checked_whole(self.depth, "The depth", 1, 12)
@@ -190,6 +196,7 @@ class PrivateGBDTRegressor(Learner):
         places, coins = self._places(rows), coins_from(self.seed)
         self.n_features_in_ = rows.shape[1]
         self.trees_: list[Tree] = []
+        self.start_ = 0.0
         if self.model == "local":
             self._fit_local(places, targets, coins)
             return self
@@ -207,9 +214,9 @@ class PrivateGBDTRegressor(Learner):
         return np.minimum((unit * self.bins).astype(np.int64), self.bins - 1)
 
     def _sum(self, places: Ints) -> Floats:
-        total = np.zeros(len(places))
+        total, rate = np.full(len(places), self.start_), self.rate if self.model == "central" else 1.0
         for tree in self.trees_:
-            total += self.rate * tree.told(places)
+            total += rate * tree.told(places)
         return total
 
     def _grow(self, places: Ints, rest: Floats, place: int, coins: Coins) -> Tree:
@@ -247,23 +254,27 @@ class PrivateGBDTRegressor(Learner):
         return np.asarray(release.released(release.perturb(exact, coins)), np.float64)
 
     def _fit_local(self, places: Ints, targets: Floats, coins: Coins) -> None:
-        reports = LeafReports.of(self.epsilon, 1 << self.depth)
-        member = coins.public(self.trees, len(places)) if self.trees > 1 else np.zeros(len(places), np.int64)
-        for turn in range(self.trees):
-            own = member == turn
+        reports, people = LeafReports.of(self.epsilon, 1 << self.depth), len(targets)
+        part = coins.public(PARTS, people)
+        bound = self.clip * reports.bound(people // PARTS)
+        trees = reports.trees(people * (PARTS - 2) // PARTS, self.trees)
+        self.start_ = reports.mean(targets[part == 0], coins)
+        fine = part == 1 if trees else part > 0
+        self.start_ += bound * reports.mean(np.clip((targets[fine] - self.start_) / bound, -1, 1), coins)
+        turn = coins.public(trees, people) if trees > 1 else np.zeros(people, np.int64)
+        for place in range(trees):
+            own = (part > 1) & (turn == place)
             tree = Tree.drawn(self.depth, places.shape[1], self.bins, coins)
-            rest = np.clip(targets[own] - self._sum(places[own]), -self.clip, self.clip) / self.clip
-            tree.values = self.clip * reports.values(tree.leaf(places[own]), rest, coins)
+            rest = np.clip((targets[own] - self._sum(places[own])) / bound, -1, 1)
+            tree.values = bound * reports.values(tree.leaf(places[own]), rest, coins)
             self.trees_.append(tree)
 
     def predict(self, X: ArrayLike) -> Floats:
         """The predicted targets, in their public range."""
         self._fitted("trees_")
         places = self._places(checked_features(X, self.n_features_in_))
-        low, high = checked_range(self.target_range, "targets")
-        return np.asarray(low + (np.clip(self._sum(places), -1, 1) + 1) / 2 * (high - low))
+        return unscaled(self._sum(places), checked_range(self.target_range, "targets"))
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
         """The share of the targets' variance that is explained, as scikit-learn counts it."""
-        truth = np.asarray(y, np.float64)
-        return float(1 - ((truth - self.predict(X)) ** 2).sum() / ((truth - truth.mean()) ** 2).sum())
+        return explained(y, self.predict(X))

@@ -9,6 +9,7 @@ import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from deniable.core.loss import PrivacyLoss
@@ -86,7 +87,7 @@ class Standing:
     score: Score
     says: str = ""
 
-    @property
+    @cached_property
     def certified(self) -> float:
         """The epsilon that is certain; what is compared with others'."""
         return self.loss.epsilon()
@@ -95,6 +96,11 @@ class Standing:
     def holds(self) -> bool:
         """Whether the certified epsilon is within the claimed one."""
         return self.certified <= self.claimed
+
+    @property
+    def stands_at(self) -> float:
+        """The epsilon at which it is compared: the claimed one where the certified one is the same but for rounding."""
+        return self.claimed if 0.999 * self.claimed < self.certified <= self.claimed else self.certified
 
 
 @dataclass(frozen=True)
@@ -182,6 +188,13 @@ class Standings:
             return math.inf
         return (ours.score.mean - theirs.score.mean) * (1 if self.higher else -1)
 
+    def leads(self) -> dict[float, float]:
+        """`lead` at every epsilon at which a learner of a paper stands: the one it claims, or its certified one if that
+        is another by more than a thousandth, which is what budgets lose by being rounded down.
+        """
+        known = [row for row in self.rows if row.paper and row.loss.odds is not None]
+        return {epsilon: self.lead(epsilon) for epsilon in sorted({row.stands_at for row in known})}
+
     def markdown(self) -> str:
         """The table, with the ceiling and the floor above it."""
         scale, digits = (100.0, 1) if self.higher else (1.0, 3)
@@ -227,11 +240,15 @@ class Standings:
         for name in dict.fromkeys(row.name for row in self.rows):
             own = {row.claimed: row for row in self.rows if row.name == name}
             cells = [own[epsilon].score.told(scale, digits) for epsilon in budgets]
-            broken = "" if all(row.holds for row in own.values()) else " (**nothing is promised**)"
-            if broken and all(row.loss.odds is not None for row in own.values()):
-                broken = " (**more than it claims**)"
+            known = all(row.loss.odds is not None for row in own.values())
             paper = next(iter(own.values())).paper or "ours"
+            more = paper != "ours" and not all(row.holds for row in own.values())
+            broken = (" (**more than it claims**)" if more else "") if known else " (**nothing is promised**)"
             lines.append(f"| {name}{broken} | {paper} | {' | '.join(cells)} |")
+            if known and any(row.stands_at != row.claimed for row in own.values()):
+                told = [f"{own[epsilon].certified:.4g}" for epsilon in budgets]
+                told = [each if own[epsilon].holds else f"**{each}**" for each, epsilon in zip(told, budgets, strict=True)]
+                lines.append(f"| its certified epsilon | | {' | '.join(told)} |")
         return "\n".join([*lines, ""])
 
     def plot(self) -> "Figure":

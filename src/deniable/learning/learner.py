@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -150,6 +150,18 @@ def checked_targets(targets: ArrayLike, ends: tuple[Floats, Floats], people: int
     return scaled(given.astype(np.float64)[:, None], ends)[:, 0]
 
 
+def unscaled(told: Floats, ends: tuple[Floats, Floats]) -> Floats:
+    """What was learnt of targets in [-1, 1], moved back to their public range, and not beyond it."""
+    low, high = ends
+    return np.asarray(low + (np.clip(told, -1, 1) + 1) / 2 * (high - low))
+
+
+def checked_choice(value: object, allowed: Collection[str], what: str) -> None:
+    """One of some names."""
+    if value not in allowed:
+        raise InvalidParameter(f"{what} one of {', '.join(allowed)}.")
+
+
 def checked_whole(number: object, name: str, least: int = 1, most: int = 1 << 20) -> int:
     """A whole number in a range."""
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or not least <= number <= most:
@@ -167,6 +179,12 @@ def checked_positive(number: object, name: str) -> float:
 def accuracy(truth: ArrayLike, told: ArrayLike) -> float:
     """The share of labels that were told right."""
     return float(np.mean(np.asarray(truth) == np.asarray(told)))
+
+
+def explained(truth: ArrayLike, told: ArrayLike) -> float:
+    """The share of the targets' variance that is explained, as scikit-learn counts it."""
+    right, guess = np.asarray(truth, np.float64), np.asarray(told, np.float64)
+    return float(1 - ((right - guess) ** 2).sum() / ((right - right.mean()) ** 2).sum())
 
 
 def root_mean_square(truth: ArrayLike, told: ArrayLike) -> float:

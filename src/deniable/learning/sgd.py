@@ -8,12 +8,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon
-from deniable.errors import EmptyBatch, InvalidParameter
+from deniable.errors import EmptyBatch
 from deniable.learning.gradients import WAYS, GradientReports, shared_out
 from deniable.learning.learner import (
     Learner,
     Range,
     accuracy,
+    checked_choice,
     checked_classes,
     checked_features,
     checked_positive,
@@ -22,7 +23,9 @@ from deniable.learning.learner import (
     checked_whole,
     class_numbers,
     coins_from,
+    explained,
     scaled,
+    unscaled,
 )
 from deniable.learning.network import Network
 
@@ -54,8 +57,7 @@ class _PrivateSGD(Learner):
         checked_whole(self.hidden, "The number of hidden units", 0)
         for name in ("clip", "rate"):
             checked_positive(getattr(self, name), f"The {name}")
-        if self.way not in WAYS:
-            raise InvalidParameter(f"Gradients are reported in one of these ways: {', '.join(WAYS)}.")
+        checked_choice(self.way, WAYS, "Gradients are reported by")
         shared_out(self.epsilon, self.passes)
 
     def _reports(self, dimensions: int) -> GradientReports:
@@ -118,7 +120,7 @@ class PrivateSGDClassifier(_PrivateSGD):
         epsilon: float = 1.0,
         classes: Sequence[Hashable] | None = None,
         feature_range: Range | None = None,
-        way: str = "unit-codes",
+        way: str = "directions",
         clip: float = 1.0,
         reach: float = 0.0,
         rounds: int = 10,
@@ -180,7 +182,7 @@ class PrivateSGDRegressor(_PrivateSGD):
         epsilon: float = 1.0,
         feature_range: Range | None = None,
         target_range: tuple[float, float] | None = None,
-        way: str = "unit-codes",
+        way: str = "directions",
         clip: float = 1.0,
         reach: float = 0.0,
         rounds: int = 10,
@@ -215,10 +217,8 @@ class PrivateSGDRegressor(_PrivateSGD):
 
     def predict(self, X: ArrayLike) -> Floats:
         """The predicted targets, in their public range."""
-        low, high = checked_range(self.target_range, "targets")
-        return np.asarray(low + (np.clip(self._told(X)[:, 0], -1, 1) + 1) / 2 * (high - low))
+        return unscaled(self._told(X)[:, 0], checked_range(self.target_range, "targets"))
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
         """The share of the targets' variance that is explained, as scikit-learn counts it."""
-        truth = np.asarray(y, np.float64)
-        return float(1 - ((truth - self.predict(X)) ** 2).sum() / ((truth - truth.mean()) ** 2).sum())
+        return explained(y, self.predict(X))

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
+from fractions import Fraction
 from typing import TypeVar
 
 import numpy as np
@@ -93,7 +94,13 @@ def near(claim: str, stated: str, ours: float, otherwise: str, error: float = 0.
 
 
 def rounds_to(number: float, stated: str) -> bool:
-    """Whether a number, rounded to as many digits as are printed, is the printed one."""
+    """Whether a number, rounded to as many digits as are printed, is the printed one; a printed fraction is met exactly.
+
+    >>> rounds_to(0.333, "1/3"), rounds_to(1 / 3, "1/3")
+    (False, True)
+    """
+    if "/" in stated:
+        return math.isclose(number, Fraction(stated), rel_tol=ROUNDING)
     decimal = Decimal(stated)
     exponent = decimal.as_tuple().exponent
     assert isinstance(exponent, int)

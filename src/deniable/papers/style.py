@@ -90,10 +90,11 @@ def _series(
 ) -> None:
     x, y, error = columns
     at, values = ([row[result.columns.index(column)] for row in rows] for column in (x, y))
+    turn = number // len(COLOURS)  # where there are more lines than colours, markers and dashes move on
     look: dict[str, Any] = {
         "color": COLOURS[number % len(COLOURS)],
-        "marker": MARKERS[number % len(MARKERS)],
-        "linestyle": "" if dots else DASHES[(number // 2) % len(DASHES)],
+        "marker": MARKERS[(number + 3 * turn) % len(MARKERS)],
+        "linestyle": "" if dots else DASHES[(number // 2 + turn) % len(DASHES)],
         "label": name,
     }
     if dots:

@@ -1,122 +1,104 @@
 """The paper on BitRand: its errata, its numbers, and what is better here."""
 
-from deniable.mechanisms.bit_budgets import latent_published_epsilon, ome_published_epsilon
-from deniable.papers.bitrand.theory import true_epsilon
-from deniable.papers.errata import Erratum, Paper, Stated
+import numpy as np
 
-ERRATA = (
-    Erratum(
-        "BitRand B1",
-        "Theorem 2: f-RR with alpha up to its bound keeps epsilon.",
-        "All bits of all features are reported, so their losses add up: r times the sum of |ln alpha + epsilon i / l|.",
-        """
->>> small = dn.certify(dn.BitRand.as_published(features=1, bits=1, epsilon=0.1))
->>> small.holds, round(small.loss.epsilon(), 4)
-(False, 0.2989)
->>> print(round(dn.BitRand.as_published(features=768, bits=10, epsilon=1.0).loss().epsilon()))
-3311
-""",
-    ),
-    Erratum(
-        "BitRand B2",
-        "Less important bits are flipped more often, up to a half.",
-        "From epsilon 1 on the lowest bits are flipped more often than not.",
-        """
->>> [round(float(flip), 3) for flip in dn.BitRand.as_published(1000, 10, 2.0).zeros[-3:]]
-[0.465, 0.515, 0.564]
-""",
-    ),
-    Erratum(
-        "BitRand B3",
-        "Theorems 5 and 6: LATENT costs 4.57 times its budget, and OME at alpha 100 from 4.6e6 to 4.6e9 times.",
-        "LATENT costs 0.875 of its budget. For OME the printed formula "
-        "is negative; it costs 6.9 for each bit, whatever the budget.",
-        """
->>> print(round(dn.BitRand.latent(100, 10, 1.0, alpha=7.0).loss().epsilon(), 3))
-0.875
->>> from deniable.mechanisms.bit_budgets import ome_published_epsilon
->>> ome_published_epsilon(100, 10, 0.1, 100.0) < 0, round(dn.BitRand.ome(100, 10, 0.1, alpha=100.0).loss().epsilon())
-(True, 6903)
-""",
-    ),
-    Erratum(
-        "BitRand B4",
-        "Theorem 3: label-RR keeps epsilon for every beta up to epsilon - ln(C - 1).",
-        "The loss is |beta + ln(C - 1)|, so beta has a lower bound too.",
-        """
->>> print(round(dn.LabelResponse.as_published(dn.Categories(range(10)), 1.0, beta=-5.0).loss().epsilon(), 3))
-2.803
-""",
-    ),
-    Erratum(
-        "BitRand B5",
-        "Theorem 4: the expected error is the sum of flip probability times sensitivity.",
-        "That is an upper bound. The decoder is biased, and always answering 0 has a smaller error at small budgets.",
-        """
->>> from deniable.mechanisms.bit_budgets import published_error_bound
->>> from deniable.mechanisms.bitrand import sign_magnitude_errors
->>> mechanism = dn.BitRand.as_published(1000, 10, 1.0, whole=5)
->>> errors = sign_magnitude_errors(mechanism, 0.5)
->>> round(published_error_bound(1000, 10, 5, 1.0), 2), round(errors["mae"], 2), round(errors["bias"], 2)
-(29.58, 10.65, 3.97)
-""",
-    ),
-    Erratum(
-        "BitRand B6",
-        "Eq. 1 encodes any number.",
-        "Numbers outside the range wrap around; they must be moved to the end of it.",
-        """
->>> code = dn.SignMagnitude(1, 10, 5)
->>> float(code.decode(code.wrapped([[40.0]]))[0, 0])
-8.0
-""",
-    ),
-    Erratum(
-        "BitRand B7",
-        "Fig. 9: the ratio of LATENT lies between 4.57 and 4.75.",
-        "Theorem 5 gives at most 4.573 for the sizes shown.",
-        """
->>> from deniable.mechanisms.bit_budgets import latent_published_epsilon
->>> round(latent_published_epsilon(10, 10, 0.1, 7.0) / 0.1, 3)
-4.573
-""",
-    ),
+from deniable.domains import SignMagnitude
+from deniable.papers.bitrand import celeba
+from deniable.papers.bitrand.errata import ERRATA
+from deniable.papers.bitrand.theory import (
+    BITS,
+    WHOLE,
+    claimed_epsilon,
+    p_of_bounds,
+    p_of_first_bits,
+    p_of_flips,
+    true_epsilon,
 )
+from deniable.papers.errata import Paper, Stated
+
+EPSILON = 0.1
+SIZES = [(r, 10) for r in (10, 100, 1000, 10_000)] + [(1000, bits) for bits in (5, 10, 20, 100, 1000)]
+
+
+def _ratios(name: str, alpha: float) -> list[float]:
+    """By the theorems, for all sizes that the text names, from the probabilities of each bit."""
+    return [claimed_epsilon(name, r, bits, EPSILON, alpha) / EPSILON for r, bits in SIZES]
+
+
+def _true(name: str, alpha: float) -> float:
+    """What all bits of 1,000 features truly cost, over epsilon."""
+    return true_epsilon(name, 1000, BITS, EPSILON, alpha) / EPSILON
+
+
+def _worth(place: int) -> float:
+    """By how much a bit changes the number that the code is read as."""
+    code = SignMagnitude(1, BITS, WHOLE)
+    first, second = code.decode(np.array([[1 << BITS - 1], [(1 << BITS - 1) + (1 << BITS - 1 - place)]]))[:, 0]
+    return float(second - first)
+
+
+def _range() -> float:
+    code = SignMagnitude(1, BITS, WHOLE)
+    numbers = code.decode(np.arange(1 << BITS)[:, None])
+    return float(numbers.max() - numbers.min())
+
 
 STATED = (
+    Stated("Fig. 4", "worth of the highest integer bit, printed as 2^4", "16", lambda: _worth(1)),
+    Stated("Fig. 4", "worth of the lowest fraction bit, printed as 2^-4", "0.0625", lambda: _worth(BITS - 1)),
+    Stated("Appendix K", "range of a code of 10 bits, printed as 2 (2^4 + ... + 2^-4)", "63.875", _range),
+    Stated("Section 5", "p of f-RR's error bounds against the rivals'", "0.02", p_of_bounds, "BitRand B9"),
+    Stated("Section 5", "p of f-RR's flips against LATENT's", "3.7e-9", p_of_flips),
+    Stated("Section 5", "p of f-RR's first bits against OME's", "5.1e-3", p_of_first_bits, "BitRand B9"),
+    Stated("Appendix I", "least ratio of LATENT at alpha 7, by Theorem 5", "4.57", lambda: min(_ratios("LATENT", 7.0))),
     Stated(
         "Appendix I",
-        "least ratio of LATENT at alpha 7",
-        "4.57",
-        lambda: latent_published_epsilon(10_000, 10, 0.1, 7.0) / 0.1,
-    ),
-    Stated(
-        "Appendix I",
-        "largest ratio of LATENT at alpha 7",
+        "largest ratio of LATENT at alpha 7, by Theorem 5",
         "4.75",
-        lambda: latent_published_epsilon(10, 10, 0.1, 7.0) / 0.1,
+        lambda: max(_ratios("LATENT", 7.0)),
         "BitRand B7",
     ),
-    Stated("Appendix J", "ratio of OME at alpha 1", "2", lambda: ome_published_epsilon(1000, 10, 0.1, 1.0) / 0.1),
+    Stated("Appendix I", "what LATENT costs over epsilon", "4.57", lambda: _true("LATENT", 7.0), "BitRand B3"),
+    Stated("Appendix I", "what BitRand costs over epsilon", "1", lambda: _true("f-RR", 0.0), "BitRand B1"),
     Stated(
         "Appendix J",
-        "least ratio of OME at alpha 100",
+        "least ratio of OME at alpha 100, by Theorem 6",
         "4.6e6",
-        lambda: ome_published_epsilon(10, 10, 0.1, 100.0) / 0.1,
+        lambda: max(_ratios("OME", 100.0)),
         "BitRand B3",
     ),
     Stated(
         "Appendix J",
-        "largest ratio of OME at alpha 100",
+        "largest ratio of OME at alpha 100, by Theorem 6",
         "4.6e9",
-        lambda: ome_published_epsilon(1000, 1000, 0.1, 100.0) / 0.1,
+        lambda: min(_ratios("OME", 100.0)),
         "BitRand B3",
     ),
-    Stated("Appendix I", "ratio of BitRand", "1", lambda: true_epsilon("f-RR", 1000, 10, 0.1) / 0.1, "BitRand B1"),
     Stated(
-        "Appendix K", "largest number of 10 bits, five of them whole", "31.9375", lambda: sum(2.0**i for i in range(-4, 5))
+        "Appendix J",
+        "what OME at alpha 100 costs over epsilon, at least",
+        "4.6e6",
+        lambda: min(true_epsilon("OME", r, bits, EPSILON, 100.0) / EPSILON for r, bits in SIZES),
+        "BitRand B3",
     ),
-    Stated("Section 6", "ratio of epsilon to r l, called 0.0", "0.0", lambda: 1.0 / (1000 * 10)),
+    Stated("Appendix J", "ratio of OME at alpha 1, by Theorem 6", "2", lambda: max(_ratios("OME", 1.0))),
+    Stated("Appendix J", "what OME at alpha 1 costs over epsilon", "2", lambda: _true("OME", 1.0), "BitRand B3"),
+    Stated("Section 7", "gain on CelebA, features (from Table 3)", "1.66", lambda: celeba.gain("features")),
+    Stated(
+        "Section 7",
+        "gain on CelebA with the anonymizer, labels at 1 (from Table 4)",
+        "1.28",
+        lambda: celeba.gain("anonymized", 1.0),
+        "BitRand B11",
+    ),
+    Stated(
+        "Section 7",
+        "gain on CelebA without the anonymizer, labels at 1 (from Table 5)",
+        "0.3",
+        lambda: celeba.gain("gradients", 1.0),
+    ),
+    Stated("Section 7", "gain of label-RR on CelebA at 1 (from Table 3)", "2.04", lambda: celeba.label_gain(1.0)),
+    Stated("Section 7", "gain of label-RR on CelebA at 2.5 (from Table 3)", "4.24", lambda: celeba.label_gain(2.5)),
 )
 
 PAPER = Paper(
@@ -129,6 +111,8 @@ PAPER = Paper(
         "`BitRand.water_filled` halves the published error bound at the same true loss; `BitRand.offset` is unbiased.",
         "`FeatureVector` and `PrivUnit` keep epsilon for whole vectors, "
         "and at the true loss of f-RR have a fraction of its error.",
+        "`privatize` with `fit_moments` takes the known noise out of certified reports, where a network that is trained on "
+        "them as they arrive learns less.",
         "`LabelResponse` refuses a beta that does not keep epsilon.",
     ),
 )

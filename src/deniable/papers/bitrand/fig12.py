@@ -9,8 +9,8 @@ from deniable.papers.figure import ALL, Figure, Pace, Result
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("bitrand/fig12", "BitRand", "flip probabilities of the bits at epsilon 0.1, 1 and 2", seconds=0.5)
-EPSILONS = (0.1, 1.0, 2.0)
+FIGURE = Figure("bitrand/fig12", "BitRand", "flip probabilities of the bits at epsilon 0.1, 1 and 2", seconds=0.1)
+EPSILONS = bits.EPSILONS
 
 
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:

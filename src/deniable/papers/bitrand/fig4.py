@@ -9,7 +9,7 @@ from deniable.papers.figure import ALL, Figure, Pace, Result
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("bitrand/fig4", "BitRand", "flip probabilities of the bits at epsilon 1", seconds=0.5)
+FIGURE = Figure("bitrand/fig4", "BitRand", "flip probabilities of the bits at epsilon 1", seconds=0.1)
 EPSILONS = (1.0,)
 
 

@@ -1,11 +1,8 @@
 """The paper on bipartite randomized response: its errata, its numbers, and what is better here."""
 
-import math
+from collections.abc import Callable
 
-from deniable.core.odds import odds_below
-from deniable.domains import Ordered
-from deniable.mechanisms import Bipartite
-from deniable.mechanisms.split import line_split
+from deniable.papers.brr.theorems import FIGURE3, crossing, sorted_losses
 from deniable.papers.errata import Erratum, Paper, Stated
 
 ERRATA = (
@@ -90,12 +87,17 @@ ERRATA = (
     ),
     Erratum(
         "BRR A8",
-        "Eq. (20), first line: the factor of N^2 contains -3 e^epsilon.",
-        "The second line is exact for odd N and m; the first is not even positive.",
+        "Eq. (20): both lines are the sum of the losses of all true answers.",
+        "The second line is, for odd N and m; the first, whose factor of N^2 contains -3 e^epsilon, is not even positive.",
         """
->>> mechanism = dn.Bipartite(dn.Ordered(range(1, 10)), 1.0, near=3)
->>> round(float(mechanism.row_losses().sum()), 3)            # the first line of Eq. (20) gives -15.18
-19.383
+>>> N, m, E = 9, 3, math.e
+>>> c = m / N
+>>> cubes, below = (E - 1) * c**3 + 3 * (E - 1) * c**2, 12 * ((E - 1) * c + 1)
+>>> first = (cubes - 3 * E + 4) / below * N**2 - 1 / 12
+>>> second = (cubes * N**2 - (E - 1) * c - 3 * E - 1 + 4 * N**2) / below
+>>> exact = float(dn.Bipartite(dn.Ordered(range(1, N + 1)), 1.0, near=m).row_losses().sum())
+>>> round(first, 3), round(second, 3), round(exact, 3)
+(-15.184, 19.383, 19.383)
 """,
     ),
     Erratum(
@@ -107,6 +109,16 @@ ERRATA = (
 >>> bipartite, direct = (m.row_losses()[0] for m in (dn.Bipartite(line, 1.0), dn.Bipartite(line, 1.0, near=1)))
 >>> round(float(bipartite / direct), 3), round(2 / (math.exp(0.5) + 1), 3)
 (0.755, 0.755)
+""",
+    ),
+    Erratum(
+        "BRR A10",
+        "Fig. 3: the smallest loss of the true answers 2 to 7 is 1.",
+        "It is 0, that of the truth itself, as the text below the figure says; all other entries are right.",
+        """
+>>> import numpy as np
+>>> np.sort(dn.Ordered(range(1, 21)).losses(np.array([1]))[0])[:5].astype(int).tolist()    # Fig. 3: 1 1 1 2 3
+[0, 1, 1, 2, 3]
 """,
     ),
     Erratum(
@@ -131,54 +143,47 @@ inf
     ),
     Erratum(
         "BRR A13",
-        "Appendix B.2: Abadi et al. add Laplace noise, scaled to a bound on the Euclidean norm.",
-        "They add Gaussian noise. Laplace noise needs a bound on "
-        "the sum of the absolute values, up to the root of d larger.",
+        "Appendix B.2: Abadi et al. add Laplace noise; a bound C on the Euclidean norm bounds what it must hide.",
+        "They add Gaussian noise. Laplace noise needs a bound on the sum of the absolute values, up to the root of d "
+        "larger: with d = 4 numbers, noise for epsilon 1 by the Euclidean distance costs 2.",
         """
->>> d = 784
->>> import numpy as np
->>> gradient = np.ones(d) / math.sqrt(d)                     # of Euclidean norm 1
->>> round(float(np.abs(gradient).sum()), 6)
-28.0
+>>> from deniable.learning.noise import geometric_law, step_odds
+>>> one, other = (1, 1, 1, 1), (-1, -1, -1, -1)              # gradients in halves of C: both have the norm C
+>>> apart = round(math.dist(one, other))                     # by the Euclidean norm: 4 halves
+>>> step = step_odds(1.0, apart)                             # noise for epsilon 1 and that distance
+>>> worst = math.prod(geometric_law(step, 0) / geometric_law(step, a - b) for a, b in zip(one, other))
+>>> apart, round(math.log(worst), 6)
+(4, 2.0)
+""",
+    ),
+    Erratum(
+        "BRR A14",
+        "Appendix A.1: the smallest ratio contains the root of e^epsilon + 2 e^epsilon + 2.",
+        "It is the root of e^epsilon + 2 e^(epsilon/2) + 2, as Theorem 2 has it.",
+        """
+>>> x, E = math.exp(0.5), math.e
+>>> appendix, theorem = (x - (x - 1) / (x + 1) * (math.sqrt(E + 2 * each + 2) + 1) for each in (E, x))
+>>> line = dn.Ordered(range(1, 20_002))
+>>> exact = dn.Bipartite(line, 1.0).row_losses() / dn.Bipartite(line, 1.0, near=1).row_losses()
+>>> round(appendix, 3), round(theorem, 3), round(float(exact.min()), 3)
+(0.623, 0.71, 0.71)
 """,
     ),
 )
 
 
-def _worst_ratio(epsilon: float, size: int = 20_001) -> tuple[float, float]:
-    """The largest and the smallest ratio of row losses, bipartite to direct, on many points."""
-    line = Ordered(range(1, size + 1))
-    ratio = Bipartite(line, epsilon).row_losses() / Bipartite(line, epsilon, near=1).row_losses()
-    return float(ratio.max()), float(ratio.min())
+def _loss(truth: int, column: int) -> Callable[[], float]:
+    return lambda: float(sorted_losses(20, truth)[column - 1])
 
 
 STATED = (
-    Stated("Theorem 1", "epsilon from which the end row decides", "0.9624", lambda: 2 * math.log((math.sqrt(5) + 1) / 2)),
-    Stated(
-        "Theorem 1",
-        "m / N for many points at epsilon 1, 1 / (x + 1)",
-        "0.3775",
-        lambda: line_split(10**7, odds_below(1.0)) / 10**7,
+    Stated("Theorem 1", "epsilon at which the two bounds of its proof meet", "0.9624", crossing),
+    *(
+        Stated("Fig. 3", f"loss 12 of the true answer {truth}", str(row[11]), _loss(truth, 12))
+        for truth, row in enumerate(FIGURE3, 1)
     ),
-    Stated("Theorem 2", "largest ratio at epsilon 1, 2 / (x + 1)", "0.755", lambda: _worst_ratio(1.0)[0]),
-    Stated("Theorem 2", "smallest ratio at epsilon 1", "0.710", lambda: _worst_ratio(1.0)[1]),
-    Stated(
-        "Theorem 3",
-        "limit of the ratio at epsilon 1, (7 x + 9) / (4 (x + 1)^2)",
-        "0.732",
-        lambda: (
-            Bipartite(Ordered(range(1, 100_001)), 1.0).expected_loss()
-            / Bipartite(Ordered(range(1, 100_001)), 1.0, near=1).expected_loss()
-        ),
-    ),
-    Stated(
-        "Theorem 1 (2)",
-        "m for 4 points at epsilon 1 by the end row",
-        "2",
-        lambda: Bipartite(Ordered(range(1, 5)), 1.0).near,
-        "BRR A2",
-    ),
-    Stated("Algorithm 3", "m for 8 points at epsilon 0.5", "4", lambda: Bipartite(Ordered(range(1, 9)), 0.5).near, "BRR A1"),
+    Stated("Fig. 3", "loss 1 of the true answer 1", "0", _loss(1, 1)),
+    *(Stated("Fig. 3", f"loss 1 of the true answer {truth}", "1", _loss(truth, 1), "BRR A10") for truth in (2, 7)),
 )
 
 PAPER = Paper(

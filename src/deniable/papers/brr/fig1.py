@@ -14,7 +14,7 @@ from deniable.papers.figure import ALL, Figure, Pace, Result, claimed
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("brr/fig1", "BRR", "probabilities of releases, direct and bipartite", seconds=0.5)
+FIGURE = Figure("brr/fig1", "BRR", "probabilities of releases, direct and bipartite", seconds=0.2)
 COLUMNS = ("released", "mechanism", "probability")
 POINTS, TRUE, EPSILON = 21, 8, 1.0
 

@@ -9,17 +9,19 @@ from deniable.domains import Ordered
 from deniable.mechanisms import Bipartite, Coarsened
 from deniable.mechanisms.rivals import exponential_channel
 from deniable.papers import style
+from deniable.papers.brr.theorems import Floats, equation20, exact_limits, mean_ratio, near_share, row_loss, row_ratios
 from deniable.papers.data import Data
 from deniable.papers.figure import ALL, Figure, Pace, Result, claimed
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("brr/fig5", "BRR", "expected loss and its ratio to direct response on a line", seconds=8, minutes=1)
+FIGURE = Figure("brr/fig5", "BRR", "expected loss and its ratio to direct response on a line", seconds=1)
 COLUMNS = ("panel", "points", "epsilon", "mechanism", "expected loss", "ratio to direct", "limit of the paper")
 EPSILONS, FEW = (0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0), (0.5, 1.0, 2.0, 4.0)
 SIZES, MANY = (5, 10, 20, 50, 100, 200, 500), (5, 10, 20, 50, 100, 200, 500, 1000)
-LARGE = 100_000
+LARGE, CLOSE = 100_000, 1e-3  # many points, and how near to a limit they must be
+ODD = ((9, 3, 1.0), (21, 7, 0.5), (101, 31, 2.0))  # points, near ones and epsilon, for formulas that ask for odd numbers
 NAMES = (
     "direct",
     "exponential",
@@ -47,40 +49,62 @@ def losses(size: int, epsilon: float) -> dict[str, float]:
     }
 
 
-def limit(epsilon: float) -> float:
-    """Theorem 3: the ratio of bipartite to direct response for many points, (7 x + 9) / (4 (x + 1)^2), x = e^(epsilon/2)."""
-    x = math.exp(epsilon / 2)
-    return (7 * x + 9) / (4 * (x + 1) ** 2)
-
-
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """Exact losses; the ratio also for 100,000 points, where it must have come to its limit."""
     rows = []
     for size in pace.over(SIZES if quick else MANY):
         for name, loss in (found := losses(size, 1.0)).items():
             rows.append(
-                ("against the number of points, epsilon 1", size, 1.0, name, loss, loss / found["direct"], limit(1.0))
+                ("against the number of points, epsilon 1", size, 1.0, name, loss, loss / found["direct"], mean_ratio(1.0))
             )
     for epsilon in pace.over(FEW if quick else EPSILONS):
         for name, loss in (found := losses(50, epsilon)).items():
-            rows.append(("against epsilon, 50 points", 50, epsilon, name, loss, loss / found["direct"], limit(epsilon)))
+            rows.append(("against epsilon, 50 points", 50, epsilon, name, loss, loss / found["direct"], mean_ratio(epsilon)))
         for size in (10, 100, 1000, 10_000, LARGE):
             line = Ordered(range(1, size + 1))
             both = Bipartite(line, epsilon).expected_loss(), Bipartite(line, epsilon, near=1).expected_loss()
             rows.append(
-                ("ratio to direct", size, epsilon, f"epsilon {epsilon:g}", both[0], both[0] / both[1], limit(epsilon))
+                ("ratio to direct", size, epsilon, f"epsilon {epsilon:g}", both[0], both[0] / both[1], mean_ratio(epsilon))
             )
     table = Result(COLUMNS, rows, (claimed("", True, ""),))
     by = {name: table.numbers("expected loss", mechanism=name) for name in NAMES}
-    last = table.numbers("ratio to direct", panel="ratio to direct", points=LARGE)
-    apart = np.abs(last / table.numbers("limit of the paper", panel="ratio to direct", points=LARGE) - 1)
     worse, gain = by["bipartite as printed"] > by["direct"] * (1 + 1e-12), by["bipartite"] / by["optimum (coarsened)"]
     small = (
         Bipartite.as_published(Ordered(range(1, 76)), 7.9).expected_loss()
         / Bipartite(Ordered(range(1, 76)), 7.9, near=1).expected_loss()
     )
+    stated = [(near_share(each), *row_ratios(each), mean_ratio(each)) for each in (FEW if quick else EPSILONS)]
+    exact = [exact_limits(each, points_for(each)) for each in (FEW if quick else EPSILONS)]
+    apart = np.abs(np.array(exact) / np.array(stated) - 1).max(axis=0)
+    lines = np.array([equation20(size, near, epsilon) for size, near, epsilon in ODD])
+    sums = np.array([_losses(size, near, epsilon).sum() for size, near, epsilon in ODD])
     checks = (
-        claimed("Theorem 3's limit of the ratio is reached (within 0.1 %)", apart.max() < 1e-3, "more points are needed"),
+        claimed(
+            f"Theorem 1: m / N is 1 / (x + 1) for many points (within {CLOSE:.1%})",
+            apart[0] < CLOSE,
+            f"it is {apart[0]:.2%} away",
+        ),
+        claimed(
+            f"Theorem 2: so are the largest and the smallest ratio for one true answer (within {CLOSE:.1%})",
+            apart[1:3].max() < CLOSE,
+            f"they are {apart[1:3].max():.2%} away",
+        ),
+        claimed(
+            f"Theorem 3: and the ratio of the mean losses (within {CLOSE:.1%})",
+            apart[3] < CLOSE,
+            f"it is {apart[3]:.2%} away",
+        ),
+        claimed(
+            "the losses of Appendix A.1 are those of the channel",
+            max(float(np.abs(_printed_rows(*case) / _losses(*case) - 1).max()) for case in ODD) < 1e-9,
+            "they differ",
+        ),
+        claimed(
+            "both lines of Eq. (20) are their sum",
+            np.abs(lines / sums[:, None] - 1).max() < 1e-9,
+            f"on {ODD[0][0]} points with {ODD[0][1]} near at epsilon {ODD[0][2]:g} the first is {lines[0, 0]:.4g}, "
+            f"the second {lines[0, 1]:.4g} and the sum {sums[0]:.4g} (erratum BRR A8)",
+        ),
         claimed(
             "bipartite response is never worse than direct response",
             (by["bipartite"] <= by["direct"] * (1 + 1e-12)).all(),
@@ -108,6 +132,19 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         ),
     )
     return Result(COLUMNS, rows, checks, ("exact, all points equally common; no data needed",))
+
+
+def points_for(epsilon: float) -> int:
+    """So many points that what is left to the limit, of the order of e^epsilon / N, is small."""
+    return max(LARGE, math.ceil(2 * math.exp(epsilon) / CLOSE))
+
+
+def _losses(size: int, near: int, epsilon: float) -> Floats:
+    return Bipartite(Ordered(range(1, size + 1)), epsilon, near=near).row_losses()
+
+
+def _printed_rows(size: int, near: int, epsilon: float) -> Floats:
+    return np.array([row_loss(size, near, epsilon, min(place, size - 1 - place)) for place in range(size)])
 
 
 def plot(result: Result) -> "pictures.Figure":

@@ -14,7 +14,7 @@ from deniable.papers.figure import ALL, Figure, Pace, Result, claimed
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("brr/fig6", "BRR", "expected similarity of releases on a line", seconds=3)
+FIGURE = Figure("brr/fig6", "BRR", "expected similarity of releases on a line", seconds=0.3)
 COLUMNS = ("panel", "points", "epsilon", "mechanism", "mean similarity")
 SIZES, EPSILONS = (5, 10, 20, 50, 100), (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 

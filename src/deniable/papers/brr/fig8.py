@@ -1,11 +1,13 @@
 """Fig. 8: the expected distance of released places from true ones."""
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.domains import Points
+from deniable.domains import Points, quadkey
+from deniable.domains.quadkey import LEVELS
 from deniable.mechanisms import Bipartite, Coarsened, Staircase
 from deniable.papers import style
 from deniable.papers.brr.regions import COUNTS, divided
@@ -15,9 +17,8 @@ from deniable.papers.figure import ALL, Figure, Pace, Result, claimed, near
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure(
-    "brr/fig8", "BRR", "expected distance of releases, within regions of two sets of places", seconds=25, minutes=3
-)
+FIGURE = Figure("brr/fig8", "BRR", "expected distance of releases, within regions of two sets of places", seconds=6)
+PUBLISHED, PROGRAMMED, DEEPER = "L-SRR as published", "L-SRR, as in the authors' program", 5
 COLUMNS = ("data", "epsilon", "mechanism", "expected distance", "true epsilon")
 EPSILONS = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0)
 STATED = {"Gowalla": ("8.7", "23.4", 2.0), "FourSquare": ("6.7", "14.3", 0.25)}  # mean and largest saving in %, and where
@@ -41,6 +42,24 @@ def staircase_channel(domain: Points, epsilon: float, edges: list[float]) -> NDA
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
+def programmed_staircase(points: NDArray[np.float64], epsilon: float) -> tuple[float, float]:
+    """L-SRR as in the authors' program: the expected distance in kilometres, and the true epsilon.
+
+    Two rings: places whose tiles agree in five levels more than those of all the region, and the rest. The weights of the
+    rings, e^epsilon and 1, are taken for those of single places, without regard to how many there are in each.
+    """
+    keys, km = quadkey(points), Points(points, "haversine")
+    shared = np.sum([(keys[:, None] >> 2 * level) == (keys >> 2 * level) for level in range(LEVELS)], axis=0)
+    near_ring = shared >= shared.min() + DEEPER
+    inside, outside = near_ring.sum(axis=1), (~near_ring).sum(axis=1)
+    odds = math.exp(epsilon)
+    first, second = np.where(outside > 0, odds / (odds + 1), 1.0) / inside, 1 / (odds + 1) / np.maximum(outside, 1)
+    channel = np.where(near_ring, first[:, None], second[:, None])
+    logs = np.log(channel)
+    true = float((logs.max(axis=0) - logs.min(axis=0)).max())
+    return float((channel * km.losses(np.arange(km.size))).sum(axis=1).mean()), true
+
+
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """Exact expectations in every region, averaged over all places, which are equally common."""
     rows, notes = [], []
@@ -50,15 +69,17 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         weights = found.sizes / found.sizes.sum()
         for epsilon in pace.over(EPSILONS):
             losses: dict[str, list[float]] = {}
-            level = epsilon
+            levels = dict.fromkeys((PUBLISHED, PROGRAMMED), epsilon)
             for number in range(len(found.sizes)):
                 points = found.places.points[found.members(number)]
                 domain = Points(points, "haversine")
                 published, cost = published_staircase(points, epsilon)
-                level = max(level, cost)
+                programmed, other = programmed_staircase(points, epsilon)
+                levels = {PUBLISHED: max(levels[PUBLISHED], cost), PROGRAMMED: max(levels[PROGRAMMED], other)}
                 made = {
                     "direct": Bipartite(domain, epsilon, near=1).expected_loss(),
-                    "L-SRR as published": published,
+                    PUBLISHED: published,
+                    PROGRAMMED: programmed,
                     "L-SRR, equal rings": Staircase(domain, epsilon).expected_loss(),
                     "bipartite": Bipartite(domain, epsilon).expected_loss(),
                     "bipartite, best m": Bipartite(domain, epsilon, "mean").expected_loss(),
@@ -67,9 +88,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
                 for each, loss in made.items():
                     losses.setdefault(each, []).append(loss)
             for each, parts in losses.items():
-                rows.append(
-                    (name, epsilon, each, float(weights @ parts), level if each == "L-SRR as published" else epsilon)
-                )
+                rows.append((name, epsilon, each, float(weights @ parts), levels.get(each, epsilon)))
     table = Result(COLUMNS, rows, (claimed("", True, ""),))
     checks = []
     for name, (mean, largest, where) in STATED.items():
@@ -77,21 +96,26 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             str(each): table.numbers("expected distance", data=name, mechanism=each)
             for each in style.distinct(table.column("mechanism"))
         }
-        saved = 100 * (1 - by["bipartite"] / by["L-SRR as published"])
+        saved = 100 * (1 - by["bipartite"] / by[PUBLISHED])
         exact = 100 * (1 - by["bipartite"] / by["L-SRR, equal rings"])
-        true = table.numbers("true epsilon", data=name, mechanism="L-SRR as published")
+        true = table.numbers("true epsilon", data=name, mechanism=PUBLISHED)
+        ringless = float((by["bipartite"] / by[PROGRAMMED]).mean())
+        known = table.numbers("true epsilon", data=name, mechanism=PROGRAMMED)
         why = (
-            "the places and regions are others, and the authors' L-SRR "
-            "leaves the sizes of its rings out of account (unfair baseline)"
+            f"the places and regions are others; over the L-SRR of the authors' program, which leaves the size of its rings "
+            f"out of account and costs up to {known.max():.3g}, it has {ringless:.1f} times the distance here, so that this "
+            "does not explain it"
         )
+        best = float((by["bipartite, best m"] / np.minimum(by["direct"], by[PUBLISHED])).max())
         checks += [
-            near(f"{name}: bipartite saves over L-SRR on average, %", mean, float(saved.mean()), why),
-            near(f"{name}: and at most, %", largest, float(saved.max()), why),
-            claimed(f"{name}: most at epsilon {where:g}", EPSILONS[int(saved.argmax())] == where, why),
+            near(f"{name}: bipartite saves over L-SRR on average, %", mean, float(saved.mean()), why, sure=False),
+            near(f"{name}: and at most, %", largest, float(saved.max()), why, sure=False),
+            claimed(f"{name}: most at epsilon {where:g}", EPSILONS[int(saved.argmax())] == where, why, sure=False),
             claimed(
                 f"{name}: bipartite is the best of the three at every budget",
-                (by["bipartite"] <= np.minimum(by["direct"], by["L-SRR as published"])).all(),
-                "its number of near places is forced down by single places (rule min); with the best m it is lower",
+                (by["bipartite"] <= np.minimum(by["direct"], by[PUBLISHED])).all(),
+                "its number of near places is forced down by single places (rule min): with the m that is best on average "
+                f"it has at most {best:.3f} times the better of the others",
             ),
             claimed(
                 f"{name}: L-SRR as published keeps epsilon",

@@ -36,7 +36,8 @@ class Regions:
 def divided(data: Data, name: str, seed: int, share: float = 1.0) -> Regions:
     """Tiles are split, the fullest first, until there are as many regions as stated; small ones join their neighbours.
 
-    The paper tells how many regions it has and how large the smallest and the largest are, not how it divides.
+    The paper tells how many regions it has and how large the smallest and the largest are, and that places of a region have
+    a common prefix. Of these, the numbers of regions and the smallest size are met on purpose here; see `by_prefix`.
     """
     count, wanted, smallest, _ = COUNTS[name]
     found = places(data, name, seed, max(60, round(count * share)))
@@ -46,6 +47,23 @@ def divided(data: Data, name: str, seed: int, share: float = 1.0) -> Regions:
         if region.max() + 1 >= wanted:
             break
     return Regions(name, found, region)
+
+
+def by_prefix(points: NDArray[np.float64], least: int) -> Ints:
+    """The rule of the authors' program: the smallest tile around a place with so many; one within another is dropped."""
+    keys = quadkey(points)
+    tiles = [keys >> 2 * (LEVELS - level) for level in range(LEVELS + 1)]
+    deepest = np.zeros(len(keys), np.int64)
+    for level, own in enumerate(tiles):
+        _, place, count = np.unique(own, return_inverse=True, return_counts=True)
+        deepest[count[place] >= least] = level
+    region = np.full(len(keys), -1, np.int64)
+    number = 0
+    for level, own in enumerate(tiles):  # the coarsest first
+        for tile in np.unique(own[(deepest == level) & (region < 0)]):
+            region[(own == tile) & (region < 0)] = number
+            number += 1
+    return region
 
 
 def _split(keys: Ints, count: int) -> list[Ints]:

@@ -12,7 +12,7 @@ from deniable.papers.figure import ALL, Figure, Pace, Result, claimed
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("rr3/fig2", "RR3", "feasible regions of RR3-dagger at epsilon 1", seconds=0.5)
+FIGURE = Figure("rr3/fig2", "RR3", "feasible regions of RR3-dagger at epsilon 1", seconds=0.2)
 COLUMNS = ("p1", "p2", "region", "admitted by the paper", "exact epsilon", "within epsilon")
 EPSILON, STEPS = 1.0, 60
 

@@ -9,14 +9,14 @@ from deniable.mechanisms import KeySampling, PCKVUnary
 from deniable.mechanisms.key_value import KeyValueProtocol
 from deniable.papers import style
 from deniable.papers.data import Data
-from deniable.papers.figure import ALL, Figure, Pace, Result, claimed, coins_for
+from deniable.papers.figure import ABOUT, ALL, Check, Figure, Pace, Result, claimed, coins_for
 from deniable.papers.lists import Weighted, weighted
 from deniable.planner import plan
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("rr3/graphs", "RR3", "degrees and weights of the items of two bipartite graphs", seconds=10, minutes=2)
+FIGURE = Figure("rr3/graphs", "RR3", "degrees and weights of the items of two bipartite graphs", seconds=7, minutes=0.2)
 COLUMNS = (
     "data",
     "epsilon",
@@ -70,7 +70,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
                     others.append(float(((found.weight.values - weight) ** 2).mean()))
                 exact = made.predict(np.stack([degree, value], axis=1), people).frequency.standard_error
                 error = float(np.sqrt(np.mean(squares)))
-                spread = float(np.std(np.sqrt(squares)) / np.sqrt(repeats))
+                spread = float(np.std(np.sqrt(squares), ddof=1) / np.sqrt(repeats) if repeats > 1 else 0.0)
                 rows.append(
                     (
                         name,
@@ -89,13 +89,8 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     }
     spent, budget = table.numbers("true epsilon", mechanism=HALVES), table.numbers("epsilon", mechanism=HALVES)
     lemma = KeySampling.as_published(KeyValue(["key"], -1, 1, 1), 0.1, 2.0)
-    ratio = table.numbers("degree RMSE") / table.numbers("exact degree RMSE")
     checks = (
-        claimed(
-            "errors are as predicted (within a third)",
-            bool((np.abs(ratio - 1) < 1 / 3).all()),
-            "few repetitions, or people with more links than are asked for",
-        ),
+        predicted(table),
         claimed(
             "the budgets of LPP add up exactly (Lemma 1)",
             bool((spent > 0.999 * budget).all()),
@@ -120,6 +115,18 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         checks,
         (*notes, f"errors of shares of people, over {ITEMS} items, {repeats} collections"),
         improved=(better,),
+    )
+
+
+def predicted(table: Result) -> Check:
+    """Whether the errors are those that the mechanisms predict."""
+    exact = table.numbers("exact degree RMSE")
+    apart = np.abs(table.numbers("degree RMSE") - exact)
+    allowed = ABOUT * exact + 3 * table.numbers("standard error")
+    return claimed(
+        "errors are as predicted, within a tenth and three standard errors",
+        bool((apart <= allowed).all()),
+        f"one of {len(exact)} is {(apart / exact).max():.0%} away",
     )
 
 

@@ -5,21 +5,23 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from deniable.core.odds import odds_below
-from deniable.domains import Categories
-from deniable.mechanisms import EqualWeight
-from deniable.mechanisms.three_design import Point, least, variance
+from deniable.mechanisms.three_design import Point, channel_loss, least, variance
 from deniable.papers import style
 from deniable.papers.data import Data
-from deniable.papers.figure import ALL, Figure, Pace, Result, claimed
+from deniable.papers.figure import ALL, Check, Figure, Pace, Result, claimed
+from deniable.papers.rr3.formulas import degree_variance, eq27, eq29, eq40, equal_loss, exact_ewrr, exact_slopes, largest
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("rr3/variance", "RR3", "variance of every family against the optimum", seconds=3)
+FIGURE = Figure("rr3/variance", "RR3", "variance of every family against the optimum", seconds=2)
 COLUMNS = ("prior", "epsilon", "target", "family", "n x variance", "over the optimum")
 PRIORS = {"sparse": (0.9, 0.07, 0.03), "dense": (0.1, 0.6, 0.3)}
 EPSILONS, TARGETS, STEPS = (0.5, 1.0, 2.0, 4.0), ("degree", "high", "weight", "balanced"), 80
+EDGE = 1e-9  # how near to the ends searches go
 
 
 def equal_weight(epsilon: float) -> Iterator[Point]:
@@ -77,6 +79,9 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     }
     most = over["EWRR3", "degree"].max()
     better = f"a channel designed for degrees has 1 / {most:.2f} of the variance of EWRR3 (ThreeState.design)"
+    points = [(p1, p2, share) for p1 in (0.4, 0.7) for p2 in (0.35, 0.6) for share in (0.1, 0.9)]
+    slopes = [(eq40(*point), exact_slopes(*point)) for point in points]
+    largest_p1 = corner(1.0)
     checks = (
         claimed(
             "EWRR3 is the best for the share of high weights and for all shares together",
@@ -84,15 +89,35 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             "another is better",
         ),
         claimed("case 1 of EWRR3 is never worse than case 2", _first_case(), "it is"),
+        best_check(),
         claimed(
-            "the arg min of Theorem 4 is empty",
-            not math.isfinite(min(over["RR3-dagger", "degree"])),
-            "the region is closed once its missing bound is added, and has a best point (erratum RR3 R6)",
+            "Eq. 29 is the variance of RR3-dagger",
+            all(math.isclose(eq29(*point), degree_variance(*point), rel_tol=1e-9) for point in points),
+            "the channel has another",
+        ),
+        claimed(
+            "Eq. 40a is its derivative by p1", all(math.isclose(a[0], b[0], rel_tol=1e-6) for a, b in slopes), "it is not"
+        ),
+        claimed(
+            "Eq. 40b is its derivative by p2",
+            all(math.isclose(a[1], b[1], rel_tol=1e-6) for a, b in slopes),
+            f"at p1 = {points[0][0]}, p2 = {points[0][1]}, pi_0 = {points[0][2]} it is {slopes[0][1][1]:.4g}, "
+            f"and not {slopes[0][0][1]:.4g} (erratum RR3 R7)",
+        ),
+        claimed(
+            "Theorem 4: within its region RR3-dagger has no best point",
+            all(at_edge(epsilon, prior) for epsilon in EPSILONS for prior in PRIORS.values()),
+            "one lies inside",
+        ),
+        claimed(
+            "Theorem 4: the best is approached at p1 = e^epsilon / 3",
+            math.isclose(largest_p1, math.e / 3, rel_tol=1e-6),
+            f"at epsilon 1 and p2 = 1/3 no p1 above {largest_p1:.4g} keeps epsilon, not {math.e / 3:.4g} (erratum RR3 R6)",
         ),
         claimed(
             "Eq. 27 is the variance of EWRR_n",
-            abs(printed_eq27(3, 0.9, 1.0) - exact_ewrr(3, 0.9, 1.0)) < 1e-9,
-            f"at n = 3, p = 0.9, pi_0 = 1, N = 1 it prints {printed_eq27(3, 0.9, 1.0):.4g}, "
+            abs(eq27(3, 0.9, 1.0) - exact_ewrr(3, 0.9, 1.0)) < 1e-9,
+            f"at n = 3, p = 0.9, pi_0 = 1, N = 1 it prints {eq27(3, 0.9, 1.0):.4g}, "
             f"below zero; exactly {exact_ewrr(3, 0.9, 1.0):.4g} (erratum RR3 R1)",
         ),
     )
@@ -114,17 +139,44 @@ def _first_case() -> bool:
     )
 
 
-def printed_eq27(n: int, p: float, share: float) -> float:
-    """Eq. 27 as printed, for one person: the corrected numerator less (n - 2) (1 - p + (n p - 1) pi_0)."""
-    right = (1 - p + (n * p - 1) * share) * (n - 2 + p - (n * p - 1) * share)
-    return (right - (n - 2) * (1 - p + (n * p - 1) * share)) / (n * p - 1) ** 2
+def best_equal(n: int, epsilon: float, below: bool) -> float:
+    """The p of EWRR_n with the least exact variance among those that keep epsilon by the exact loss, above or below 1/n."""
+    if below:
+        end = -largest(lambda minus: equal_loss(n, -minus), epsilon, -1 / n + EDGE, -EDGE)
+    else:
+        end = largest(lambda p: equal_loss(n, p), epsilon, 1 / n + EDGE, 1 - EDGE)
+    kept = [end + (1 / n - end) * step / STEPS for step in range(STEPS)]
+    return min(kept, key=lambda p: exact_ewrr(n, round(p, 12), PRIORS["sparse"][0]))
 
 
-def exact_ewrr(n: int, p: float, share: float) -> float:
-    """The variance of one person's estimate, from the mechanism."""
-    made = EqualWeight(Categories(range(n)), Fraction(str(p)))
-    truth = [share] + [(1 - share) / (n - 1)] * (n - 1)
-    return float(made.predict(truth, 1).for_population().standard_error[0] ** 2)
+def stated_equal(n: int, epsilon: float, below: bool) -> float:
+    """Theorems 2 and 3, and Eqs. 38a and 38b."""
+    odds = math.exp(epsilon)
+    return 1 / ((n - 1) * odds + 1) if below else odds / (odds + n - 1)
+
+
+def best_check() -> Check:
+    """The formulas for the best p beside a search that does not know them."""
+    cases = [(n, epsilon, below) for n in (3, 5) for epsilon in EPSILONS for below in (False, True)]
+    off = max(abs(best_equal(*case) / stated_equal(*case) - 1) for case in cases)
+    return claimed(
+        "Theorems 2 and 3, Eqs. 38a and 38b: the best p, of those that keep epsilon",
+        off < 1e-6,
+        f"a search by exact loss and variance finds one that is {off:.2g} away",
+    )
+
+
+def corner(epsilon: float) -> float:
+    """The largest p1 of RR3-dagger at p2 = 1/3 that keeps epsilon, by the exact loss of the channel."""
+    p2 = np.array(1 / 3)
+    return largest(lambda p: float(channel_loss(np.array(p), (1 + p2) / 2, 2 * p2 / (1 + p2))), epsilon, 1 / 3, 1 - EDGE)
+
+
+def at_edge(epsilon: float, prior: tuple[float, float, float]) -> bool:
+    """Whether the best channel of RR3-dagger above 1/3 lies where the paper's region has its open edges."""
+    best = min(dagger(epsilon), key=lambda point: variance("degree", point, prior))
+    p1, p2 = best[0], 2 * best[1] - 1
+    return p2 == Fraction(1, 3) or abs(p1 - p2) < Fraction(1, 10**9)
 
 
 def plot(result: Result) -> "pictures.Figure":
