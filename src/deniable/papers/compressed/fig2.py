@@ -9,7 +9,7 @@ from deniable.papers.figure import ALL, Figure, Pace, Result
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("compressed/fig2", "Compressed RR", "bits of a message against epsilon", seconds=6, minutes=1.5)
+FIGURE = Figure("compressed/fig2", "Compressed RR", "bits of a message against epsilon", seconds=6, minutes=0.4)
 
 
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:

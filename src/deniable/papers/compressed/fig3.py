@@ -9,7 +9,7 @@ from deniable.papers.figure import ALL, Figure, Pace, Result
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("compressed/fig3", "Compressed RR", "time of a message against epsilon", seconds=8, minutes=0.5)
+FIGURE = Figure("compressed/fig3", "Compressed RR", "time of a message against epsilon", seconds=14, minutes=0.5)
 
 
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:

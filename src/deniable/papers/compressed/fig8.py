@@ -9,7 +9,7 @@ from deniable.papers.figure import ALL, Figure, Pace, Result
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("compressed/fig8", "Compressed RR", "time of a message against beta", seconds=5, minutes=0.3)
+FIGURE = Figure("compressed/fig8", "Compressed RR", "time of a message against beta", seconds=9, minutes=0.3)
 
 
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:

@@ -18,7 +18,7 @@ from deniable.wrappers.utility import UtilityOptimized
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("uldp/table2", "ULDP", "error of the open share from a pilot of 5 %", seconds=4, minutes=5)
+FIGURE = Figure("uldp/table2", "ULDP", "error of the open share from a pilot of 5 %", seconds=5, minutes=5)
 COLUMNS = ("data", "mechanism", "paper %", "expected %", "expected at 0.5 %", "measured %", "standard error")
 PRINTED = {  # percent
     "uSS": {"Foursquare": "1.23", "Census": "0.40", "Drug": "1.51", "Normal": "2.45"},
