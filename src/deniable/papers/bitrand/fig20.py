@@ -9,7 +9,7 @@ from deniable.papers.figure import ALL, Figure, Pace, Result
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-FIGURE = Figure("bitrand/fig20", "BitRand", "area under the curve where gradients are randomized", seconds=50, minutes=10)
+FIGURE = Figure("bitrand/fig20", "BitRand", "area under the curve where gradients are randomized", seconds=60, minutes=10)
 MEASURE = "AUC %"
 
 
