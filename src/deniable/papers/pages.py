@@ -86,10 +86,11 @@ def overview(results: Mapping[str, Result]) -> str:
         )
     lines += [
         "",
-        "A figure counts as reproduced only if every statement about it holds: those of the text and, where a table has numbers, each of",
-        "them. What does not hold is a promise of privacy that is not kept, an optimum that is none, or a number that comes out",
-        "differently. A reason after *because* was computed too, by a counterexample or with the paper's fault put back in; one after",
-        "*perhaps because* was not. [Claims of papers](claims.md) has the broken promises in one table, certified.",
+        "A figure counts as reproduced only if every statement about it holds: those of the text, and each number of a",
+        "table. What does not hold is a promise of privacy that is not kept, an optimum that is none, or a number that",
+        "comes out differently. A reason after *because* was computed too, by a counterexample or with the paper's fault",
+        "put back in; one after *perhaps because* was not. [Claims of papers](claims.md) has the broken promises in one",
+        "table, certified.",
         "",
     ]
     return "\n".join(lines)
