@@ -68,6 +68,12 @@ class TestFigures:
         picture = load(name).plot(made(name, tiny))
         pages.save_small(picture, tmp_path / "picture.png")
         assert 2_000 < (tmp_path / "picture.png").stat().st_size < 120_000
+        for below in picture.legends:  # all names, and none of them cut off
+            assert {each.get_text() for each in below.get_texts()} >= {
+                label for chart in picture.axes for label in chart.get_legend_handles_labels()[1]
+            }
+            box = below.get_window_extent().transformed(picture.transFigure.inverted())
+            assert box.x0 > -0.01 and box.x1 < 1.01
         for chart in picture.axes:
             assert not chart.get_visible() or (chart.get_ylabel() and (chart.get_xlabel() or chart.get_xticklabels()))
 

@@ -28,6 +28,8 @@ LOOK: dict[str, Any] = {
     "legend.fontsize": 8,
 }
 MOST_COLUMNS = 3
+MOST_NAMES = 4  # beside each other below the panels
+LETTER, HANDLE = 0.062, 0.6  # inches of a letter there, and of the line before a name and the space after it
 
 
 def blank(rows: int = 1, columns: int = 1, width: float = 4.2, height: float = 3.2) -> tuple["Figure", list[Any]]:
@@ -75,13 +77,13 @@ def panels(
             ]
             if rows:
                 _series(chart, result, rows, (x, y, error), str(name), number, points)
-        _axes(chart, log, (units[0] or x, units[1] or y), str(title))
+        _axes(chart, log, (units[0] or x, units[1] or y), title if isinstance(title, str) else f"{panel} {title:g}")
         if "x" in log and all(isinstance(cell, str) for cell in result.column(x)):
             chart.set_xscale("linear")
     for chart in axes[len(titles) :]:
         chart.set_visible(False)
     if by:
-        legend(figure, axes[0], len(names))
+        legend(figure)
     return figure
 
 
@@ -115,10 +117,15 @@ def _axes(chart: Any, log: str, labels: tuple[str, str], title: str) -> None:
         chart.set_yscale("log")
 
 
-def legend(figure: "Figure", chart: Any, names: int) -> None:
-    """All names once, below the panels."""
-    handles, labels = chart.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(4, max(1, names)), fontsize=8, frameon=False)
+def legend(figure: "Figure") -> None:
+    """The names of all panels once, below them, in as many columns as there is room for."""
+    named: dict[str, Any] = {}
+    for chart in figure.axes:
+        handles, labels = chart.get_legend_handles_labels()
+        named = {**dict(zip(labels, handles, strict=True)), **named}
+    wide = LETTER * max(map(len, named), default=0) + HANDLE
+    columns = max(1, min(MOST_NAMES, len(named), int(figure.get_size_inches()[0] / wide)))
+    figure.legend(list(named.values()), list(named), loc="outside lower center", ncols=columns, fontsize=8, frameon=False)
 
 
 def bars(result: Result, x: str, y: str, by: str, error: str | None = None, log: str = "", unit: str = "") -> "Figure":
@@ -140,5 +147,5 @@ def bars(result: Result, x: str, y: str, by: str, error: str | None = None, log:
         chart.bar(at, heights, width, yerr=spread if error else None, capsize=2, color=colour, hatch=hatch, label=str(name))
     chart.set_xticks(range(len(groups)), [str(group) for group in groups])
     _axes(chart, log, ("" if isinstance(groups[0], str) else x, unit or y), "")
-    legend(figure, chart, len(names))
+    legend(figure)
     return figure

@@ -150,5 +150,5 @@ def drawn(result: Result, columns: tuple[str, str], log: str = "") -> "pictures.
             chart.title.set_fontsize(9)
             if log:
                 chart.set_yscale("log")
-    style.legend(figure, axes[0], len(NAMES))
+    style.legend(figure)
     return figure

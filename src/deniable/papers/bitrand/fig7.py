@@ -80,5 +80,5 @@ def plot(result: Result) -> "pictures.Figure":
             look = {"color": style.COLOURS[number], "marker": style.MARKERS[number], "label": str(epsilon)}
             chart.plot(LABELS, result.numbers(column, budget=epsilon), **look)
             chart.set(xscale="log", yscale="log", xlabel="labels", ylabel=f"probability: {column}")
-    style.legend(figure, axes[0], len(EPSILONS))
+    style.legend(figure)
     return figure

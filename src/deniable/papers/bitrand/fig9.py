@@ -91,5 +91,5 @@ def plot(result: Result) -> "pictures.Figure":
                     label=f"{name}: paper",
                 )
         chart.set(xscale="log", yscale="log", xlabel=x, ylabel="true epsilon / epsilon", title=panel)
-    style.legend(figure, axes[0], 6)
+    style.legend(figure)
     return figure

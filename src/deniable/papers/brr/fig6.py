@@ -79,5 +79,5 @@ def plot(result: Result) -> "pictures.Figure":
                 **look,
             )
         chart.set(title=panel, xlabel=x, ylabel="mean similarity")
-    style.legend(figure, axes[0], 6)
+    style.legend(figure)
     return figure

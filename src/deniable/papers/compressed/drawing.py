@@ -31,7 +31,7 @@ def by_size(result: Result) -> "pictures.Figure":
                 )
     for chart, unit in zip(axes, ("bits", "milliseconds"), strict=True):
         chart.set(xlabel="coordinates that differ", ylabel=unit, xscale="log", yscale="log")
-    style.legend(figure, axes[0], 5)
+    style.legend(figure)
     return figure
 
 
@@ -54,5 +54,5 @@ def by_setting(result: Result, setting: str, column: str, unit: str) -> "picture
             label=str(way),
         )
     chart.set(xlabel=setting, ylabel=f"{unit}, quartiles over people", xscale="log", yscale="log")
-    style.legend(figure, chart, 2)
+    style.legend(figure)
     return figure

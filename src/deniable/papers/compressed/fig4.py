@@ -85,5 +85,5 @@ def plot(result: Result) -> "pictures.Figure":
             label=str(way),
         )
     chart.set(xlabel="absolute error of the number of common films", ylabel="share of pairs", xscale="symlog")
-    style.legend(figure, chart, 3)
+    style.legend(figure)
     return figure

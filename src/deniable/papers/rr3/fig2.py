@@ -86,5 +86,5 @@ def plot(result: Result) -> "pictures.Figure":
                 label=name,
             )
         chart.set(xlabel="p1", ylabel="p2", title=f"region {region}, epsilon 1", xlim=(1 / 3, 1), ylim=(1 / 3, 1))
-    style.legend(figure, axes[0], 3)
+    style.legend(figure)
     return figure

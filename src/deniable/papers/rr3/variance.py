@@ -187,5 +187,5 @@ def plot(result: Result) -> "pictures.Figure":
             values = result.numbers("over the optimum", prior="sparse", target=target, family=name)
             chart.plot(EPSILONS, values, color=style.COLOURS[number], marker=style.MARKERS[number], label=name)
         chart.set(xlabel="epsilon", ylabel="variance over the optimum", title=target)
-    style.legend(figure, axes[0], 3)
+    style.legend(figure)
     return figure

@@ -71,5 +71,5 @@ def plot(result: Result) -> "pictures.Figure":
         for chart, column in zip(axes, ("n x MSE", "bits of a report"), strict=True):
             chart.plot(result.numbers("sensitive answers", mechanism=name), result.numbers(column, mechanism=name), **look)
             chart.set(xlabel="sensitive answers", ylabel=column, xscale="log", yscale="log")
-    style.legend(figure, axes[0], len(NAMES))
+    style.legend(figure)
     return figure
