@@ -29,7 +29,7 @@ LOOK: dict[str, Any] = {
 }
 MOST_COLUMNS = 3
 MOST_NAMES = 4  # beside each other below the panels
-LETTER, HANDLE = 0.062, 0.6  # inches of a letter there, and of the line before a name and the space after it
+LETTER, HANDLE = 0.056, 0.55  # inches of a letter there, and of the line before a name and the space after it
 
 
 def blank(rows: int = 1, columns: int = 1, width: float = 4.2, height: float = 3.2) -> tuple["Figure", list[Any]]:
@@ -60,12 +60,16 @@ def panels(
     log: str = "",
     units: tuple[str, str] = ("", ""),
     points: bool = False,
+    size: tuple[float, float] = (4.2, 3.2),
 ) -> "Figure":
-    """Lines of y over x, one for each cell of `by`, in one panel for each cell of `panel`; `error` is a standard error."""
+    """Lines of y over x, one for each cell of `by`, in one panel for each cell of `panel`; `error` is a standard error.
+
+    `size` is of one panel, in inches.
+    """
     titles = distinct(result.column(panel)) if panel else [""]
     names = distinct(result.column(by)) if by else [""]
     columns = min(len(titles), MOST_COLUMNS)
-    figure, axes = blank(-(-len(titles) // columns), columns)
+    figure, axes = blank(-(-len(titles) // columns), columns, *size)
     for place, title in enumerate(titles):
         chart = axes[place]
         for number, name in enumerate(names):

@@ -160,13 +160,12 @@ def graph_checks(graph: Graph, data: Data) -> list[Check]:
 
 def plot(result: Result) -> "pictures.Figure":
     """Error over download."""
-    figure = style.panels(
+    return style.panels(
         result,
         "kbit",
         "standard error",
         "method",
         log="xy",
         units=("download, kbit", "standard error of the number of triangles"),
+        size=(6, 4.2),
     )
-    figure.set_size_inches(6, 4.2)
-    return figure
