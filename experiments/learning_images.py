@@ -1,6 +1,6 @@
 """Digits by private learners, each at the same certified epsilon for a whole person: BRR-SGD, its rivals, and class means.
 
-    python -m experiments.learning_images FILE       writes experiments/learning_images.md, some minutes
+    python -m experiments.learning_images FILE       writes experiments/learning_images.md, half an hour
     python -m experiments.learning_images --quick    prints it for few made-up images
 
 FILE is an .npz with x_train, y_train, x_test, y_test: MNIST. Every learner gets the same 98 numbers of each image, made by
@@ -182,7 +182,7 @@ HEAD = "Digits by private learners; `python -m experiments.learning_images FILE`
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, path_type=Path), required=False)
-@options(3)
+@options(10)
 def main(file: Path | None, quick: bool, repeats: int, seed: int, picture: Path | None) -> None:
     """Measure private learners on digits."""
     images = made_up() if file is None else read(file)

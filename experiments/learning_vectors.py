@@ -174,7 +174,7 @@ HEAD = "Networks on released vectors; `python -m experiments.learning_vectors` w
 @click.option("--adult", type=click.Path(exists=True, path_type=Path))
 @click.option("--bank", type=click.Path(exists=True, path_type=Path))
 @click.option("--people", default=0, help="Learn from and test with at most so many of the people of a table.")
-@options(3)
+@options(20)
 def main(
     quick: bool, repeats: int, seed: int, picture: Path | None, people: int, adult: Path | None, bank: Path | None
 ) -> None:

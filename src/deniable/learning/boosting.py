@@ -12,8 +12,8 @@ from deniable.core.odds import checked_epsilon, rounded_down
 from deniable.domains import Interval
 from deniable.errors import InvalidParameter
 from deniable.learning.learner import (
-    Learner,
     Range,
+    Regressor,
     checked_choice,
     checked_features,
     checked_positive,
@@ -21,7 +21,6 @@ from deniable.learning.learner import (
     checked_targets,
     checked_whole,
     coins_from,
-    explained,
     scaled,
     unscaled,
 )
@@ -40,7 +39,7 @@ SPLITS = ("exponential", "drawn")
 COUNTING = Fraction(1, 4)  # of a leaf's budget, for how many people are in it, where sums are told
 
 
-class PrivateGBDTRegressor(Learner):
+class PrivateGBDTRegressor(Regressor):
     """Boosted regression trees whose cuts lie on public grids, with exact budgets for every tree, level and leaf.
 
     `model="central"`: a curator sees all data, and what is published hides whether any one person took part. Trees come in
@@ -63,8 +62,6 @@ class PrivateGBDTRegressor(Learner):
 
     Targets and features need public ranges; what lies outside is moved to the ends.
     """
-
-    _kind = "regressor"
 
     def __init__(
         self,
@@ -274,7 +271,3 @@ class PrivateGBDTRegressor(Learner):
         self._fitted("trees_")
         places = self._places(checked_features(X, self.n_features_in_))
         return unscaled(self._sum(places), checked_range(self.target_range, "targets"))
-
-    def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """The share of the targets' variance that is explained, as scikit-learn counts it."""
-        return explained(y, self.predict(X))

@@ -63,6 +63,40 @@ class Learner:
             raise InvalidParameter("This learner has not learnt yet. Call fit first.")
 
 
+class Classifier(Learner):
+    """A learner that tells how likely each of its classes is."""
+
+    _kind = "classifier"
+    classes_: NDArray[Any]
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """How likely each class is, a row for each person."""
+        raise NotImplementedError
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The most likely class of each person."""
+        told = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[told])
+
+    def score(self, X: ArrayLike, y: ArrayLike) -> float:
+        """The share of people whose class is told right."""
+        return accuracy(y, self.predict(X))
+
+
+class Regressor(Learner):
+    """A learner that tells a number."""
+
+    _kind = "regressor"
+
+    def predict(self, X: ArrayLike) -> Floats:
+        """The predicted targets, in their public range."""
+        raise NotImplementedError
+
+    def score(self, X: ArrayLike, y: ArrayLike) -> float:
+        """The share of the targets' variance that is explained, as scikit-learn counts it."""
+        return explained(y, self.predict(X))
+
+
 def coins_from(seed: int | None) -> Coins:
     """Secure coins, or seeded ones for an experiment that can be repeated."""
     if seed is None:

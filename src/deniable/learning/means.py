@@ -13,9 +13,8 @@ from deniable.core.odds import checked_epsilon
 from deniable.domains import Interval, UnitVectors
 from deniable.errors import EmptyBatch, InvalidParameter
 from deniable.learning.learner import (
-    Learner,
+    Classifier,
     Range,
-    accuracy,
     checked_classes,
     checked_features,
     checked_range,
@@ -38,7 +37,7 @@ APART = 0.1  # of the people, asked for the middle, and as many for the spread, 
 ROWS = 1 << 12  # people at a time
 
 
-class PrivateMeansClassifier(Learner):
+class PrivateMeansClassifier(Classifier):
     """Learns the mean of every class; a vector belongs to the class whose mean is nearest, classes weighed by their shares.
 
     Every person sends one report with all of the budget, about one of three things; which one is drawn in public. Some tell
@@ -55,8 +54,6 @@ class PrivateMeansClassifier(Learner):
     Features outside their public range are moved to its ends. What makes a good vector (edges of an image, logarithms)
     is for a public function to do before.
     """
-
-    _kind = "classifier"
 
     def __init__(
         self,
@@ -212,15 +209,6 @@ class PrivateMeansClassifier(Learner):
         scores = self.decision_function(X)
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The most likely class of each vector."""
-        told = self.decision_function(X).argmax(axis=1)
-        return np.asarray(self.classes_[told])
-
-    def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """The share of people whose class is told right."""
-        return accuracy(y, self.predict(X))
 
 
 def unit(vectors: Floats) -> Floats:

@@ -11,9 +11,10 @@ from deniable.core.odds import checked_epsilon
 from deniable.errors import EmptyBatch
 from deniable.learning.gradients import WAYS, GradientReports, shared_out
 from deniable.learning.learner import (
+    Classifier,
     Learner,
     Range,
-    accuracy,
+    Regressor,
     checked_choice,
     checked_classes,
     checked_features,
@@ -23,7 +24,6 @@ from deniable.learning.learner import (
     checked_whole,
     class_numbers,
     coins_from,
-    explained,
     scaled,
     unscaled,
 )
@@ -104,7 +104,7 @@ class _PrivateSGD(Learner):
         return self.network_.told(self.weights_, scaled(rows, checked_range(self.feature_range, "features")))
 
 
-class PrivateSGDClassifier(_PrivateSGD):
+class PrivateSGDClassifier(_PrivateSGD, Classifier):
     """Softmax regression, or a network with one layer of `hidden` units, from one report of each person.
 
     People are divided in public into `rounds`; those of a round each tell about the gradient of their own example at the
@@ -112,8 +112,6 @@ class PrivateSGDClassifier(_PrivateSGD):
     With `passes` above one, everybody reports that many times with a part of the budget each. Features are moved to [-1, 1]
     by their public range, those outside to its ends; the classes must be public too.
     """
-
-    _kind = "classifier"
 
     def __init__(
         self,
@@ -159,23 +157,12 @@ class PrivateSGDClassifier(_PrivateSGD):
         """The probabilities of the classes."""
         return self._told(X)
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The most likely class."""
-        told = self._told(X).argmax(axis=1)
-        return np.asarray(self.classes_[told])
 
-    def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """The share of people whose class is told right."""
-        return accuracy(y, self.predict(X))
-
-
-class PrivateSGDRegressor(_PrivateSGD):
+class PrivateSGDRegressor(_PrivateSGD, Regressor):
     """Least squares, linear or with a hidden layer, from one report of each person: as `PrivateSGDClassifier`.
 
     Targets need a public range as features do; those outside are moved to its ends.
     """
-
-    _kind = "regressor"
 
     def __init__(
         self,
@@ -218,7 +205,3 @@ class PrivateSGDRegressor(_PrivateSGD):
     def predict(self, X: ArrayLike) -> Floats:
         """The predicted targets, in their public range."""
         return unscaled(self._told(X)[:, 0], checked_range(self.target_range, "targets"))
-
-    def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """The share of the targets' variance that is explained, as scikit-learn counts it."""
-        return explained(y, self.predict(X))

@@ -13,9 +13,8 @@ from deniable.core.odds import checked_epsilon, rounded_down
 from deniable.domains import Categories, Interval, Vectors
 from deniable.errors import EmptyBatch, InvalidParameter
 from deniable.learning.learner import (
-    Learner,
+    Classifier,
     Range,
-    accuracy,
     checked_classes,
     checked_features,
     checked_range,
@@ -64,7 +63,7 @@ def _coarsened(line: Interval, epsilon: float) -> Coarsened:
 WAYS: dict[str, Any] = {"bipartite": Bipartite, "coarsened": _coarsened, "laplace": ReleaseChannel.laplace}
 
 
-class PrivateVectorClassifier(Learner):
+class PrivateVectorClassifier(Classifier):
     """A small network, trained on vectors and labels that people released themselves, as in DNN-DP (Wang et al.).
 
     Feature j is released on a grid over its public range with budgets[j], the label by `DirectResponse` with the last
@@ -76,8 +75,6 @@ class PrivateVectorClassifier(Learner):
 
     `way` is how a feature is released: `coarsened`, `bipartite` (BRR), or `laplace` (clamped to the range).
     """
-
-    _kind = "classifier"
 
     def __init__(
         self,
@@ -220,12 +217,3 @@ class PrivateVectorClassifier(Learner):
     def predict_proba(self, X: ArrayLike) -> Floats:
         """The probabilities of the classes, for vectors that are not randomized: the model is used where they are."""
         return self._told(X)
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The most likely class."""
-        told = self._told(X).argmax(axis=1)
-        return np.asarray(self.classes_[told])
-
-    def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """The share of people whose class is told right."""
-        return accuracy(y, self.predict(X))
