@@ -45,7 +45,7 @@ def in_python(effort: Effort) -> tuple[float, str]:
 
 
 def size(effort: Effort) -> float:
-    client = ROOT / "src" / "deniable" / "collector" / "pages" / "deniable.js"
+    client = ROOT / "packages" / "deniable" / "src" / "deniable" / "collector" / "web" / "deniable.js"
     return float(len(gzip.compress(client.read_bytes(), 9)))
 
 

@@ -9,7 +9,7 @@ from benchmarks.bounds import fastest_available
 from benchmarks.cell import EPSILON
 from benchmarks.effort import Effort
 from benchmarks.figure import Figure
-from deniable.mechanisms.key_value import KeyValueProtocol
+from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
 
 KEYS, AT_MOST = 1000, 8
 

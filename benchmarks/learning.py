@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 import deniable as dn
+import deniable_learn as learning
 from benchmarks.effort import Effort
 from benchmarks.figure import Figure
-from deniable import learning
-from deniable.learning.network import Network
+from deniable_learn.network import Network
 
 Floats = npt.NDArray[np.float64]
 
@@ -106,8 +106,8 @@ def boosted_bound(effort: Effort) -> tuple[float, str]:
 
 def rounds(private: bool, effort: Effort) -> float:
     """Rounds a second of a run with Flower in one process, each client's update of a thousand numbers already at hand."""
-    from deniable.learning.federated import PrivateFedAvg, PrivateUpdates, UpdatePlan, local_grid
-    from deniable.learning.federated.flower import Array, ArrayRecord, ClientApp, FedAvg, Message, MetricRecord, RecordDict
+    from deniable_learn.federated import PrivateFedAvg, PrivateUpdates, UpdatePlan, local_grid
+    from deniable_learn.federated.flower import Array, ArrayRecord, ClientApp, FedAvg, Message, MetricRecord, RecordDict
 
     logging.getLogger("flwr").setLevel(logging.ERROR)
     plan = UpdatePlan(WEIGHTS, epsilon=20.0, rounds=ROUNDS, clip=1.0)

@@ -10,8 +10,8 @@ import deniable as dn
 from benchmarks.bounds import fastest_available
 from benchmarks.effort import Effort
 from benchmarks.figure import Figure
-from deniable.mechanisms import Release
-from deniable.mechanisms.split import smallest_splits
+from deniable.mechanisms.algebra.split import smallest_splits
+from deniable.mechanisms.releases.release import Release
 
 EPSILON = 1.0
 EPSILONS = (0.5, 1.0, 2.0, 4.0)

@@ -11,7 +11,7 @@ import numpy as np
 import deniable as dn
 from benchmarks.effort import Effort
 from benchmarks.figure import Figure
-from deniable.sparse.index_law import expected_candidates
+from deniable.mechanisms.sparse.index_law import expected_candidates
 
 SIZES = {"wiki": 7_115, "films": 87_585, "variants": 890_060, "billion": 10**9}
 BOUND = "NumPy's Philox alone"

@@ -4,8 +4,8 @@ import logging
 
 import numpy as np
 
-from deniable.learning.federated import PrivateFedAvg, PrivateUpdates, UpdatePlan, local_grid
-from deniable.learning.federated.flower import Array, ArrayRecord, ClientApp, Message, MetricRecord, RecordDict
+from deniable_learn.federated import PrivateFedAvg, PrivateUpdates, UpdatePlan, local_grid
+from deniable_learn.federated.flower import Array, ArrayRecord, ClientApp, Message, MetricRecord, RecordDict
 
 logging.getLogger("flwr").setLevel(logging.ERROR)
 RANDOM = np.random.default_rng(1)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from deniable.learning import PrivateGBDTRegressor, PrivateMeansClassifier
+from deniable_learn import PrivateGBDTRegressor, PrivateMeansClassifier
 
 random = np.random.default_rng(7)
 kind = random.integers(0, 3, 4000)

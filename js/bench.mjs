@@ -1,7 +1,7 @@
 // How long it takes to read and to randomize one survey, in milliseconds of the processor: `node bench.mjs survey answers`.
 
 import { readFileSync } from "node:fs";
-import { SecureCoins, Survey } from "../src/deniable/collector/pages/deniable.js";
+import { SecureCoins, Survey } from "../packages/deniable/src/deniable/collector/web/deniable.js";
 
 const [text, answers] = process.argv.slice(2, 4).map((path) => readFileSync(path, "utf8"));
 const given = JSON.parse(answers);

@@ -19,4 +19,4 @@ const { code } = await minify(outputFiles[0].text, {
   compress: { ecma: 2022, passes: 3, unsafe_arrows: true, unsafe_methods: true, pure_getters: true },
   format: { preamble: "/* made from js/ by make js */" },
 });
-writeFileSync(process.argv[2] ?? here("../src/deniable/collector/pages/deniable.js"), `${code}\n`);
+writeFileSync(process.argv[2] ?? here("../packages/deniable/src/deniable/collector/web/deniable.js"), `${code}\n`);

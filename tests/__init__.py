@@ -1,1 +1,5 @@
-"""The tests, and the commands that check golden values and test vectors."""
+"""Tests, in the folders of what they test."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import deniable as dn
 from deniable.core.mechanism import PureProtocol
-from deniable.mechanisms.difference_sets import Paley, Quartic, Singer
+from deniable.mechanisms.algebra.difference_sets import Paley, Quartic, Singer
 
 EPSILON = math.log(3)  # odds of exactly 3: probabilities with small denominators
 

@@ -10,9 +10,9 @@ import numpy as np
 import deniable as dn
 from deniable.files import write_batches
 from tests.examples import ALL, NUMBERS
+from tests.mechanisms.test_matrix import WIDE
+from tests.mechanisms.test_releases import LINE, RELEASES
 from tests.open_examples import LEAN, PUBLISHED
-from tests.test_matrix import WIDE
-from tests.test_releases import LINE, RELEASES
 
 VECTORS = dn.Vectors([LINE, LINE])
 KEYS = dn.KeyValue(["a", "b", "c"], -1, 1, at_most=2)

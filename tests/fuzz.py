@@ -10,7 +10,13 @@ import tempfile
 from pathlib import Path
 
 NAMES = ("message", "payload", "json_report", "reports", "sparse_reports", "labels", "specification")
-WATCHED = ["deniable.survey", "deniable.core", "deniable.collector.json_reports", "deniable.sparse", "tests.decoders"]
+WATCHED = [
+    "deniable.survey",
+    "deniable.core",
+    "deniable.collector.json_reports",
+    "deniable.mechanisms.sparse",
+    "tests.decoders",
+]
 
 
 def run(name: str, inputs: int, seed: int) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from typing import Any
 
 import deniable as dn
-from deniable.mechanisms.difference_sets import Singer
+from deniable.mechanisms.algebra.difference_sets import Singer
 
 EPSILON = math.log(3)
 SEVEN = dn.Categories(["flu", "AIDS", "cold", "cancer", "none", "burn", "other"])

@@ -18,11 +18,11 @@ from click.testing import CliRunner
 
 import deniable as dn
 from deniable.cli.main import main
-from deniable.planner import options
-from experiments.pictures import FOLDER, PICTURES
+from deniable.planning import options
+from research.experiments.pictures import FOLDER, PICTURES
+from tests import ROOT
 from tests.servers import free_port, wait_until_ready
 
-ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 CATEGORIES = ["privacy", "breaking", "added", "changed", "fixed"]
 
@@ -116,7 +116,7 @@ def test_changelog_entries_are_sentences_with_a_category() -> None:
 
 
 def test_the_data_page_has_the_numbers_of_the_file() -> None:
-    file = text(ROOT / "src" / "deniable" / "data" / "marital_status.csv").replace('"', "")
+    file = text(ROOT / "packages" / "deniable" / "src" / "deniable" / "data" / "marital_status.csv").replace('"', "")
     rows = [line.rsplit(",", 1) for line in file.splitlines()[1:]]
     for answer, people in rows:
         assert f"| {answer} | {int(people):,} |" in text(ROOT / "docs" / "data.md")
@@ -171,7 +171,7 @@ def test_every_shown_command_has_the_options_it_shows() -> None:
 def started(command: list[str], folder: Path, port: int) -> Iterator[None]:
     """A collector that runs beside the other commands, until they are done."""
     program = [sys.executable, "-m", "deniable", *command, "--port", str(port)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "packages" / "deniable" / "src")}
     nowhere = subprocess.DEVNULL
     with subprocess.Popen(program, cwd=folder, env=environment, stdout=nowhere, stderr=nowhere) as process:
         try:
@@ -217,7 +217,9 @@ def test_shell_blocks_run_in_an_empty_folder(page: str, tmp_path: Path, monkeypa
 def test_every_picture_is_the_one_that_is_drawn() -> None:
     assert sorted(path.stem for path in FOLDER.glob("*.svg")) == sorted(PICTURES)
     for name, draw in PICTURES.items():
-        assert (FOLDER / f"{name}.svg").read_text(encoding="utf-8") == draw(), f"run python -m experiments.pictures: {name}"
+        assert (FOLDER / f"{name}.svg").read_text(encoding="utf-8") == draw(), (
+            f"python -m research.experiments.pictures: {name}"
+        )
 
 
 def test_the_accuracy_beside_other_libraries_is_that_of_the_planner() -> None:
@@ -234,5 +236,5 @@ def test_the_accuracy_beside_other_libraries_is_that_of_the_planner() -> None:
 
 
 def test_the_figure_on_predicted_errors_is_the_measured_one() -> None:
-    furthest = re.findall(r"the furthest ratio is (\d\.\d+)", text(ROOT / "experiments" / "planned.md"))[0]
+    furthest = re.findall(r"the furthest ratio is (\d\.\d+)", text(ROOT / "research" / "experiments" / "planned.md"))[0]
     assert f"the furthest within {100 * abs(float(furthest) - 1):.1f} %" in text(ROOT / "docs" / "choosing.md")

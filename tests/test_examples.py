@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+from tests import ROOT
+
+EXAMPLES = ROOT / "examples"
 
 SAYS = {
     "asked_every_day.py": "and after a change:         odds at most 54.5982, epsilon 4",

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from tests import ROOT
 from tests.golden.__main__ import main
 from tests.golden.compare import close, compare
 from tests.golden.kinds import KINDS
 
-FOLDER = Path(__file__).parent / "golden"
+FOLDER = ROOT / "tests" / "golden"
 FILES = sorted(FOLDER.glob("*.json"))
 
 

@@ -5,15 +5,15 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import deniable as dn
+from tests import ROOT
 from tests.examples import EXAMPLES, NUMBERS
 from tests.open_examples import LEAN, PUBLISHED
 from tests.streams import CountingCoins
 from tests.vector_surveys import bad_answers, bad_survey_messages, bad_surveys, good_surveys
 
-FOLDER = Path(__file__).parent.parent / "vectors"
+FOLDER = ROOT / "vectors"
 PEOPLE = 12
 FILMS = dn.KeyValue(["Alien", "Brazil", "Clue", "Dune", "Emma"], low=0.5, high=5, at_most=3)
 AGES, UNEVEN, RANGE = dn.Ordered(range(18, 30)), dn.Ordered([0, 1, 3, 4, 9, 11, 20]), dn.Interval(-1, 1, steps=6)

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 import deniable as dn
-from deniable.mechanisms import bit_budgets as budgets
-from deniable.mechanisms.bitrand import sign_magnitude_errors
+from deniable.mechanisms.algebra import bit_budgets as budgets
+from deniable.mechanisms.vectors.bitrand import sign_magnitude_errors
 from tests.golden.kinds.registry import kind
 
 ENUMERATED = 8  # bits in all up to which the whole channel is enumerated, not only the formula asked

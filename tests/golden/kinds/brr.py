@@ -8,8 +8,8 @@ import numpy as np
 import deniable as dn
 from deniable.core.odds import log_up
 from deniable.domains.metric import Metric
-from deniable.mechanisms.rivals import exponential_scale, one_sum
-from deniable.mechanisms.split import row_split, row_splits
+from deniable.mechanisms.algebra.split import row_split, row_splits
+from deniable.mechanisms.releases.release_channel import exponential_scale, one_sum
 from tests.golden.kinds.registry import kind
 
 Inputs = Mapping[str, Any]

@@ -16,13 +16,13 @@ from deniable.graphs.grouped import Grouped
 from deniable.graphs.response import NoisyGraph
 from deniable.graphs.triangles import laplace_scale, second_round
 from deniable.kernels import draws_plain
-from deniable.sparse.budget import response_epsilon
-from deniable.sparse.channel import Channel
-from deniable.sparse.chunks import published_chunks
-from deniable.sparse.common import common_between, common_with
-from deniable.sparse.costs import Costs
-from deniable.sparse.index_law import IndexLaw, expected_candidates, index_law, mixed_index_law, published_bound
-from deniable.sparse.ratings import ratings_of
+from deniable.mechanisms.sparse.budget import response_epsilon
+from deniable.mechanisms.sparse.channel import Channel
+from deniable.mechanisms.sparse.chunks import published_chunks
+from deniable.mechanisms.sparse.common import common_between, common_with
+from deniable.mechanisms.sparse.costs import Costs
+from deniable.mechanisms.sparse.index_law import IndexLaw, expected_candidates, index_law, mixed_index_law, published_bound
+from deniable.mechanisms.sparse.ratings import ratings_of
 from tests.golden.kinds.registry import kind
 
 

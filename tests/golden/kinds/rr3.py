@@ -10,9 +10,9 @@ import numpy as np
 
 import deniable as dn
 from deniable.core.mechanism import Mechanism
-from deniable.mechanisms.channel import ExactChannel
-from deniable.mechanisms.key_value import KeyValueProtocol
-from deniable.mechanisms.three_design import least
+from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
+from deniable.mechanisms.key_value.three_design import least
+from deniable.mechanisms.shares.equal_weight import ExactChannel
 from tests.golden.kinds.registry import kind
 
 Inputs = Mapping[str, Any]

@@ -14,10 +14,10 @@ import numpy as np
 import deniable as dn
 from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import odds_below
-from deniable.mechanisms import hashing
-from deniable.mechanisms.difference_sets import Singer
-from deniable.mechanisms.subset import chance
-from deniable.mechanisms.tuning import hidden_share, open_error
+from deniable.mechanisms.algebra.difference_sets import Singer
+from deniable.mechanisms.algebra.tuning import hidden_share, open_error
+from deniable.mechanisms.shares import local_hashing as hashing
+from deniable.mechanisms.shares.subset_selection import chance
 from deniable.privacy.channel import channel_odds
 from deniable.wrappers.channel import averaged, channel_noise, envelope
 from deniable.wrappers.published import disguise, largest_z, published_error, published_optimum, told_beside, true_odds

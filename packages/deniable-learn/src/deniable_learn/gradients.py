@@ -1,0 +1,137 @@
+"""The mean of gradients, from one certified report of each person about a gradient that was cut to a public bound."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable import Bipartite, Coarsened, DuchiVector, FeatureVector, PrivUnit, ReleaseChannel, UnitAxes, UnitCodes
+from deniable.core.coins import Coins
+from deniable.core.loss import PrivacyLoss
+from deniable.core.mechanism import Mechanism
+from deniable.core.odds import checked_epsilon, rounded_down
+from deniable.core.tally import Tally
+from deniable.domains import Features, Interval, UnitVectors
+from deniable.mechanisms.releases.release import Release
+from deniable_learn.learner import checked_choice, checked_positive, checked_whole
+
+Floats = NDArray[np.float64]
+
+BALL = ("directions", "unit-axes", "unit-codes", "privunit")
+SAMPLED = {
+    "duchi": "duchi-1",
+    "piecewise": "piecewise-1",
+    "hybrid": "hybrid-1",
+    "three-outputs": "three-outputs-1",
+    "best": "",
+}
+RELEASES: dict[str, Any] = {"bipartite": Bipartite, "coarsened": Coarsened, "laplace": ReleaseChannel.laplace}
+WAYS = (*BALL, *SAMPLED, "duchi-vector", *RELEASES)
+STEPS = 100  # of the grid of a release
+CODES = 32  # directions that a person looks at
+SHORT = 32  # dimensions below which naming one of these has less noise than naming an axis
+
+
+@dataclass(frozen=True)
+class GradientReports:
+    """One report of each person about a vector of `dimensions` numbers, cut to length `clip`; its mean over people.
+
+    `way` is one of
+
+    - `unit-axes`, `unit-codes`, `privunit`: the whole vector. It is given one number more, so that it has length `clip`
+      whatever it was. `directions` is `unit-codes` for short vectors and `unit-axes`, which is quicker, for long ones: the
+      one with the smaller error.
+    - `duchi`, `piecewise`, `hybrid`, `three-outputs`, `best`: few coordinates, drawn at random, each cut to [-reach, reach];
+      `duchi-vector`: all signs together.
+    - `bipartite`, `coarsened`, `laplace`: one coordinate, drawn at random, released by BRR, by coarsened response or by
+      clamped Laplace noise over all of [-reach, reach]. Releases are biased, and so is this mean: it shrinks.
+
+    The bounds are public and the same for everybody; which coordinate is drawn does not depend on the gradient.
+    """
+
+    dimensions: int
+    epsilon: float
+    way: str = "directions"
+    clip: float = 1.0
+    reach: float = 0.0
+
+    def __post_init__(self) -> None:
+        checked_epsilon(self.epsilon)
+        checked_whole(self.dimensions, "The number of dimensions", 1, 1 << 16)
+        checked_choice(self.way, WAYS, "Gradients are reported by")
+        checked_positive(self.clip, "The clip")
+        if self.reach == 0:  # a vector of length `clip` that is spread evenly has coordinates of clip / sqrt(d)
+            object.__setattr__(self, "reach", self.clip * min(1.0, 3 / math.sqrt(self.dimensions)))
+        checked_positive(self.reach, "The reach")
+
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """The mechanism that every device runs; of a release, for the one coordinate that was drawn."""
+        d, epsilon = self.dimensions, self.epsilon
+        if self.way == "unit-axes" or (self.way == "directions" and d >= SHORT):
+            return UnitAxes(UnitVectors(d + 1), epsilon)
+        if self.way in ("unit-codes", "directions"):
+            return UnitCodes(UnitVectors(d + 1), epsilon, codes=CODES if epsilon < 3 else 4 * CODES)
+        if self.way == "privunit":
+            return PrivUnit(UnitVectors(d + 1), epsilon)
+        box = Features(d, -self.reach, self.reach, clip=True)
+        if self.way == "duchi-vector":
+            return DuchiVector(box, epsilon)
+        if self.way == "best":
+            return FeatureVector.typical(box, epsilon, min(self.reach, self.clip / math.sqrt(d)))
+        if self.way in SAMPLED:
+            return FeatureVector(box, epsilon, scalar=SAMPLED[self.way])
+        made = RELEASES[self.way](Interval(-self.reach, self.reach, STEPS, clip=True), epsilon)
+        assert isinstance(made, Mechanism)
+        return made
+
+    def loss(self) -> PrivacyLoss:
+        """The exact loss of one report; where the coordinate is drawn in public, that of the number told of it."""
+        return self.mechanism.loss()
+
+    def cut(self, gradients: Floats) -> Floats:
+        """The same vectors, those longer than `clip` cut to it: each on its own."""
+        length = np.sqrt((gradients**2).sum(axis=1, keepdims=True))
+        return gradients * np.minimum(1.0, self.clip / np.maximum(length, 1e-300))
+
+    def mean(self, gradients: Floats, coins: Coins) -> Floats:
+        """What the collector learns from the reports on these vectors, one row for each person: about their mean."""
+        return self.mean_of([gradients], coins)
+
+    def mean_of(self, blocks: Iterable[Floats], coins: Coins) -> Floats:
+        """The same where the vectors come in blocks, each of which is thrown away when its people have reported."""
+        mechanism = self.mechanism
+        if isinstance(mechanism, Release):
+            sums, people = np.zeros(self.dimensions), 0
+            for block in blocks:
+                sums, people = sums + self._released(self.cut(block), mechanism, coins), people + len(block)
+            return sums * (self.dimensions / people)
+        tally = sum(mechanism.tally(mechanism.perturb(self._in_domain(self.cut(block)), coins)) for block in blocks)
+        assert isinstance(tally, Tally)
+        mean = mechanism.estimate(tally).values[: self.dimensions]
+        return mean * self.clip if self.way in BALL else mean
+
+    def _in_domain(self, rows: Floats) -> Floats:
+        if self.way not in BALL:
+            return rows
+        rows = rows / self.clip
+        rest = np.sqrt(np.maximum(0.0, 1 - (rows**2).sum(axis=1, keepdims=True)))
+        return np.concatenate([rows, rest], axis=1)
+
+    def _released(self, rows: Floats, mechanism: Release, coins: Coins) -> Floats:
+        """The sums of what was told of each coordinate."""
+        which = coins.public(self.dimensions, len(rows))
+        own = mechanism.domain.index(mechanism.domain.nearest(rows[np.arange(len(rows)), which]))  # type: ignore[attr-defined]
+        told = mechanism.outputs[mechanism.randomize(own, coins)["value"]]
+        numbers = np.asarray(mechanism.domain.labels, np.float64)[told]
+        return np.bincount(which, numbers, minlength=self.dimensions).astype(np.float64)
+
+
+def shared_out(epsilon: float, parts: int) -> float:
+    """A part of a budget such that so many of them stay within it."""
+    return rounded_down(Fraction(checked_epsilon(epsilon)) / parts)

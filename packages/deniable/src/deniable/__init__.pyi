@@ -1,0 +1,208 @@
+"""The public names and where each lives. This list is the interface: `__init__.py` loads from it on first use."""
+
+__all__: list[str]
+
+from deniable.aggregate.counting import aggregate as aggregate
+from deniable.aggregate.manifest import Aggregate as Aggregate
+from deniable.aggregate.manifest import Manifest as Manifest
+from deniable.aggregate.perturbing import perturb_files as perturb_files
+from deniable.audit.result import Audit as Audit
+from deniable.audit.run import audit as audit
+from deniable.core.coins import Coins as Coins
+from deniable.core.coins import SecureCoins as SecureCoins
+from deniable.core.coins import SeededCoins as SeededCoins
+from deniable.core.domain import Domain as Domain
+from deniable.core.estimate import Estimate as Estimate
+from deniable.core.every import EveryCoin as EveryCoin
+from deniable.core.loss import PrivacyLoss as PrivacyLoss
+from deniable.core.mechanism import Mechanism as Mechanism
+from deniable.core.odds import odds_below as odds_below
+from deniable.core.reports import Reports as Reports
+from deniable.core.reports import concatenate as concatenate
+from deniable.core.tally import Tally as Tally
+from deniable.device.device import Device as Device
+from deniable.device.device import Outcome as Outcome
+from deniable.device.ledger import Ledger as Ledger
+from deniable.device.memory import Memory as Memory
+from deniable.domains.categories import Categories as Categories
+from deniable.domains.codes import SignMagnitude as SignMagnitude
+from deniable.domains.features import Features as Features
+from deniable.domains.features import UnitVectors as UnitVectors
+from deniable.domains.interval import Interval as Interval
+from deniable.domains.key_value import KeyValue as KeyValue
+from deniable.domains.key_value import Pairs as Pairs
+from deniable.domains.link import Link as Link
+from deniable.domains.loss_matrix import LossMatrix as LossMatrix
+from deniable.domains.ordered import Ordered as Ordered
+from deniable.domains.points import Points as Points
+from deniable.domains.quadkey import quadkey as quadkey
+from deniable.domains.sparse_vector import SparseVector as SparseVector
+from deniable.domains.vectors import Vectors as Vectors
+from deniable.errors import (
+    BudgetSpent as BudgetSpent,
+)
+from deniable.errors import (
+    DeniableError as DeniableError,
+)
+from deniable.errors import (
+    EmptyBatch as EmptyBatch,
+)
+from deniable.errors import (
+    EngineFailure as EngineFailure,
+)
+from deniable.errors import (
+    InvalidCoins as InvalidCoins,
+)
+from deniable.errors import (
+    InvalidParameter as InvalidParameter,
+)
+from deniable.errors import (
+    InvalidReport as InvalidReport,
+)
+from deniable.errors import (
+    InvalidSurvey as InvalidSurvey,
+)
+from deniable.errors import (
+    MissingExtra as MissingExtra,
+)
+from deniable.errors import (
+    NotCertifiable as NotCertifiable,
+)
+from deniable.errors import (
+    OutsideDomain as OutsideDomain,
+)
+from deniable.errors import (
+    SurveyMismatch as SurveyMismatch,
+)
+from deniable.errors import (
+    Unavailable as Unavailable,
+)
+from deniable.files.arrow import from_arrow as from_arrow
+from deniable.files.arrow import to_arrow as to_arrow
+from deniable.files.losses import read_losses as read_losses
+from deniable.files.reports import (
+    read_batches as read_batches,
+)
+from deniable.files.reports import (
+    read_reports as read_reports,
+)
+from deniable.files.reports import (
+    write_batches as write_batches,
+)
+from deniable.files.reports import (
+    write_reports as write_reports,
+)
+from deniable.graphs.bipartite import BipartiteGraph as BipartiteGraph
+from deniable.graphs.graph import Graph as Graph
+from deniable.graphs.neighbours import common_neighbours as common_neighbours
+from deniable.graphs.triangles import count_triangles as count_triangles
+from deniable.mechanisms.key_value.key_sampling import KeySampling as KeySampling
+from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate as KeyValueEstimate
+from deniable.mechanisms.key_value.pckv_direct import PCKVDirect as PCKVDirect
+from deniable.mechanisms.key_value.pckv_unary import PCKVUnary as PCKVUnary
+from deniable.mechanisms.key_value.privkvm import PrivKVM as PrivKVM
+from deniable.mechanisms.key_value.three_design import feasible_regions as feasible_regions
+from deniable.mechanisms.key_value.three_state import ThreeState as ThreeState
+from deniable.mechanisms.means.mean_channel import MeanChannel as MeanChannel
+from deniable.mechanisms.means.mean_mechanism import BitSampling as BitSampling
+from deniable.mechanisms.means.mean_mechanism import Duchi as Duchi
+from deniable.mechanisms.means.mean_mechanism import ThreeOutputs as ThreeOutputs
+from deniable.mechanisms.means.piecewise import Hybrid as Hybrid
+from deniable.mechanisms.means.piecewise import Piecewise as Piecewise
+from deniable.mechanisms.registry import mechanism_from_json as mechanism_from_json
+from deniable.mechanisms.releases.bipartite import Bipartite as Bipartite
+from deniable.mechanisms.releases.coarsened import Coarsened as Coarsened
+from deniable.mechanisms.releases.comparison import Comparison as Comparison
+from deniable.mechanisms.releases.comparison import compare_releases as compare_releases
+from deniable.mechanisms.releases.release_channel import ReleaseChannel as ReleaseChannel
+from deniable.mechanisms.releases.staircase import Staircase as Staircase
+from deniable.mechanisms.releases.vector_release import VectorRelease as VectorRelease
+from deniable.mechanisms.shares.block_design import BlockDesign as BlockDesign
+from deniable.mechanisms.shares.direct_response import DirectResponse as DirectResponse
+from deniable.mechanisms.shares.equal_weight import EqualWeight as EqualWeight
+from deniable.mechanisms.shares.finite_channel import FiniteChannel as FiniteChannel
+from deniable.mechanisms.shares.hadamard_response import HadamardResponse as HadamardResponse
+from deniable.mechanisms.shares.label_response import LabelResponse as LabelResponse
+from deniable.mechanisms.shares.local_hashing import LocalHashing as LocalHashing
+from deniable.mechanisms.shares.subset_selection import SubsetSelection as SubsetSelection
+from deniable.mechanisms.shares.unary import Unary as Unary
+from deniable.mechanisms.shares.wheel import Wheel as Wheel
+from deniable.mechanisms.sparse.compressed import Compressed as Compressed
+from deniable.mechanisms.vectors.bitrand import BitRand as BitRand
+from deniable.mechanisms.vectors.duchi_vector import DuchiVector as DuchiVector
+from deniable.mechanisms.vectors.feature_vector import FeatureVector as FeatureVector
+from deniable.mechanisms.vectors.privunit import PrivUnit as PrivUnit
+from deniable.mechanisms.vectors.rotation import Rotation as Rotation
+from deniable.mechanisms.vectors.unit_axes import UnitAxes as UnitAxes
+from deniable.mechanisms.vectors.unit_codes import UnitCodes as UnitCodes
+from deniable.metrics import mae as mae
+from deniable.metrics import mse as mse
+from deniable.metrics import top_f1 as top_f1
+from deniable.metrics import top_ndcg as top_ndcg
+from deniable.planning.costs import Cost as Cost
+from deniable.planning.costs import measured_cost as measured_cost
+from deniable.planning.releases import plan_release as plan_release
+from deniable.planning.repeated import plan_repeated as plan_repeated
+from deniable.planning.shares import plan as plan
+from deniable.planning.shares import required_n as required_n
+from deniable.postprocess.base_cut import base_cut as base_cut
+from deniable.postprocess.em import em as em
+from deniable.postprocess.em import em_channel as em_channel
+from deniable.postprocess.least_squares import least_squares as least_squares
+from deniable.postprocess.norm_sub import norm_sub as norm_sub
+from deniable.privacy.certificate import Certificate as Certificate
+from deniable.privacy.certify import certify as certify
+from deniable.privacy.certify import certify_ever as certify_ever
+from deniable.privacy.composition import (
+    Composition as Composition,
+)
+from deniable.privacy.composition import (
+    compose as compose,
+)
+from deniable.privacy.composition import (
+    loss_law as loss_law,
+)
+from deniable.privacy.composition import (
+    same_answer as same_answer,
+)
+from deniable.privacy.law import Law as Law
+from deniable.privacy.law import law as law
+from deniable.privacy.liars import (
+    Suspicion as Suspicion,
+)
+from deniable.privacy.liars import (
+    WorstGain as WorstGain,
+)
+from deniable.privacy.liars import (
+    interval_with_liars as interval_with_liars,
+)
+from deniable.privacy.liars import (
+    suspicions as suspicions,
+)
+from deniable.privacy.liars import (
+    worst_gain as worst_gain,
+)
+from deniable.privacy.loss_law import LossLaw as LossLaw
+from deniable.privacy.shuffle import ShuffledLoss as ShuffledLoss
+from deniable.privacy.shuffle import shuffled as shuffled
+from deniable.privacy.shuffle import shuffled_delta as shuffled_delta
+from deniable.survey.certificate import SurveyCertificate as SurveyCertificate
+from deniable.survey.certificate import certify_survey as certify_survey
+from deniable.survey.planning import SurveyPlan as SurveyPlan
+from deniable.survey.planning import plan_survey as plan_survey
+from deniable.survey.question import Question as Question
+from deniable.survey.survey import Survey as Survey
+from deniable.wrappers.attributes import (
+    EveryAttribute as EveryAttribute,
+)
+from deniable.wrappers.attributes import (
+    FakeAttributes as FakeAttributes,
+)
+from deniable.wrappers.attributes import (
+    OneAttribute as OneAttribute,
+)
+from deniable.wrappers.memoized import Memoized as Memoized
+from deniable.wrappers.pilot import Pilot as Pilot
+from deniable.wrappers.pilot import PilotedEstimate as PilotedEstimate
+from deniable.wrappers.published import PublishedUtility as PublishedUtility
+from deniable.wrappers.utility import UtilityOptimized as UtilityOptimized

@@ -1,0 +1,155 @@
+"""The interface as OpenAPI 3.1."""
+
+from typing import Any
+
+from deniable.collector.pages import MEDIA as PAGE_MEDIA
+from deniable.collector.playground import EPSILON, PEOPLE, VALUES
+from deniable.collector.verdicts import REFUSALS
+from deniable.core.layout import Flags, Number
+from deniable.core.messages import Key, Message
+from deniable.device.sending import MEDIA
+from deniable.planning import FAMILIES
+from deniable.survey import Question, Survey
+
+Data = dict[str, Any]
+KINDS = tuple(media.split(";")[0] for media in PAGE_MEDIA.values())
+
+
+def description(survey: Survey, submit: bool = False, read: bool = True) -> Data:
+    """What this collector understands and answers; whether a token is needed to submit, and to read results."""
+    token: list[Data] = [{"token": []}] if read else []
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": f"Collector of the survey {survey.id}", "version": "1"},
+        "paths": {
+            "/": _get("The page to answer the survey", "text/html"),
+            "/results": _get("The page with the results; it asks for a token", "text/html"),
+            "/try": _get("The playground", "text/html"),
+            "/worker.js": _get("What keeps the pages for when there is no network", "text/javascript"),
+            "/pages/{name}": _get("A part of the pages", KINDS, 404, parameters=[_in_path("name")]),
+            "/v1/reports": {"post": {**_submit(survey), "security": [{"token": []}] if submit else []}},
+            "/v1/survey": _get("The survey: questions, budget and the laws of the reports", "application/json"),
+            "/v1/promise": _get("What a person gives away at most, and the certificate", "application/json"),
+            "/v1/try": _get(
+                "The mechanisms for a made-up question, or with certify the certificate of one",
+                "application/json",
+                422, 429,
+                parameters=[
+                    _query("values", {"type": "integer", "minimum": VALUES[0], "maximum": VALUES[1], "default": 8}),
+                    _query("epsilon", {"type": "number", "minimum": EPSILON[0], "maximum": EPSILON[1], "default": 1}),
+                    _query("people", {"type": "integer", "minimum": PEOPLE[0], "maximum": PEOPLE[1], "default": 10_000}),
+                    _query("certify", {"type": "string", "enum": [*FAMILIES]}),
+                ],
+            ),
+            "/v1/results": _get(
+                "Estimates with intervals",
+                ("application/json", "text/csv", "application/vnd.apache.parquet"),
+                401, 422, 503,
+                security=token,
+                parameters=[
+                    _query("format", {"type": "string", "enum": ["json", "csv", "parquet"], "default": "json"}),
+                    _query("confidence", {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "default": 0.95}),
+                ],
+            ),
+            "/v1/tallies": _get("The tallies behind the estimates", "application/json", 401, 503, security=token),
+            "/v1/intake": _get(
+                "Reports counted and refused since the start, by reason", "application/json", 401, security=token
+            ),
+            "/health/live": _get("Whether the process answers", "application/json"),
+            "/health/ready": _get("Whether the store can be reached", "application/json", 503),
+            "/metrics": _get("Counters for Prometheus", "text/plain", 401, security=token),
+            "/openapi.json": _get("This description", "application/json"),
+        },
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {"Problem": _problem(), "Outcome": _outcome(), "Report": _report(survey)},
+        },
+    }  # fmt: skip
+
+
+def _submit(survey: Survey) -> Data:
+    report = {"$ref": "#/components/schemas/Report"}
+    many = {"anyOf": [report, {"type": "array", "items": report, "minItems": 1}]}
+    return {
+        "summary": "Count reports, each once; answered when they are durable",
+        "requestBody": {
+            "required": True,
+            "content": {MEDIA: {"schema": {"type": "string", "format": "binary"}}, "application/json": {"schema": many}},
+        },
+        "responses": {
+            "200": _answer("application/json", {"$ref": "#/components/schemas/Outcome"}, "Counted, now or before"),
+            **{str(status): _problem_answer(status) for status in sorted({refusal.status for refusal in REFUSALS} - {404})},
+        },
+    }
+
+
+def _get(summary: str, media: str | tuple[str, ...], *statuses: int, **more: object) -> Data:
+    refusals = {str(status): _problem_answer(status) for status in (*statuses, 405)}
+    return {"get": {"summary": summary, "responses": {"200": _answer(media, {}, summary), **refusals}, **more}}
+
+
+def _query(name: str, schema: Data) -> Data:
+    return {"name": name, "in": "query", "required": False, "schema": schema}
+
+
+def _in_path(name: str) -> Data:
+    return {"name": name, "in": "path", "required": True, "schema": _TEXT}
+
+
+def _answer(media: str | tuple[str, ...], schema: Data, summary: str) -> Data:
+    kinds = (media,) if isinstance(media, str) else media
+    return {"description": summary, "content": {each: {"schema": schema} for each in kinds}}
+
+
+def _problem_answer(status: int) -> Data:
+    titles = " / ".join(refusal.title for refusal in REFUSALS if refusal.status == status)
+    return _answer("application/problem+json", {"$ref": "#/components/schemas/Problem"}, titles)
+
+
+def _problem() -> Data:
+    reasons = [f"urn:deniable:problem:{refusal.reason}" for refusal in REFUSALS]
+    fields = {"type": {"enum": reasons}, "title": _TEXT, "status": {"type": "integer"}, "detail": _TEXT}
+    return {"type": "object", "required": list(fields), "properties": fields}
+
+
+def _outcome() -> Data:
+    count = {"type": "integer", "minimum": 0}
+    line = {"type": "object", "properties": {"message": count, "reason": _TEXT, "detail": _TEXT}}
+    fields = {"counted": count, "duplicates": count, "refused": {"type": "array", "items": line}}
+    return {"type": "object", "required": list(fields), "properties": fields}
+
+
+def _report(survey: Survey) -> Data:
+    fields = {
+        "survey": {"const": survey.fingerprint},
+        "id": {"type": "string", "pattern": "^[0-9a-f]{32}$"},
+        "period": {"type": "integer", "minimum": 0, "maximum": (1 << 32) - 1},
+        "answers": {
+            "type": "object",
+            "properties": {question.id: _fields(question) for question in survey.questions},
+            "additionalProperties": False,
+            **({} if survey.budget == "sampled" else {"required": [question.id for question in survey.questions]}),
+        },
+    }
+    return {
+        "type": "object",
+        "required": ["survey", "id", "answers"],
+        "properties": fields,
+        "additionalProperties": False,
+    }
+
+
+def _fields(question: Question) -> Data:
+    fields = {field.name: _field(field) for field in question.mechanism.layout.fields}
+    return {"type": "object", "required": list(fields), "properties": fields, "additionalProperties": False}
+
+
+def _field(field: Number | Flags | Key | Message) -> Data:
+    if isinstance(field, Number):
+        return {"type": "integer", "minimum": 0, "maximum": field.below - 1}
+    if isinstance(field, Message):
+        return {"type": "string", "pattern": "^([0-9a-f]{2})*$", "maxLength": 2 * field.most}
+    return {"type": "string", "pattern": f"^[0-9a-f]{{{2 * ((field.bits + 7) // 8)}}}$"}
+
+
+_TEXT: Data = {"type": "string"}

@@ -1,0 +1,68 @@
+"""What the playground asks: the planner's comparison for a made-up question, and a real certificate."""
+
+import asyncio
+import json
+from functools import lru_cache
+
+from deniable.collector.promises import Data, certificate_data, loss_data
+from deniable.collector.verdicts import BAD_QUERY, BUSY, Refusal
+from deniable.domains import Categories
+from deniable.planning import FAMILIES, chosen, options
+from deniable.privacy.certify import certify
+
+VALUES, EPSILON, PEOPLE = (2, 64), (0.1, 8.0), (10, 10_000_000)
+FOLLOWED = 1 << 18  # outcomes that are followed for a certificate here: a moment, not a second
+WAITING = 8  # requests that may wait; each takes up to a fifth of a second of the collector's time
+
+
+@lru_cache(maxsize=512)
+def compared(values: int, epsilon: float, people: int) -> str:
+    """Every mechanism for so many answers: its predicted error, its cost, its loss and its law."""
+    ranked = options(Categories(range(values)), epsilon, people)
+    best = chosen(ranked, None)
+    rows: list[Data] = []
+    for option in ranked:
+        row: Data = {"name": option.name, "error": option.error, "bits": option.bits, "work": option.work}
+        row |= {"guess": option.guess, "planned": option is best, "loss": loss_data(option.mechanism.loss())}
+        rows.append(row | {"mechanism": option.mechanism.spec()})
+    return json.dumps({"values": values, "epsilon": epsilon, "people": people, "options": rows})
+
+
+@lru_cache(maxsize=512)
+def certified(values: int, epsilon: float, name: str) -> str:
+    """The certificate of one of them: the code that runs, with coins that come up every way they can."""
+    mechanism = FAMILIES[name](Categories(range(values)), epsilon)
+    found = certify(mechanism, limit=FOLLOWED)
+    return json.dumps({"name": name, "loss": loss_data(found.loss)} | certificate_data(found))
+
+
+class Playground:
+    """Answers one question at a time and refuses when too many wait, so that counting reports goes first."""
+
+    def __init__(self) -> None:
+        self._turn, self._waiting = asyncio.Lock(), 0
+
+    async def answer(self, query: dict[str, str]) -> str | Refusal:
+        """The comparison for `values`, `epsilon` and `people`, or with `certify` one mechanism's certificate."""
+        try:
+            values, people = int(query.get("values", "8")), int(query.get("people", "10000"))
+            epsilon = round(float(query.get("epsilon", "1")), 2)
+        except (ValueError, OverflowError):
+            return BAD_QUERY.saying("values and people are whole numbers, epsilon is a number.")
+        ranges = ((values, VALUES, "values"), (epsilon, EPSILON, "epsilon"), (people, PEOPLE, "people"))
+        for number, (least, most), what in ranges:
+            if not least <= number <= most:
+                return BAD_QUERY.saying(f"{what} is a number from {least:,} to {most:,}.")
+        name = query.get("certify")
+        if name is not None and name not in FAMILIES:
+            return BAD_QUERY.saying(f"The mechanisms here are {', '.join(FAMILIES)}.")
+        if self._waiting >= WAITING:
+            return BUSY.saying("Many people play here now. Try again.")
+        self._waiting += 1
+        try:
+            async with self._turn:
+                if name is None:
+                    return await asyncio.to_thread(compared, values, epsilon, people)
+                return await asyncio.to_thread(certified, values, epsilon, name)
+        finally:
+            self._waiting -= 1

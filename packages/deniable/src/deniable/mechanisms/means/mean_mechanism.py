@@ -1,0 +1,282 @@
+"""The mean of numbers in an interval: what all such mechanisms share, and those that report few different numbers."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deniable import kernels
+from deniable.core.coins import Coins
+from deniable.core.domain import Domain
+from deniable.core.estimate import Estimate
+from deniable.core.layout import Columns, Layout, Number
+from deniable.core.loss import PrivacyLoss
+from deniable.core.mechanism import Mechanism
+from deniable.core.tally import Tally
+from deniable.domains.interval import Interval
+from deniable.errors import InvalidParameter, InvalidReport
+from deniable.mechanisms.algebra.mean_formulas import three_outputs_share
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class MeanMechanism(Mechanism):
+    """A report is one of `cells` numbers, whose mean is the true number: the mean of all reports needs no correction.
+
+    Inside, the interval is [-1, 1]: `centred[k]` is what report k stands for, and x = (2 j - steps) / steps at point j of
+    the grid. A subclass says which numbers these are and how likely each is, exactly (`row`), so that variances follow.
+    """
+
+    domain: Interval
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.domain, Interval):
+            raise InvalidParameter("A mean is of numbers: make this mechanism for an Interval, such as Interval(0, 100).")
+
+    @cached_property
+    @abstractmethod
+    def centred(self) -> Sequence[Fraction]:
+        """The number that each report stands for, where the interval is [-1, 1]."""
+
+    @abstractmethod
+    def row(self, index: int) -> Sequence[Fraction]:
+        """The exact probability of each report at a point of the grid."""
+
+    def chances(self, index: int) -> Floats:
+        """The same as floats."""
+        return np.array([float(chance) for chance in self.row(index)])
+
+    @property
+    def cells(self) -> int:
+        return len(self.centred)
+
+    @property
+    def layout(self) -> Layout:
+        return Layout((Number("value", self.cells),))
+
+    def votes(self, columns: Columns) -> Ints:
+        value = columns["value"]
+        if len(value) and value.max() >= self.cells:
+            raise InvalidReport("A report is none of the numbers that this mechanism sends.")
+        return kernels.histogram(value, self.cells)
+
+    def loss(self) -> PrivacyLoss:
+        return PrivacyLoss(self.odds, proof="enumerated")
+
+    @cached_property
+    def numbers(self) -> Floats:
+        """The number that each report stands for, in the units of the question."""
+        return self.domain.low + self._half * (1 + self._centred)
+
+    @cached_property
+    def _centred(self) -> Floats:
+        return np.array([float(value) for value in self.centred])
+
+    @property
+    def _half(self) -> float:
+        return (self.domain.high - self.domain.low) / 2
+
+    def point(self, index: int) -> Fraction:
+        """A point of the grid, where the interval is [-1, 1]."""
+        return Fraction(2 * index - self.domain.steps, self.domain.steps)
+
+    def estimate(self, tally: Tally) -> Estimate:
+        """The mean, without bias.
+
+        Its variance is that of the reports over n. For the people whom the reporters were drawn from it is exact on
+        average; for the reporters themselves it is too large by the variance of their true numbers over n.
+        """
+        self.check_tally(tally)
+        n, shares = tally.n, tally.counts / tally.n
+        mean = float(shares @ self.numbers)
+        spread = float(shares @ (self.numbers - mean) ** 2) * n / max(n - 1, 1)
+        return Estimate(("mean",), np.array([mean]), np.array([spread / n]), n, measure="mean")
+
+    def predict(self, truth: ArrayLike, n: int) -> Estimate:
+        """The mean to expect from n people whose numbers have these shares at the points of the grid, and its variance."""
+        shares = np.asarray(truth, np.float64)
+        if shares.shape != (self.domain.size,) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:
+            raise InvalidParameter(f"The true shares must be {self.domain.size} numbers from 0 that sum to 1.")
+        if n < 1:
+            raise InvalidParameter("A prediction needs at least one person.")
+        noise = self._half**2 * float(shares @ (self.second_moments - self._points**2))
+        mean = np.array([float(shares @ self.domain.points)])
+        return Estimate(("mean",), mean, np.array([noise / n]), n, measure="mean")
+
+    @cached_property
+    def _points(self) -> Floats:
+        return np.linspace(-1, 1, self.domain.size)
+
+    @cached_property
+    def second_moments(self) -> Floats:
+        """The mean square of a report at each point of the grid, where the interval is [-1, 1]."""
+        squares = self._centred**2
+        return np.array([float(self.chances(index) @ squares) for index in range(self.domain.size)])
+
+    def exact_variance(self, index: int) -> Fraction:
+        """The variance of a report at a point of the grid, as a fraction, where the interval is [-1, 1]."""
+        pairs = zip(self.row(index), self.centred, strict=True)
+        return sum((chance * value**2 for chance, value in pairs), Fraction(0)) - self.point(index) ** 2
+
+    def _between(self, number: float) -> tuple[float, int, float]:
+        """Where a number lies where the interval is [-1, 1], the point of the grid below it, and how far it is past it."""
+        position = float(self.domain._position([number])[0])
+        below = min(int(position), self.domain.steps - 1)
+        return 2 * position / self.domain.steps - 1, below, position - below
+
+    def variance(self, number: float) -> float:
+        """The variance of one report on this number, the rounding to the grid included."""
+        x, below, past = self._between(number)
+        second = (1 - past) * self.second_moments[below] + past * self.second_moments[below + 1]
+        return float(self._half**2 * (second - x * x))
+
+    def absolute_error(self, number: float) -> float:
+        """How far one report is from this number on average."""
+        x, below, past = self._between(number)
+        chances = (1 - past) * self.chances(below) + past * self.chances(below + 1)
+        return float(self._half * (chances @ np.abs(self._centred - x)))
+
+    def worst_variance(self) -> float:
+        """The largest variance of one report, over all numbers of the interval, those between the points included."""
+        x, second = self._points, self.second_moments
+        slope = np.diff(second) / np.diff(x)  # between two points the second moment is linear
+        at = np.clip(slope / 2, x[:-1], x[1:])
+        return float(self._half**2 * (second[:-1] + slope * (at - x[:-1]) - at**2).max())
+
+    def worst_second_moment(self) -> float:
+        """The largest mean square of a report around the middle of the interval, in units of half the interval."""
+        return float(self.second_moments.max())
+
+    def parameters(self) -> Mapping[str, object]:
+        return {"odds": str(self.odds)}
+
+
+@dataclass(frozen=True)
+class Duchi(MeanMechanism):
+    """Report one of two numbers, C or -C on [-1, 1]: the number is rounded to either end, and that end told truly or not.
+
+    C = (odds + 1) / (odds - 1) and P(C) = 1/2 + x / (2 C); the variance C^2 - x^2 is the same whatever the grid. One bit.
+    Duchi, Jordan, Wainwright 2013; LDP-FL (Sun, Qian, Chen 2021) is the same. Best for epsilon up to 0.609.
+    """
+
+    domain: Interval
+    epsilon: float
+    wire = "duchi-1"
+
+    @cached_property
+    def centred(self) -> Sequence[Fraction]:
+        scale = (self.odds + 1) / (self.odds - 1)
+        return (-scale, scale)
+
+    def row(self, index: int) -> Sequence[Fraction]:
+        up = (1 + (self.odds - 1) * Fraction(index, self.domain.steps)) / (self.odds + 1)
+        return (1 - up, up)
+
+    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+        up = coins.toss_each(truth, self.domain.steps)
+        honest = coins.toss(self.odds / (self.odds + 1), len(truth))
+        return {"value": up == honest}
+
+
+@dataclass(frozen=True)
+class ThreeOutputs(MeanMechanism):
+    """Report -C, 0 or C: with three answers a number near 0 can say so.
+
+    P(0) = a at x = 0 and a / odds at the ends, and the other two are `odds` apart at the ends; between, all are linear in
+    |x|. C = odds (odds + 1) / ((odds - 1) (odds - a)). The best a is computed unless one is given, up to odds / (odds + 2).
+    Zhao et al. 2020. Best for epsilon from about 1.6 to 2.56.
+    """
+
+    domain: Interval
+    epsilon: float
+    a: Fraction = Fraction(-1)
+    wire = "three-outputs-1"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.a, Fraction):
+            raise InvalidParameter("The share of zeros must be a Fraction. Leave it out to get the best one.")
+        largest = self.odds / (self.odds + 2)
+        if self.a == -1:
+            # Twelve digits: what is lost of the variance is the square of what is lost here.
+            best = Fraction(round(three_outputs_share(self.epsilon) * (1 << 40)), 1 << 40)
+            object.__setattr__(self, "a", min(best, largest))
+        if not 0 <= self.a <= largest:
+            raise InvalidParameter("The share of zeros must lie between 0 and odds / (odds + 2). Leave it out for the best.")
+
+    @cached_property
+    def centred(self) -> Sequence[Fraction]:
+        scale = self.odds * (self.odds + 1) / ((self.odds - 1) * (self.odds - self.a))
+        return (-scale, Fraction(0), scale)
+
+    def row(self, index: int) -> Sequence[Fraction]:
+        x, odds, a = self.point(index), self.odds, self.a
+        far = abs(x)
+        zero = (1 - far) * a + far * a / odds
+        toward = (1 - far) * (1 - a) / 2 + far * (1 - a / odds) * odds / (odds + 1)
+        away = 1 - zero - toward
+        return (away, zero, toward) if x >= 0 else (toward, zero, away)
+
+    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+        n, distance = len(truth), 2 * truth - self.domain.steps
+        end = coins.toss_each(np.abs(distance), self.domain.steps)  # the nearer end, or the middle
+        middle_zero, end_zero = coins.toss(self.a, n), coins.toss(self.a / self.odds, n)
+        middle_side, end_side = coins.toss(Fraction(1, 2), n), coins.toss(self.odds / (self.odds + 1), n)
+        zero = np.where(end, end_zero, middle_zero)
+        up = np.where(end, end_side, middle_side) == (distance >= 0)
+        return {"value": np.where(zero, 1, 2 * up.astype(np.int64))}
+
+    @classmethod
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "ThreeOutputs":
+        return cls(domain, epsilon, Fraction(parameters["a"]))  # type: ignore[arg-type]
+
+    def parameters(self) -> Mapping[str, object]:
+        return {"odds": str(self.odds), "a": str(self.a)}
+
+
+@dataclass(frozen=True)
+class BitSampling(MeanMechanism):
+    """Report one bit of the number, drawn in proportion to its weight, with the whole budget for it.
+
+    The interval has 2^b - 1 steps, and the bits are those of the place on the grid. The report stands for C or -C, with C =
+    (odds + 1) / (odds - 1), whichever bit it was: its law on the sign is Duchi's, so nothing is gained by the bits.
+    """
+
+    domain: Interval
+    epsilon: float
+    wire = "bit-sampling-1"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.domain.size & self.domain.steps:
+            raise InvalidParameter("Bits are sampled from intervals of 2^b - 1 steps: 1, 3, 7, 15, ...")
+
+    @property
+    def bits(self) -> int:
+        """How many bits a place on the grid has."""
+        return self.domain.steps.bit_length()
+
+    @cached_property
+    def centred(self) -> Sequence[Fraction]:
+        scale = (self.odds + 1) / (self.odds - 1)
+        return (-scale, scale) * self.bits
+
+    def row(self, index: int) -> Sequence[Fraction]:
+        row = []
+        for bit in range(self.bits):
+            share = Fraction(1 << bit, self.domain.steps)
+            one = share * (self.odds if index >> bit & 1 else 1) / (self.odds + 1)
+            row += [share - one, one]
+        return row
+
+    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+        bit = coins.pick([1 << place for place in range(self.bits)], len(truth))
+        honest = coins.toss(self.odds / (self.odds + 1), len(truth))
+        return {"value": 2 * bit + ((truth >> bit & 1).astype(np.bool_) == honest)}

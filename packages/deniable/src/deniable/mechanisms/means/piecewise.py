@@ -1,0 +1,187 @@
+"""The mean by a window that moves with the number, and the mixture of that with Duchi's mechanism."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.core.coins import Coins
+from deniable.core.domain import Domain
+from deniable.core.loss import PrivacyLoss
+from deniable.core.odds import odds_below
+from deniable.domains.interval import Interval
+from deniable.errors import InvalidParameter
+from deniable.mechanisms.algebra.mean_formulas import hybrid_from
+from deniable.mechanisms.algebra.tuning import is_whole
+from deniable.mechanisms.means.mean_mechanism import Duchi, MeanMechanism
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FINEST_WINDOW, FINEST_WAY = 32, 256  # places that a window and its way have at least, so that their ratio can be met
+MOST_PLACES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Piecewise(MeanMechanism):
+    """Report a place on a line; each in the window of the true number is `odds` times as likely as each outside.
+
+    The line has K = stride steps + window places, and at point j of the grid the window begins at place stride j. Since
+    places in the window are alike, and those outside too, the mean place is linear in j, so that an affine map of the place
+    is unbiased, exactly. P(window) = w odds / (w odds + K - w). As the grid gets finer this becomes the piecewise
+    mechanism. `Piecewise.original` has a window e^(-epsilon / 2) as wide as its way (Wang et al. 2019), the default
+    e^(-epsilon / 3), which is better in the worst case (PM-SUB, Zhao et al. 2020). Best for epsilon above 2.56.
+    """
+
+    domain: Interval
+    epsilon: float
+    window: int = 0
+    stride: int = 0
+    wire = "piecewise-1"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not is_whole(self.window) or not is_whole(self.stride):
+            raise InvalidParameter("The window and its stride must be whole numbers of places.")
+        if self.window == self.stride == 0:
+            window, stride = _places(self.domain.steps, self.epsilon / 3)
+            object.__setattr__(self, "window", window)
+            object.__setattr__(self, "stride", stride)
+        if self.window < 1 or self.stride < 1 or self.places > MOST_PLACES:
+            raise InvalidParameter(
+                f"The window and its stride must be at least one place, and at most {MOST_PLACES} places in all. Leave both "
+                "out to get good ones, or take fewer steps."
+            )
+
+    @classmethod
+    def original(cls, domain: Interval, epsilon: float) -> "Piecewise":
+        """With the window of Wang et al. 2019."""
+        return cls(domain, epsilon, *_places(domain.steps, cls(domain, epsilon).epsilon / 2))
+
+    @property
+    def places(self) -> int:
+        """K, how many places the line has."""
+        return self.stride * self.domain.steps + self.window
+
+    @cached_property
+    def inside(self) -> Fraction:
+        """The probability that the report lies in the window."""
+        return self.window * self.odds / (self.window * self.odds + self.places - self.window)
+
+    @cached_property
+    def _scale(self) -> Fraction:
+        """What one place is worth, where the interval is [-1, 1]."""
+        way = self.places - self.window
+        slope = self.stride * self.window * (self.odds - 1) / (self.window * self.odds + way)  # of the mean place over j
+        return Fraction(2) / (slope * self.domain.steps)
+
+    @cached_property
+    def centred(self) -> Sequence[Fraction]:
+        return [self._scale * Fraction(2 * place - self.places + 1, 2) for place in range(self.places)]
+
+    @property
+    def cells(self) -> int:
+        return self.places
+
+    @cached_property
+    def _centred(self) -> Floats:
+        return float(self._scale) * (np.arange(self.places, dtype=np.float64) - (self.places - 1) / 2)
+
+    def row(self, index: int) -> Sequence[Fraction]:
+        high, low = self.inside / self.window, (1 - self.inside) / (self.places - self.window)
+        first = self.stride * index
+        return [high if first <= place < first + self.window else low for place in range(self.places)]
+
+    def chances(self, index: int) -> Floats:
+        chances = np.full(self.places, float((1 - self.inside) / (self.places - self.window)))
+        chances[self.stride * index : self.stride * index + self.window] = float(self.inside / self.window)
+        return chances
+
+    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+        place = coins.split(self.inside, self.window, self.places - self.window, len(truth))  # from where the window begins
+        place += self.stride * truth
+        place -= self.places * (place >= self.places)
+        return {"value": place}
+
+    def loss(self) -> PrivacyLoss:
+        return PrivacyLoss(self.odds, proof="symmetric")
+
+    @classmethod
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "Piecewise":
+        return cls(domain, epsilon, parameters["window"], parameters["stride"])  # type: ignore[arg-type]
+
+    def parameters(self) -> Mapping[str, object]:
+        return {"odds": str(self.odds), "window": self.window, "stride": self.stride}
+
+
+def _places(steps: int, exponent: float) -> tuple[int, int]:
+    """A window e^-exponent as wide as its way, and its stride, on a line with enough places for the ratio to be met."""
+    ratio = math.exp(-exponent)
+    stride = max(1, math.ceil(FINEST_WAY / steps), math.ceil(FINEST_WINDOW / (ratio * steps)))
+    stride = min(stride, max(1, MOST_PLACES // 2 // steps))
+    return max(1, round(ratio * stride * steps)), stride
+
+
+@dataclass(frozen=True)
+class Hybrid(MeanMechanism):
+    """The piecewise mechanism with probability alpha, else Duchi's: large where one is small, so their mixture is even.
+
+    alpha = 1 - e^(-epsilon / 2) makes the variance the same for all numbers; up to epsilon 0.609 alpha = 0 is better (Wang
+    et al. 2019). Which of the two was used stands in the report: the last two are Duchi's. Best for epsilon 0.609 to 1.6.
+    """
+
+    domain: Interval
+    epsilon: float
+    wire = "hybrid-1"
+
+    @cached_property
+    def alpha(self) -> Fraction:
+        """The probability of the piecewise mechanism."""
+        return 1 - 1 / odds_below(self.epsilon / 2) if self.epsilon > hybrid_from() else Fraction(0)
+
+    @cached_property
+    def piecewise(self) -> Piecewise:
+        """One of the two, with its original window."""
+        return Piecewise.original(self.domain, self.epsilon)
+
+    @cached_property
+    def duchi(self) -> Duchi:
+        """The other."""
+        return Duchi(self.domain, self.epsilon)
+
+    @cached_property
+    def centred(self) -> Sequence[Fraction]:
+        return [*self.piecewise.centred, *self.duchi.centred]
+
+    @property
+    def cells(self) -> int:
+        return self.piecewise.places + 2
+
+    @cached_property
+    def _centred(self) -> Floats:
+        return np.concatenate([self.piecewise._centred, self.duchi._centred])
+
+    def row(self, index: int) -> Sequence[Fraction]:
+        first = [self.alpha * chance for chance in self.piecewise.row(index)]
+        return first + [(1 - self.alpha) * chance for chance in self.duchi.row(index)]
+
+    def chances(self, index: int) -> Floats:
+        alpha = float(self.alpha)
+        return np.concatenate([alpha * self.piecewise.chances(index), (1 - alpha) * self.duchi.chances(index)])
+
+    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+        first = coins.toss(self.alpha, len(truth))
+        place, end = self.piecewise.randomize(truth, coins)["value"], self.duchi.randomize(truth, coins)["value"]
+        return {"value": np.where(first, place, self.piecewise.places + end.astype(np.int64))}
+
+    def loss(self) -> PrivacyLoss:
+        return PrivacyLoss(self.odds, proof="symmetric")
+
+    def parameters(self) -> Mapping[str, object]:
+        """With what is worked out from epsilon in floats, so that no other machine or client has to work it out alike."""
+        return {"alpha": str(self.alpha), **self.piecewise.parameters()}

@@ -1,0 +1,110 @@
+"""Every family of mechanisms by its wire name: ours, and those that other packages register.
+
+A package registers its own with an entry point, and they then work in survey files, `compare`, `certify` and `audit`:
+
+    [project.entry-points."deniable.mechanisms"]
+    "coin-1" = "my_package.coin:Coin"
+"""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from deniable.core.mechanism import Mechanism
+from deniable.domains import domain_from_spec
+from deniable.errors import InvalidParameter
+
+GROUP = "deniable.mechanisms"
+OURS = {
+    "direct-1": "mechanisms.shares.direct_response:DirectResponse",
+    "unary-1": "mechanisms.shares.unary:Unary",
+    "subset-1": "mechanisms.shares.subset_selection:SubsetSelection",
+    "hashing-1": "mechanisms.shares.local_hashing:LocalHashing",
+    "wheel-1": "mechanisms.shares.wheel:Wheel",
+    "hadamard-1": "mechanisms.shares.hadamard_response:HadamardResponse",
+    "design-1": "mechanisms.shares.block_design:BlockDesign",
+    "finite-1": "mechanisms.shares.finite_channel:FiniteChannel",
+    "bipartite-1": "mechanisms.releases.bipartite:Bipartite",
+    "staircase-1": "mechanisms.releases.staircase:Staircase",
+    "coarsened-1": "mechanisms.releases.coarsened:Coarsened",
+    "release-1": "mechanisms.releases.release_channel:ReleaseChannel",
+    "vector-1": "mechanisms.releases.vector_release:VectorRelease",
+    "label-1": "mechanisms.shares.label_response:LabelResponse",
+    "duchi-1": "mechanisms.means.mean_mechanism:Duchi",
+    "three-outputs-1": "mechanisms.means.mean_mechanism:ThreeOutputs",
+    "piecewise-1": "mechanisms.means.piecewise:Piecewise",
+    "hybrid-1": "mechanisms.means.piecewise:Hybrid",
+    "bit-sampling-1": "mechanisms.means.mean_mechanism:BitSampling",
+    "mean-channel-1": "mechanisms.means.mean_channel:MeanChannel",
+    "feature-vector-1": "mechanisms.vectors.feature_vector:FeatureVector",
+    "duchi-vector-1": "mechanisms.vectors.duchi_vector:DuchiVector",
+    "privunit-1": "mechanisms.vectors.privunit:PrivUnit",
+    "unit-codes-1": "mechanisms.vectors.unit_codes:UnitCodes",
+    "unit-axes-1": "mechanisms.vectors.unit_axes:UnitAxes",
+    "bitrand-1": "mechanisms.vectors.bitrand:BitRand",
+    "equal-weight-1": "mechanisms.shares.equal_weight:EqualWeight",
+    "three-state-1": "mechanisms.key_value.three_state:ThreeState",
+    "pckv-unary-1": "mechanisms.key_value.pckv_unary:PCKVUnary",
+    "pckv-direct-1": "mechanisms.key_value.pckv_direct:PCKVDirect",
+    "key-sampling-1": "mechanisms.key_value.key_sampling:KeySampling",
+    "compressed-1": "mechanisms.sparse.compressed:Compressed",
+    "compressed-published-1": "mechanisms.sparse.published_compressed:PublishedCompressed",
+    "utility-1": "wrappers.utility:UtilityOptimized",
+    "utility-published-1": "wrappers.published:PublishedUtility",
+    "memoized-1": "wrappers.memoized:Memoized",
+    "every-attribute-1": "wrappers.attributes:EveryAttribute",
+    "one-attribute-1": "wrappers.attributes:OneAttribute",
+    "fake-attributes-1": "wrappers.attributes:FakeAttributes",
+}
+
+
+@cache
+def families() -> Mapping[str, EntryPoint]:
+    """All registered families by wire name, not yet loaded. Ours come first and cannot be replaced."""
+    ours = (EntryPoint(wire, f"deniable.{place}", GROUP) for wire, place in OURS.items())
+    return {entry.name: entry for entry in (*entry_points(group=GROUP), *ours)}
+
+
+@cache
+def family(wire: str) -> type[Mechanism]:
+    """The class with this wire name."""
+    if wire not in families():
+        raise InvalidParameter(
+            f"No mechanism {wire!r} is installed. Update deniable, or install the package that the mechanism comes from."
+        )
+    found: object = families()[wire].load()
+    if not (isinstance(found, type) and issubclass(found, Mechanism) and found.wire == wire):
+        raise InvalidParameter(f"The entry point {wire!r} of {GROUP} does not name a mechanism with that wire name.")
+    return found
+
+
+def mechanism_from_spec(spec: Mapping[str, Any]) -> Mechanism:
+    """The mechanism that `spec` described, refused if its law is not the one that this release would run."""
+    try:
+        domain = domain_from_spec(spec["domain"])
+        mechanism = family(spec["mechanism"]).from_parameters(domain, spec["epsilon"], spec)
+    except InvalidParameter:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError, ZeroDivisionError, RecursionError) as error:
+        raise InvalidParameter('A mechanism is JSON with "mechanism", "domain", "epsilon" and its parameters.') from error
+    if mechanism.spec() != spec:
+        raise InvalidParameter("The parameters do not fit together: the description was changed after it was written.")
+    return mechanism
+
+
+def mechanism_from_json(text: str) -> Mechanism:
+    """The mechanism that `to_json` described, refused if its law is not the one that this release would run.
+
+    >>> from deniable.domains import Categories
+    >>> from deniable.mechanisms.shares.direct_response import DirectResponse
+    >>> mechanism = DirectResponse(Categories(["yes", "no"]), epsilon=1.0)
+    >>> mechanism_from_json(mechanism.to_json()) == mechanism
+    True
+    """
+    try:
+        spec = json.loads(text)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InvalidParameter("A mechanism is written as JSON. Copy the whole file, as deniable plan wrote it.") from error
+    return mechanism_from_spec(spec)

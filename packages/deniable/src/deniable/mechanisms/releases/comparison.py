@@ -1,0 +1,101 @@
+"""What a release costs under every mechanism for it, beside the constant answer and the bound that no mechanism beats."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deniable.core.domain import Domain
+from deniable.core.odds import odds_below
+from deniable.domains.metric import Metric, checked_prior, metric_of
+from deniable.errors import MissingExtra
+from deniable.mechanisms.algebra import optimal
+from deniable.mechanisms.releases import release_channel as rivals
+from deniable.mechanisms.releases.bipartite import Bipartite
+from deniable.mechanisms.releases.coarsened import Coarsened
+from deniable.mechanisms.releases.release import Release
+from deniable.mechanisms.releases.release_channel import exponential_channel
+from deniable.mechanisms.releases.staircase import Staircase
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One way to release an answer: its expected loss under the prior, that of the worst answer, and a remark."""
+
+    name: str
+    expected: float
+    worst: float | None
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Releases side by side at one epsilon; `bound` is the smallest expected loss that any mechanism can have, if known."""
+
+    epsilon: float
+    size: int
+    lines: tuple[Row, ...]
+    bound: float | None
+
+    def __getitem__(self, name: str) -> Row:
+        return {line.name: line for line in self.lines}[name]
+
+    def __str__(self) -> str:
+        head = f"{'release':22} {'expected loss':>13} {'to the bound':>12} {'worst answer':>12}"
+        rows = [f"{self.size:,} answers, epsilon {self.epsilon:g} for one answer", head]
+        for line in self.lines:
+            ratio = f"{line.expected / self.bound:.3f}x" if self.bound else ""
+            worst = f"{line.worst:.6g}" if line.worst is not None else ""
+            rows.append(f"{line.name:22} {line.expected:13.6g} {ratio:>12} {worst:>12} {line.remark}".rstrip())
+        return "\n".join(rows)
+
+
+def compare_releases(
+    domain: Domain, epsilon: float, prior: ArrayLike | None = None, also: Release | None = None
+) -> Comparison:
+    """All releases for a domain. The bound is a linear programme for few answers; on a line `Coarsened` reaches it."""
+    metric, shares = metric_of(domain), checked_prior(prior, metric_of(domain).size)
+    lines = list(_lines(domain, metric, epsilon, shares))
+    bound = None
+    if metric.line is not None:
+        bound = next(line.expected for line in lines if line.name == "coarsened")
+    if metric.size <= optimal.LARGEST:
+        try:
+            bound, channel = optimal.optimal_channel(metric, odds_below(epsilon), shares)
+            paid = (channel * metric.losses(np.arange(metric.size))).sum(axis=1)
+            lines.append(Row("optimal", bound, float(paid.max()), "linear programme"))
+        except MissingExtra:
+            pass
+    if also is not None and not any(also.expected_loss(shares) == line.expected for line in lines):
+        lines.append(Row(also.wire, also.expected_loss(shares), also.worst_loss(), "this one"))
+    return Comparison(float(epsilon), metric.size, tuple(lines), bound)
+
+
+def _lines(domain: Domain, metric: Metric, epsilon: float, shares: Floats) -> Iterator[Row]:
+    def line(name: str, release: Release, remark: str = "") -> Row:
+        return Row(name, release.expected_loss(shares), release.worst_loss(), remark)
+
+    always = np.concatenate([losses @ shares for _, losses in metric.blocks(released=True)])
+    constant = int(always.argmin())
+    worst = float(metric.losses_of(np.array([constant])).max())
+    yield Row("constant answer", float(always[constant]), worst, "no report is needed")
+    yield line("direct", Bipartite(domain, epsilon, "given", 1))
+    if metric.size <= rivals.LARGEST:
+        losses = metric.losses(np.arange(metric.size))
+        for name, tight in (("exponential", False), ("exponential, tight", True)):
+            rows = (exponential_channel(metric, epsilon, tight) * losses).sum(axis=1)
+            yield Row(name, float(shares @ rows), float(rows.max()))
+    staircase = Staircase(domain, epsilon, prior=shares)
+    yield line("staircase", staircase, f"rings of {', '.join(str(size) for size in staircase.sizes)}")
+    makers: dict[str, Callable[[], Bipartite]] = {
+        "bipartite, min": lambda: Bipartite(domain, epsilon),
+        "bipartite, mean": lambda: Bipartite(domain, epsilon, "mean", prior=shares),
+    }
+    for name, make in makers.items():
+        bipartite = make()
+        yield line(name, bipartite, f"{bipartite.near} near")
+    coarsened = Coarsened(domain, epsilon, prior=shares)
+    yield line("coarsened", coarsened, f"{coarsened.cells} representatives")

@@ -1,0 +1,71 @@
+"""Releases: mechanisms whose report is itself an answer, near the truth if answers have distances."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deniable.core.coins import Coins
+from deniable.core.domain import Answers
+from deniable.core.reports import Reports
+from deniable.domains.interval import Interval
+from deniable.domains.metric import Metric, checked_prior, metric_of
+from deniable.errors import SurveyMismatch
+from deniable.mechanisms.shares.finite_channel import Channel
+
+if TYPE_CHECKING:
+    from deniable.mechanisms.releases.comparison import Comparison
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Release(Channel):
+    """A mechanism that releases one answer for each answer, judged by what the released one costs.
+
+    Numbers on an interval are moved to the nearest point of its grid, without a coin: an unbiased mean is not what a
+    release is for.
+    """
+
+    @cached_property
+    def metric(self) -> Metric:
+        """The losses between the answers."""
+        return metric_of(self.domain)
+
+    @cached_property
+    def outputs(self) -> Ints:
+        """The number of the answer that each report stands for."""
+        return np.arange(self.domain.size)
+
+    @abstractmethod
+    def row_losses(self) -> Floats:
+        """The expected loss of a release, for each true answer."""
+
+    def expected_loss(self, prior: ArrayLike | None = None) -> float:
+        """The expected loss of a release, for answers that are as common as the prior says; equally common unless given."""
+        return float(checked_prior(prior, self.domain.size) @ self.row_losses())
+
+    def worst_loss(self) -> float:
+        """The expected loss of a release for the true answer that fares worst."""
+        return float(self.row_losses().max())
+
+    def released(self, reports: Reports) -> Sequence[Any]:
+        """The answers that these reports release."""
+        if reports.fingerprint != self.fingerprint:
+            raise SurveyMismatch("These reports were made by another mechanism. Read them with the one that made them.")
+        labels = self.domain.labels
+        return [labels[number] for number in self.outputs[reports.columns["value"]].tolist()]
+
+    def perturb(self, values: Answers, coins: Coins | None = None) -> Reports:
+        if isinstance(self.domain, Interval) and hasattr(values, "__len__") and len(values):
+            values = self.domain.nearest(values)
+        return super().perturb(values, coins)
+
+    def compare(self, prior: ArrayLike | None = None) -> "Comparison":
+        """What releases cost under this mechanism and under its rivals, at the same epsilon."""
+        from deniable.mechanisms.releases.comparison import compare_releases
+
+        return compare_releases(self.domain, self.epsilon, prior, also=self)

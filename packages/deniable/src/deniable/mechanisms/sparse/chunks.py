@@ -1,0 +1,62 @@
+"""Balanced chunks: places 0 to n - 1 in m parts, none of them empty for m up to n."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.mechanisms.sparse.channel import Channel
+
+Ints = NDArray[np.int64]
+
+WORK = 7.0  # draws looked at for each coordinate that differs: a few milliseconds for a thousand
+
+
+def chunk_of(places: Ints, size: Ints | int, chunks: Ints | int) -> Ints:
+    """floor(y m / n)."""
+    return places * chunks // size
+
+
+def first_place(chunk: Ints, size: Ints | int, chunks: Ints | int) -> Ints:
+    """ceil(j n / m): where a chunk begins, and the one before it ends.
+
+    >>> first_place(np.arange(8), 10, 7).tolist()
+    [0, 2, 3, 5, 6, 8, 9, 10]
+    """
+    return -(-chunk * size // chunks)
+
+
+def chunk_numbers(counts: Ints, margin: int, load: float, least: int, size: Ints | int) -> Ints:
+    """ceil((count + margin) / load) chunks for so many differing coordinates, within `least` and one for each place."""
+    wanted = np.ceil((np.maximum(counts, 0) + margin) / load).astype(np.int64)
+    return np.minimum(np.maximum(wanted, least), np.maximum(size, 1))
+
+
+def published_chunks(size: int, chunks: int) -> tuple[int, int]:
+    """The published rule: chunks of ceil(n / m) places, which leaves some of the m without any. (places, chunks in use).
+
+    >>> published_chunks(10, 7)
+    (2, 5)
+    """
+    places = -(-size // chunks)
+    return places, -(-size // places)
+
+
+def best_load(channel: Channel, work: float = WORK) -> float:
+    """The largest mean number of differing coordinates in a chunk for which the encoder stays quick.
+
+    A chunk with load l takes about e^(l (odds - 1)) draws, so a coordinate e^(l (odds - 1)) / l; never less than at the load
+    1 / (odds - 1), where that is smallest.
+    """
+    growth = float(channel.odds) - 1
+    low = 1 / growth
+    high = low
+    while math.exp(high * growth) / high <= work:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        if math.exp(middle * growth) / middle <= work:
+            low = middle
+        else:
+            high = middle
+    return float(f"{low:.4g}")

@@ -1,0 +1,83 @@
+"""Compressed randomized response as it was published: it gives away how many coordinates differ."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.core.coins import Coins
+from deniable.core.loss import PrivacyLoss
+from deniable.domains.sparse_vector import Sparse, SparseVector
+from deniable.errors import InvalidParameter
+from deniable.kernels.encoder_plain import net_of
+from deniable.mechanisms.sparse.chunks import chunk_of
+from deniable.mechanisms.sparse.compressed import Compressed
+from deniable.mechanisms.sparse.encoder import stream
+from deniable.mechanisms.sparse.published import heap_index
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class PublishedCompressed(Compressed):
+    """ceil(beta eps d) chunks for d differing coordinates, told in the clear, and the encoder with a heap.
+
+    The number of chunks is a function of d, so that some reports rule vectors out: nothing is promised, whatever epsilon
+    says. With beta 0 the whole vector is one chunk (plain Poisson private representation); that keeps its promise, and takes
+    a time that grows exponentially in d. The draws are ours: the published generator repeats itself from chunk to chunk.
+    """
+
+    beta: float = 2.0
+    wire = "compressed-published-1"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.beta, bool) or not isinstance(self.beta, int | float) or not 0 <= self.beta < 1e6:
+            raise InvalidParameter(
+                "Beta is a number from 0: how many chunks there are for each differing coordinate and epsilon."
+            )
+        if isinstance(self.domain, SparseVector) and self.domain.most is not None:
+            raise InvalidParameter("The published protocol knows no public bound. Leave `most` out.")
+        super().__post_init__()
+
+    def _check_sparsity(self) -> None:
+        object.__setattr__(self, "sparsity", 0.0)
+
+    @property
+    def noisy_count(self) -> None:
+        """None: the number of chunks follows from the exact sparsity."""
+        return None
+
+    def chunks(self, truth: Sparse, coins: Coins) -> Ints:
+        wanted = np.ceil(self.beta * self.channel.epsilon * truth.counts).astype(np.int64)
+        return np.clip(wanted, 1, self.domain.size)
+
+    def _labels(self, truth: Sparse, places: Ints, chunks: Ints, keys: NDArray[np.uint64], coins: Coins) -> Ints:
+        labels = []
+        for vector in range(len(truth)):
+            part = slice(truth.offsets[vector], truth.offsets[vector + 1])
+            own = chunk_of(places[part], self.domain.size, int(chunks[vector]))
+            for chunk in range(chunks[vector]):
+                at = places[part][own == chunk].astype(np.uint64)
+                value = truth.values[part][own == chunk].astype(np.uint64)
+
+                def net(label: int, at: Any = at, value: Any = value, chunk: int = chunk, key: Any = keys[vector]) -> int:
+                    channel = self.channel
+                    return net_of(label, 0, len(at), at, value, np.uint64(chunk), key, channel.threshold, channel.values)
+
+                labels.append(heap_index(net, math.log(self.channel.odds), self.alpha, len(at), stream(coins))[0])
+        return np.array(labels, np.int64)
+
+    def loss(self) -> PrivacyLoss:
+        loss = super().loss()
+        return loss if self.beta == 0 else PrivacyLoss(None, "theorem", loss.protects)
+
+    def parameters(self) -> Mapping[str, object]:
+        return {**super().parameters(), "beta": self.beta}
+
+    @classmethod
+    def from_parameters(cls, domain: Any, epsilon: float, parameters: Mapping[str, Any]) -> "PublishedCompressed":
+        base = Compressed.from_parameters.__func__(cls, domain, epsilon, parameters)  # type: ignore[attr-defined]
+        return cls(domain, epsilon, base.alpha, 0.0, base.load, base.code, base.weights, parameters["beta"])

@@ -1,0 +1,14 @@
+"""Ratings: 0 for "not rated", a for a / 2 stars."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deniable.mechanisms.sparse.channel import Channel
+
+
+def ratings_of(reported: ArrayLike, channel: Channel) -> tuple[float, float]:
+    """Of the responses of all people for one item: (unbiased number of raters, unbiased sum of their stars)."""
+    z = np.asarray(reported)
+    raters = float((1 - channel.indicator(z, 0)).sum())
+    stars = sum(value / 2 * float(channel.indicator(z, value).sum()) for value in range(1, channel.values))
+    return raters, stars

@@ -1,0 +1,223 @@
+"""The mean of vectors: every person reports a few coordinates, each by a mechanism for one number."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deniable.core.coins import Coins
+from deniable.core.domain import Domain
+from deniable.core.estimate import Estimate
+from deniable.core.layout import Columns, Flags, Layout, Number
+from deniable.core.loss import PrivacyLoss
+from deniable.core.mechanism import Mechanism
+from deniable.core.odds import SMALLEST_EPSILON, checked_epsilon, rounded_down
+from deniable.core.tally import Tally
+from deniable.domains.features import Features, checked_rows, rows_at_once
+from deniable.errors import InvalidParameter, InvalidReport
+from deniable.mechanisms.algebra import mean_formulas as formulas
+from deniable.mechanisms.algebra.tuning import is_whole
+from deniable.mechanisms.means.mean_mechanism import Duchi, MeanMechanism, ThreeOutputs
+from deniable.mechanisms.means.piecewise import Hybrid, Piecewise
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+ROWS = 1 << 12  # reports counted at a time
+SCALARS: dict[str, type[MeanMechanism]] = {each.wire: each for each in (Duchi, ThreeOutputs, Piecewise, Hybrid)}
+_VARIANCES: dict[str, Callable[[float, float], dict[str, float]]] = {
+    "duchi-1": formulas.duchi,
+    "three-outputs-1": formulas.three_outputs,
+    "piecewise-1": formulas.suboptimal,
+    "hybrid-1": formulas.hybrid,
+}
+
+
+@dataclass(frozen=True)
+class FeatureVector(Mechanism):
+    """Report k of the d coordinates, each by a mechanism for one number with epsilon / k.
+
+    Which k is public and does not depend on the vector: a uniform first one, and the others evenly spread after it, around
+    the end. So each coordinate is reported with probability k / d, and (d / k) times the mean report is unbiased; its
+    variance is (d / k) (Var(x) + x^2) - x^2 for one person, on [-1, 1]. Coordinates that are not reported cost nothing.
+    Without `coordinates` and `scalar` those with the smallest worst-case variance are taken; that is mostly Duchi's, with
+    about 2.2 of epsilon each. `typical` takes the best for coordinates of a typical size; `composed` reports all of them.
+    Wang et al. 2019, with another way to choose the coordinates.
+    """
+
+    domain: Features
+    epsilon: float
+    coordinates: int = 0
+    scalar: str = ""
+    wire = "feature-vector-1"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_features(self.domain)
+        if not is_whole(self.coordinates) or not 0 <= self.coordinates <= self.domain.dimensions:
+            raise InvalidParameter(
+                f"A report may hold 1 to {self.domain.dimensions} coordinates. Leave them out to get the best number."
+            )
+        if self.scalar not in ("", *SCALARS):
+            raise InvalidParameter(f"Coordinates are reported by one of {', '.join(SCALARS)}.")
+        if not self.coordinates or not self.scalar:
+            k, name = best_sampling(self.domain.dimensions, self.epsilon, None, int(self.coordinates), self.scalar)
+            object.__setattr__(self, "coordinates", k)
+            object.__setattr__(self, "scalar", name)
+        if self.epsilon / self.coordinates < SMALLEST_EPSILON:
+            raise InvalidParameter(
+                f"An epsilon of {self.epsilon:g} cannot be split among {self.coordinates} coordinates: each needs at least "
+                f"{SMALLEST_EPSILON:f}. Report fewer coordinates."
+            )
+
+    @classmethod
+    def typical(cls, domain: Features, epsilon: float, size: float) -> "FeatureVector":
+        """The best for coordinates whose root mean square is `size`, from the middle of the range and in its units."""
+        check_features(domain)
+        half = (domain.high - domain.low) / 2
+        if not 0 <= size <= half:
+            raise InvalidParameter("The typical size of a coordinate lies between 0 and half of the range.")
+        return cls(domain, epsilon, *best_sampling(domain.dimensions, checked_epsilon(epsilon), size / half))
+
+    @classmethod
+    def composed(cls, domain: Features, epsilon: float) -> "FeatureVector":
+        """All coordinates, with epsilon / d each: what sampling is better than."""
+        check_features(domain)
+        return cls(domain, epsilon, domain.dimensions)
+
+    @cached_property
+    def part(self) -> MeanMechanism:
+        """The mechanism for one coordinate."""
+        share = rounded_down(Fraction(self.epsilon) / self.coordinates)  # down: their sum stays within it
+        return SCALARS[self.scalar](self.domain.coordinate, share)  # type: ignore[call-arg]
+
+    @property
+    def sampled(self) -> bool:
+        """Whether some coordinates are left out."""
+        return self.coordinates < self.domain.dimensions
+
+    @property
+    def _bits(self) -> int:
+        return self.part.layout.bits
+
+    @cached_property
+    def batch(self) -> int:
+        return rows_at_once(self.domain.dimensions)
+
+    @property
+    def layout(self) -> Layout:
+        values = Flags("values", self.coordinates * self._bits)
+        return Layout((Number("start", self.domain.dimensions), values) if self.sampled else (values,))
+
+    @property
+    def cells(self) -> int:
+        return self.domain.dimensions * self.part.cells
+
+    @cached_property
+    def offsets(self) -> Ints:
+        """How far each reported coordinate is from the first, around the end."""
+        return np.arange(self.coordinates) * self.domain.dimensions // self.coordinates
+
+    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+        n, d = truth.shape
+        start = coins.public(d, n) if self.sampled else np.zeros(n, np.int64)
+        rows, values = np.arange(n), np.empty((n, self.coordinates), np.int64)
+        for place, offset in enumerate(self.offsets):
+            values[:, place] = self.part.randomize(truth[rows, (start + offset) % d], coins)["value"]
+        bits = (values[:, :, None] >> np.arange(self._bits) & 1).astype(np.uint8).reshape(n, -1)
+        packed = np.packbits(bits, axis=1, bitorder="little")
+        return {"start": start, "values": packed} if self.sampled else {"values": packed}
+
+    def unpacked(self, columns: Columns) -> tuple[Ints, Ints]:
+        """The coordinates in each report, and the number of the report of each."""
+        packed, k, d = columns["values"].astype(np.uint8, copy=False), self.coordinates, self.domain.dimensions
+        bits = np.unpackbits(packed, axis=1, bitorder="little", count=k * self._bits).reshape(len(packed), k, self._bits)
+        values = (bits.astype(np.int64) << np.arange(self._bits)).sum(axis=2)
+        start = columns["start"].astype(np.int64) if self.sampled else np.zeros(len(packed), np.int64)
+        if len(values) and (values.max() >= self.part.cells or start.max() >= d):
+            raise InvalidReport("A report holds a number that this mechanism does not send.")
+        return (start[:, None] + self.offsets) % d, values
+
+    def votes(self, columns: Columns) -> Ints:
+        counts = np.zeros(self.cells, np.int64)
+        for first in range(0, len(columns["values"]), ROWS):
+            where, values = self.unpacked({name: column[first : first + ROWS] for name, column in columns.items()})
+            counts += np.bincount((where * self.part.cells + values).ravel(), minlength=self.cells)
+        return counts
+
+    def estimate(self, tally: Tally) -> Estimate:
+        """The mean of each coordinate, without bias, with the variance of the reports over n (as for one number)."""
+        self.check_tally(tally)
+        counts, n = tally.counts.reshape(self.domain.dimensions, -1), tally.n
+        often = self.domain.dimensions / self.coordinates
+        mean = often * (counts @ self.part._centred) / n
+        second = often**2 * (counts @ self.part._centred**2) / n
+        return self._in_units(mean, (second - mean**2) / max(n - 1, 1), n)
+
+    def predict(self, truth: ArrayLike, n: int) -> Estimate:
+        """The means to expect from n people with vectors like these, one or several rows, and the variance of each."""
+        rows = np.atleast_2d(np.asarray(truth, np.float64))
+        position = self.domain.coordinate._position(checked_rows(rows, self.domain.dimensions).ravel())
+        if n < 1:
+            raise InvalidParameter("A prediction needs at least one person.")
+        below = np.minimum(position.astype(np.int64), self.domain.steps - 1)
+        second = self.part.second_moments
+        between = (second[below] + (second[below + 1] - second[below]) * (position - below)).reshape(rows.shape)
+        x = (2 * position / self.domain.steps - 1).reshape(rows.shape)
+        variance = (self.domain.dimensions / self.coordinates * between - x**2).mean(axis=0) / n
+        return self._in_units(x.mean(axis=0), variance, n)
+
+    def worst_variance(self) -> float:
+        """The largest variance of one coordinate in one report, in the units of the question."""
+        often, x = self.domain.dimensions / self.coordinates, np.linspace(-1, 1, self.domain.coordinate.size)
+        half = (self.domain.high - self.domain.low) / 2
+        return float(half**2 * (often * self.part.second_moments - x**2).max())
+
+    def _in_units(self, mean: Floats, variance: Floats, n: int) -> Estimate:
+        half = (self.domain.high - self.domain.low) / 2
+        return Estimate(self.domain.labels, self.domain.low + half * (1 + mean), half**2 * variance, n, measure="mean")
+
+    def loss(self) -> PrivacyLoss:
+        odds = self.part.loss().odds
+        assert odds is not None
+        return PrivacyLoss(odds**self.coordinates, proof="factored")
+
+    @classmethod
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "FeatureVector":
+        return cls(domain, epsilon, parameters["coordinates"], parameters["scalar"])  # type: ignore[arg-type]
+
+    def parameters(self) -> Mapping[str, object]:
+        return {"coordinates": self.coordinates, "scalar": self.scalar, "part": dict(self.part.parameters())}
+
+
+def check_features(domain: Domain) -> None:
+    """Refuse domains that are not vectors in a box."""
+    if not isinstance(domain, Features):
+        raise InvalidParameter("This mechanism is for vectors: give it Features(dimensions, low, high).")
+
+
+@lru_cache(maxsize=1024)
+def best_sampling(
+    dimensions: int, epsilon: float, typical: float | None = None, coordinates: int = 0, scalar: str = ""
+) -> tuple[int, str]:
+    """How many coordinates to report, and by which mechanism: the smallest variance, at worst or for a typical size.
+
+    >>> best_sampling(768, 10.0)
+    (5, 'duchi-1')
+    """
+    best: tuple[float, int, str] | None = None
+    points = [place / 20 for place in range(21)] if typical is None else [typical]
+    most = min(dimensions, max(1, math.ceil(2 * epsilon)))  # below half an epsilon each, fewer are always better
+    for k in [coordinates] if coordinates else range(1, most + 1):
+        for name in [scalar] if scalar else SCALARS:
+            at = _VARIANCES[name]
+            variance = max(dimensions / k * (at(epsilon / k, x)["var"] + x * x) - x * x for x in points)
+            if best is None or variance < best[0] * (1 - 1e-9):
+                best = variance, k, name
+    assert best is not None
+    return best[1:]

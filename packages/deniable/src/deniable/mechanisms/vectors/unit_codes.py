@@ -1,0 +1,228 @@
+"""The mean of vectors of length one, certified: name one of some public random directions, more often one that is near."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deniable.core.coins import Coins
+from deniable.core.domain import Domain
+from deniable.core.estimate import Estimate
+from deniable.core.layout import Columns, Layout, Number
+from deniable.core.loss import PrivacyLoss
+from deniable.core.mechanism import Mechanism
+from deniable.core.odds import rounded_down
+from deniable.core.tally import Tally
+from deniable.domains.features import UnitVectors, rows_at_once
+from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
+from deniable.mechanisms.algebra.tuning import is_whole
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+CODES, SEEDS, UNIT = 128, 1 << 48, 1 << 24
+MOST_ROUNDS = 32
+
+
+@dataclass(frozen=True)
+class UnitCodes(Mechanism):
+    """A public seed makes `codes` random directions; report one, the `near` nearest `odds` times as likely as others.
+
+    However near is worked out, exactly so many directions are favoured: therefore the loss is certain, though the directions
+    are floats. They are uniform on the sphere, so that the mean report is c x with
+
+        c = (odds - 1) (sum of the means of the `near` largest of so many coordinates t) / (near odds + codes - near)
+
+    and z / c is unbiased; |z / c - x|^2 = 1 / c^2 - 1 on average. With many directions this is `PrivUnit`. A budget too
+    large for the number of directions is shared out among `rounds`, each with its own seed. Without them the best are taken.
+    Directions from a public seed: Feldman, Talwar 2021; the k nearest of them: Isik et al. 2023.
+    """
+
+    domain: UnitVectors
+    epsilon: float
+    rounds: int = 0
+    near: int = 0
+    codes: int = CODES
+    wire = "unit-codes-1"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not isinstance(self.domain, UnitVectors):
+            raise InvalidParameter("This mechanism is for vectors of length one: give it UnitVectors(dimensions).")
+        if not all(map(is_whole, (self.rounds, self.near, self.codes))) or not 2 <= self.codes <= self._most_codes:
+            raise InvalidParameter("The rounds, directions and near ones are whole numbers, with 2 to 4096 directions.")
+        if self.rounds == 0:
+            rounds = range(1, max(2, min(MOST_ROUNDS, math.ceil(self.epsilon))))
+            best = min(rounds, key=lambda k: self._error(k, self.near or self._best_near(k)))
+            object.__setattr__(self, "rounds", best)
+        if self.near == 0:
+            object.__setattr__(self, "near", self._best_near(self.rounds))
+        if not 1 <= self.rounds <= MOST_ROUNDS or not 1 <= self.near < self.codes:
+            raise InvalidParameter(f"There are 1 to {MOST_ROUNDS} rounds, and fewer near directions than directions.")
+
+    @property
+    def _most_codes(self) -> int:
+        return 4096
+
+    def _length(self, rounds: int, near: int) -> float:
+        odds = math.exp(self.epsilon / rounds)
+        nearest = order_means(self.domain.dimensions, self.codes)[:near]
+        return (odds - 1) * float(nearest.sum()) / (near * odds + self.codes - near)
+
+    def _best_near(self, rounds: int) -> int:
+        return max(range(1, self.codes // 2 + 1), key=lambda near: self._length(rounds, near))
+
+    def _error(self, rounds: int, near: int) -> float:
+        return (self._length(rounds, near) ** -2 - 1) / rounds
+
+    @property
+    def length(self) -> float:
+        """c: how long the mean report is."""
+        return self._length(self.rounds, self.near)
+
+    @property
+    def error(self) -> float:
+        """The squared error of the whole vector from one person."""
+        return self._error(self.rounds, self.near)
+
+    @cached_property
+    def part(self) -> "UnitCodes":
+        """One round."""
+        return self if self.rounds == 1 else UnitCodes(self.domain, self._share, 1, self.near, self.codes)
+
+    @property
+    def _share(self) -> float:
+        """The budget of one round, rounded down, so that their sum stays within it."""
+        return rounded_down(Fraction(self.epsilon) / self.rounds)
+
+    @cached_property
+    def batch(self) -> int:
+        return max(1, rows_at_once(self.domain.dimensions) // self.codes)
+
+    @property
+    def layout(self) -> Layout:
+        fields = ((Number(f"seed{k}", SEEDS), Number(f"code{k}", self.codes)) for k in range(self.rounds))
+        return Layout(tuple(field for pair in fields for field in pair))
+
+    @property
+    def cells(self) -> int:
+        return self.domain.dimensions
+
+    def randomize(self, truth: Floats, coins: Coins) -> Mapping[str, NDArray[Any]]:
+        columns: dict[str, NDArray[Any]] = {}
+        inside = self.near * self.part.odds / (self.near * self.part.odds + self.codes - self.near)
+        for k in range(self.rounds):
+            seed = coins.public(SEEDS, len(truth))
+            choice = coins.split(inside, self.near, self.codes - self.near, len(truth))
+            columns |= {f"seed{k}": seed, f"code{k}": self.ranked(truth, seed, choice)}
+        return columns
+
+    def ranked(self, truth: Floats, seed: Ints, choice: Ints) -> Ints:
+        """The number of the direction that is nearest to each vector, or second nearest, ...: `choice` says which."""
+        nearest = np.argsort(-self._scores(truth, seed), axis=1, kind="stable")  # a permutation, whatever the scores are
+        return nearest[np.arange(len(truth)), choice]
+
+    def _scores(self, truth: Floats, seed: Ints) -> Floats:
+        """How near each direction is to each vector."""
+        every = directions(seed[:, None], np.arange(self.codes)[None, :], self.domain.dimensions)
+        return np.asarray(np.einsum("ncd,nd->nc", every, truth))
+
+    def told(self, seed: Ints, code: Ints) -> Floats:
+        """The directions that reports name."""
+        return directions(seed, code, self.domain.dimensions)
+
+    def votes(self, columns: Columns) -> Ints:
+        """The sums of the named directions, their coordinates counted from -1 on in parts of 2^-24."""
+        self.layout.check(columns)
+        sums = np.zeros(self.domain.dimensions, np.int64)
+        step = rows_at_once(self.domain.dimensions)
+        for k in range(self.rounds):
+            seed, code = (columns[f"{name}{k}"].astype(np.int64) for name in ("seed", "code"))
+            for start in range(0, len(seed), step):
+                part = self.told(seed[start : start + step], code[start : start + step])
+                sums += np.rint((part + 1) * UNIT).astype(np.int64).sum(axis=0)
+        return sums
+
+    def check_tally(self, tally: Tally) -> None:
+        if tally.fingerprint != self.fingerprint:
+            raise SurveyMismatch("This tally belongs to another mechanism. Estimate it with the mechanism that counted it.")
+        if tally.n <= 0:
+            raise EmptyBatch("This tally holds no reports, so there is nothing to estimate. Collect some first.")
+        most = 2 * UNIT * self.rounds * tally.n
+        if tally.counts.shape != (self.cells,) or tally.counts.min() < 0 or tally.counts.max() > most:
+            raise InvalidReport(f"A tally of this mechanism has {self.cells} sums, which this one has not.")
+
+    def estimate(self, tally: Tally) -> Estimate:
+        """The mean vector, without bias, with the variance of a coordinate on average over all of them."""
+        self.check_tally(tally)
+        n = tally.n * self.rounds
+        mean = (tally.counts / n / UNIT - 1) / self.length
+        return self._with_error(mean, tally.n)
+
+    def predict(self, truth: ArrayLike, n: int) -> Estimate:
+        """The means to expect from n people with vectors like these, and the variance of a coordinate on average."""
+        if n < 1:
+            raise InvalidParameter("A prediction needs at least one person.")
+        return self._with_error(self.domain.index(np.atleast_2d(np.asarray(truth, np.float64))).mean(axis=0), n)
+
+    def _with_error(self, mean: Floats, n: int) -> Estimate:
+        variance = np.full(self.cells, self.error / self.domain.dimensions / n)
+        return Estimate(self.domain.labels, mean, variance, n, measure="mean")
+
+    def loss(self) -> PrivacyLoss:
+        return PrivacyLoss(self.part.odds**self.rounds, proof="symmetric" if self.rounds == 1 else "factored")
+
+    @classmethod
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "UnitCodes":
+        return cls(domain, epsilon, parameters["rounds"], parameters["near"], parameters["codes"])  # type: ignore[arg-type]
+
+    def parameters(self) -> Mapping[str, object]:
+        return {"odds": str(self.part.odds), "rounds": self.rounds, "near": self.near, "codes": self.codes}
+
+
+def directions(seed: Ints, code: Ints, dimensions: int) -> Floats:
+    """Directions on the sphere from a public seed and a number, in a last axis of their own.
+
+    Normal numbers (Box and Muller 1958) from words mixed as in SplitMix64 (Steele, Lea, Flood 2014), scaled to length one.
+    Nothing about privacy rests on them; that they look uniform is what the estimate rests on.
+    """
+    half = (dimensions + 1) // 2
+    start = _mixed((seed.astype(np.uint64) << np.uint64(16)) + code.astype(np.uint64) + np.uint64(1))
+    words = _mixed(start[..., None] + np.arange(2 * half, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+    uniform = ((words >> np.uint64(11)).astype(np.float64) + 0.5) / (1 << 53)
+    radius, angle = np.sqrt(-2 * np.log(uniform[..., :half])), 2 * np.pi * uniform[..., half:]
+    normal = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)[..., :dimensions]
+    return np.asarray(normal / np.sqrt((normal**2).sum(axis=-1, keepdims=True)))
+
+
+def _mixed(words: Words) -> Words:
+    """Words that look random, from words that do not."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
+
+
+@lru_cache(maxsize=64)
+def order_means(dimensions: int, codes: int) -> Floats:
+    """The means of the largest, second largest, ... of so many first coordinates of uniform directions.
+
+    t = cos(a) with a density proportional to sin(a)^(d - 2); the j-th largest is at a uniform place with a beta density.
+    """
+    width = min(np.pi, 24 / math.sqrt(dimensions))  # beyond twelve standard deviations there is nothing
+    angle = np.pi / 2 + ((np.arange(20_000) + 0.5) / 20_000 - 0.5) * width
+    logs = (dimensions - 2) * np.log(np.sin(angle))
+    density = np.exp(logs - logs.max())
+    density /= density.sum()
+    above = np.clip(np.cumsum(density) - density / 2, 1e-300, 1 - 1e-16)  # the share of directions that are nearer
+    j = np.arange(1, codes + 1)[:, None]
+    logs = np.cumsum(np.log(np.arange(1, codes + 1)))
+    factorials = np.concatenate([[0.0], logs])
+    constant = factorials[codes] - factorials[j - 1] - factorials[codes - j]
+    weights = np.exp(constant + (j - 1) * np.log(above) + (codes - j) * np.log1p(-above)) * density
+    return np.asarray(weights @ np.cos(angle) / weights.sum(axis=1))

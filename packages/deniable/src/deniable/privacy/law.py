@@ -1,0 +1,122 @@
+"""The exact law of the code: how likely each report is under each value, with every coin followed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.core.bits import distinct_rows
+from deniable.core.domain import Answers
+from deniable.core.every import EveryCoin, FollowedCoins
+from deniable.core.mechanism import Mechanism
+from deniable.core.reports import Reports
+from deniable.errors import NotCertifiable
+
+Bytes = NDArray[np.uint8]
+Ints = NDArray[np.int64]
+
+LIMIT = 1 << 21  # combinations of outcomes that are followed at most
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """The reports that can occur, as rows of bytes, and the exact probability of each: `chances[chance[i]]` for row i."""
+
+    reports: Bytes
+    chance: Ints
+    chances: list[Fraction]
+
+    def __len__(self) -> int:
+        return len(self.reports)
+
+    def items(self) -> Iterator[tuple[bytes, Fraction]]:
+        """Every report with its probability."""
+        for row, chance in zip(self.reports, self.chance, strict=True):
+            yield row.tobytes(), self.chances[int(chance)]
+
+
+def law(mechanism: Mechanism, index: int, limit: int = LIMIT, coins: EveryCoin | None = None) -> Law:
+    """The exact law of the reports on the value with this index, from running `perturb` on every outcome of its coins.
+
+    >>> from deniable.domains import Categories
+    >>> from deniable.mechanisms.shares.direct_response import DirectResponse
+    >>> import math
+    >>> dict(law(DirectResponse(Categories(["yes", "no"]), math.log(3)), 0).items())
+    {b'\\x00': Fraction(3, 4), b'\\x01': Fraction(1, 4)}
+    """
+    coins = coins or EveryCoin()
+    rows, codes, chances = [], [], Chances()
+    if combinations(mechanism, index, coins) > limit:
+        raise NotCertifiable(f"This has {coins.combinations:.3g} combinations of coins; at most {limit} are followed.")
+    for reports, code, table in runs(mechanism, index, coins):
+        rows.append(mechanism.layout.rows(reports.columns))
+        codes.append(chances.indices(table)[code])
+    return gathered(np.concatenate(rows), np.concatenate(codes), chances.values)
+
+
+def combinations(mechanism: Mechanism, index: int, coins: FollowedCoins) -> int:
+    """How many runs these coins need for one value; the coins learn which tosses the code makes."""
+    coins.forget()
+    mechanism.perturb([mechanism.domain.answer(index)], coins)
+    return coins.combinations
+
+
+def runs(mechanism: Mechanism, index: int, coins: FollowedCoins) -> Iterator[tuple[Reports, Ints, list[Fraction]]]:
+    """All combinations, some at a time: reports, and for each an index into a list of probabilities."""
+    for start in range(0, coins.combinations, mechanism.batch):
+        part = np.arange(start, min(start + mechanism.batch, coins.combinations))
+        coins.follow(part)
+        answer = mechanism.domain.answer(index)
+        answers: Answers = [answer] * len(part)
+        if isinstance(answer, int):
+            answers = np.full(len(part), answer)
+        elif isinstance(answer, tuple) and isinstance(answer[0], float):  # a vector
+            answers = np.tile(np.array(answer), (len(part), 1))
+        reports = mechanism.perturb(answers, coins)
+        code, chances = coins.chances()
+        for turn in (1, 2) if coins.spare is not None else ():
+            coins.follow(part, turn)
+            again = mechanism.perturb(answers, coins).columns
+            if any(not np.array_equal(column, again[name]) for name, column in reports.columns.items()):
+                raise NotCertifiable("Draws that the code said do not matter for this value changed its report.")
+        yield reports, code, chances
+
+
+class Chances:
+    """A growing list of distinct probabilities."""
+
+    def __init__(self) -> None:
+        self.values: list[Fraction] = []
+        self._places: dict[Fraction, int] = {}
+
+    def indices(self, chances: list[Fraction]) -> Ints:
+        """Where each of these stands in the list; new ones are appended."""
+        for chance in chances:
+            if self._places.setdefault(chance, len(self.values)) == len(self.values):
+                self.values.append(chance)
+        return np.array([self._places[chance] for chance in chances], np.int64)
+
+
+def gathered(rows: Bytes, codes: Ints, chances: list[Fraction]) -> Law:
+    """The law that gives each distinct row the sum of its probabilities."""
+    possible = np.array([chance > 0 for chance in chances])[codes]
+    rows = rows[possible]
+    example, which = distinct_rows(rows)
+    reports = rows[example]
+    # Reports with the same combination of (probability, how often) share a sum, so that few sums are worked out.
+    pairs, often = np.unique(which * len(chances) + codes[possible], return_counts=True)
+    kinds, kind = np.unique(pairs % len(chances) * (often.max() + 1) + often, return_inverse=True)
+    terms = [chances[int(k) // int(often.max() + 1)] * (int(k) % int(often.max() + 1)) for k in kinds]
+    owner = pairs // len(chances)
+    place = np.arange(len(owner)) - np.searchsorted(owner, owner)  # first, second, ... term of its report
+    sums, chance = [Fraction(0)], np.zeros(len(reports), np.int64)
+    for turn in range(int(place.max()) + 1):
+        term = np.full(len(reports), len(terms), np.int64)  # past the last: nothing to add
+        term[owner[place == turn]] = kind[place == turn]
+        used, chance = np.unique(chance * (len(terms) + 1) + term, return_inverse=True)
+        old, new = np.divmod(used, len(terms) + 1)
+        sums = [sums[o] + (terms[t] if t < len(terms) else 0) for o, t in zip(old, new, strict=True)]
+    merged = Chances()
+    return Law(reports, merged.indices(sums)[chance], merged.values)

@@ -1,0 +1,243 @@
+"""Liars: how far fake reports can move an estimate, which patterns no honest people give, and what still holds then.
+
+Whoever controls a device can send any report, and local privacy leaves the collector no way to ask back. What a single
+report can do is limited by the estimate itself: in a pure protocol it moves the number of people behind a value by at most
+(1 - q) / (p - q) if it supports the value, and by -q / (p - q) if it does not (maximal gain attack; Cao, Jia, Gong 2021).
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.core.bits import distinct_rows
+from deniable.core.mechanism import Mechanism, PureProtocol
+from deniable.core.reports import Reports
+from deniable.core.tally import Tally
+from deniable.errors import InvalidParameter, InvalidReport
+from deniable.mechanisms.shares.block_design import BlockDesign
+from deniable.mechanisms.shares.direct_response import DirectResponse
+from deniable.mechanisms.shares.hadamard_response import HadamardResponse
+from deniable.mechanisms.shares.local_hashing import LocalHashing
+from deniable.mechanisms.shares.subset_selection import SubsetSelection
+from deniable.mechanisms.shares.unary import Unary
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LISTED_BITS = 12  # of reports that are tried one by one
+
+
+@dataclass(frozen=True)
+class WorstGain:
+    """What m fake reports among n honest ones can do to the values they aim at; all shares are of those who report.
+
+    `weight`: how many honest people with the value one fake report is worth. `gain`: how much it raises the estimated
+    shares of the targets together at most. `drop`: how much it lowers them at most. `exact`: whether such reports exist, or
+    whether these are only upper bounds.
+    """
+
+    m: int
+    n: int
+    targets: int
+    weight: float
+    gain: float
+    drop: float
+    exact: bool
+
+    def __str__(self) -> str:
+        several = "a value" if self.targets == 1 else f"{self.targets} values together"
+        return (
+            f"{self.m:,} fake reports among {self.n:,} honest ones raise the share of {several} by at most "
+            f"{100 * self.gain:.3g} points and lower it by at most {100 * self.drop:.3g}; each is worth up to "
+            f"{self.weight:.3g} honest people"
+        )
+
+
+def worst_gain(mechanism: Mechanism, m: int, n: int, targets: int = 1) -> WorstGain:
+    """The most that m fake reports can raise or lower the estimated share of `targets` values, among n honest ones.
+
+    The gain is for targets that nobody holds, the drop for one that everybody holds: then they are largest.
+
+    >>> from deniable.domains import Categories
+    >>> found = worst_gain(DirectResponse(Categories(range(16)), 1.0), m=100, n=10_000)
+    >>> round(found.weight, 2), round(found.gain, 4), round(found.drop, 4)
+    (9.73, 0.0963, 0.0157)
+    """
+    if m < 0 or n < 1 or not 1 <= targets <= len(mechanism.domain.labels):
+        raise InvalidParameter(
+            "There must be at least one honest person, no fewer than 0 liars, and 1 to all values as targets."
+        )
+    most, least, exact = extremes(mechanism, targets)
+    share = m / (n + m)
+    return WorstGain(m, n, targets, most, share * most, share * (1 - least), exact)
+
+
+def extremes(mechanism: Mechanism, targets: int = 1) -> tuple[float, float, bool]:
+    """The largest and the smallest that one report adds to the targets, in people, and whether a report attains them."""
+    if isinstance(mechanism, PureProtocol):
+        p, q = mechanism.p, mechanism.q
+        most, fewest, exact = _supported(mechanism, targets)
+        return float((most - targets * q) / (p - q)), float((fewest - targets * q) / (p - q)), exact
+    if mechanism.layout.bits > LISTED_BITS:
+        raise InvalidParameter(
+            f"The worst report is known for pure protocols, and for other mechanisms of at most {LISTED_BITS} bits a report."
+        )
+    said = every_report(mechanism)
+    sums = said[:, :targets].sum(axis=1)
+    return float(sums.max()), float(sums.min()), True
+
+
+def every_report(mechanism: Mechanism) -> Floats:
+    """What each possible report says by itself: the estimate of a tally that holds it alone."""
+    bits = mechanism.layout.bits
+    found = []
+    for number in range(1 << bits):
+        row = np.frombuffer(number.to_bytes((bits + 7) // 8, "little"), np.uint8)[None, :]
+        try:
+            reports = Reports(mechanism.fingerprint, mechanism.layout, mechanism.layout.columns(row))
+            estimate = mechanism.estimate(mechanism.tally(reports))
+        except InvalidReport:
+            continue
+        if estimate.measure != "share":
+            raise InvalidParameter("What liars can do is worked out for shares of people; this mechanism estimates others.")
+        found.append(estimate.values)
+    return np.array(found, np.float64)
+
+
+def _supported(mechanism: PureProtocol, targets: int) -> tuple[int, int, bool]:
+    """The most and the fewest of so many values that one report can support, and whether that is attained."""
+    size = mechanism.domain.size
+    match mechanism:
+        case DirectResponse():
+            return 1, int(targets == size), True
+        case Unary():
+            return targets, 0, True
+        case SubsetSelection():
+            return min(targets, mechanism.size), max(0, targets - (size - mechanism.size)), True
+    # With a single target some report supports it and some does not, or the mechanism would tell nothing about it.
+    return targets, 0, targets == 1
+
+
+@dataclass(frozen=True)
+class Suspicion:
+    """A pattern that honest people, whatever they hold, give with at most the stated probability."""
+
+    what: str
+    seen: float
+    allowed: float
+    error: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.what}: {self.seen:,.6g}, honest people give at most {self.allowed:,.6g} (false alarm {self.error:.1g})"
+        )
+
+
+def suspicions(mechanism: PureProtocol, reports: Reports, error: float = 1e-6) -> list[Suspicion]:
+    """What in these reports no honest people would give, whatever they hold; false alarms have at most this probability.
+
+    Looked at are: values with too many or too few supporters for any population; reports that support too many or too few
+    values on average; one and the same report too often. Liars who draw their reports as honest people with a false answer
+    do are not to be found by any means, and none of this proves who lied.
+
+    >>> from deniable.domains import Categories
+    >>> unary = Unary(Categories(range(8)), 1.0)
+    >>> suspicions(unary, unary.perturb([3] * 1000))
+    []
+    """
+    if not 0 < error < 1:
+        raise InvalidParameter("The probability of a false alarm must be between 0 and 1, for example 1e-6.")
+    tally, each = mechanism.tally(reports), error / 3
+    return [*_counts(mechanism, tally, each), *_sizes(mechanism, tally, each), *_copies(mechanism, reports, each)]
+
+
+def _counts(mechanism: PureProtocol, tally: Tally, error: float) -> list[Suspicion]:
+    """A count is a sum of n tosses with chances p or q (Hoeffding's inequality, for all values at once)."""
+    n, slack = tally.n, math.sqrt(tally.n * math.log(2 * len(tally.counts) / error) / 2)
+    most, least = n * float(mechanism.p) + slack, n * float(mechanism.q) - slack
+    found = []
+    if tally.counts.max() > most:
+        found.append(Suspicion("most supporters of a value", float(tally.counts.max()), most, error))
+    if tally.counts.min() < least:
+        found.append(Suspicion("reports that do not support a value", n - float(tally.counts.min()), n - least, error))
+    return found
+
+
+def _sizes(mechanism: PureProtocol, tally: Tally, error: float) -> list[Suspicion]:
+    """How many values reports support on average is the same for every population: p + (d - 1) q."""
+    n, size = tally.n, mechanism.domain.size
+    mean = n * float(mechanism.p + (size - 1) * mechanism.q)
+    if isinstance(mechanism, Unary):  # independent bits (Bernstein's inequality)
+        p, q = float(mechanism.p), float(mechanism.q)
+        log = math.log(2 / error)
+        slack = log / 3 + math.sqrt(log * log / 9 + 2 * n * (p * (1 - p) + (size - 1) * q * (1 - q)) * log)
+    elif isinstance(mechanism, DirectResponse | SubsetSelection):
+        return []  # every report supports equally many, whoever made it
+    else:
+        slack = size * math.sqrt(n * math.log(2 / error) / 2)
+    away = abs(float(tally.counts.sum()) - mean)
+    return [Suspicion("distance of all votes from their mean", away, slack, error)] if away > slack else []
+
+
+def _copies(mechanism: PureProtocol, reports: Reports, error: float) -> list[Suspicion]:
+    """How often the same report came: binomial at most, with the chance of the likeliest report (Bernstein's inequality)."""
+    chance = likeliest(mechanism)
+    if chance is None:
+        return []
+    rows = mechanism.layout.rows(reports.columns)
+    _, which = distinct_rows(np.ascontiguousarray(rows))
+    log = mechanism.layout.bits * math.log(2) + math.log(1 / error)  # any of all possible reports
+    mean = len(reports) * float(chance)
+    allowed = mean + log / 3 + math.sqrt(log * log / 9 + 2 * mean * log)
+    # Of rare ones a few copies say enough: c of the same have a probability of at most (n over c) chance^(c - 1).
+    for copies in range(2, max(2, min(len(reports), math.ceil(allowed))) + 1):
+        if _log_choose(len(reports), copies) + (copies - 1) * math.log(float(chance)) <= math.log(error):
+            allowed = min(allowed, copies - 1)
+            break
+    seen = float(np.bincount(which).max())
+    return [Suspicion("copies of one and the same report", seen, allowed, error)] if seen > allowed else []
+
+
+def likeliest(mechanism: PureProtocol) -> Fraction | None:
+    """The probability of the likeliest single report under any value; None where it is not known in closed form."""
+    size = mechanism.domain.size
+    match mechanism:
+        case DirectResponse():
+            return mechanism.p
+        case Unary():
+            return max(mechanism.p, 1 - mechanism.p) * max(mechanism.q, 1 - mechanism.q) ** (size - 1)
+        case SubsetSelection():
+            return mechanism.p / math.comb(size - 1, mechanism.size - 1)
+        case LocalHashing():
+            return mechanism.p / (mechanism.prime * (mechanism.prime - 1))
+        case HadamardResponse():
+            return mechanism.p / (mechanism.order // 2)
+        case BlockDesign():
+            return mechanism.p / mechanism.design.k
+    return None
+
+
+def _log_choose(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def interval_with_liars(
+    mechanism: PureProtocol, tally: Tally, liars: int, confidence: float = 0.95
+) -> tuple[Floats, Floats]:
+    """Intervals for the shares among the honest people, if at most so many of the reports are lies of any kind.
+
+    The influence of every report on the estimate is bounded, so that of all lies is too: the usual interval is widened by
+    exactly that much. Nothing narrower holds against every liar.
+    """
+    if not 0 <= liars < tally.n:
+        raise InvalidParameter("There must be fewer liars than reports, and no fewer than 0.")
+    low, high = mechanism.estimate(tally).interval(confidence)
+    most, least, _ = extremes(mechanism)
+    honest = tally.n - liars
+    return (
+        np.clip((tally.n * low - liars * most) / honest, 0.0, 1.0),
+        np.clip((tally.n * high - liars * least) / honest, 0.0, 1.0),
+    )

@@ -1,0 +1,50 @@
+"""Certificates that rest on a theorem: what can be enumerated is, and the theorem says what follows from it."""
+
+from fractions import Fraction
+
+from deniable.errors import NotCertifiable
+from deniable.mechanisms.sparse.budget import represented_odds
+from deniable.mechanisms.sparse.compressed import Compressed
+from deniable.mechanisms.sparse.sparsity import NoisyCount
+from deniable.privacy.ratio import Worst
+
+
+def compressed_worst(mechanism: Compressed) -> tuple[Worst, int]:
+    """The odds that Poisson private representation promises for this channel, and how many outcomes were enumerated.
+
+    The response of one coordinate is enumerated from its threshold, and the noise on the sparsity from the probabilities of
+    its digits, in exact fractions. That telling an index costs 2 alpha times what the channel costs is a theorem, for exact
+    arithmetic; the encoder computes with floating-point numbers of 53 bits.
+    """
+    if mechanism.loss().odds is None:
+        return Worst(None, (0, 0), "the number of indices, which follows from the exact sparsity"), 0
+    channel, followed = mechanism.channel, mechanism.domain.values**2
+    law = [
+        [Fraction((1 << 32) - (channel.values - 1) * channel.threshold if z == v else channel.threshold, 1 << 32)
+         for z in range(channel.values)]
+        for v in range(channel.values)
+    ]  # fmt: skip
+    if any(sum(row) != 1 for row in law):
+        raise NotCertifiable("The responses of a coordinate do not sum to one.")
+    odds = max(a / b for column in zip(*law, strict=True) for a in column for b in column)
+    whole = represented_odds(odds, mechanism.alpha)
+    if mechanism.noisy_count is not None:
+        whole *= _count_odds(mechanism.noisy_count)
+        followed += 2 * len(mechanism.noisy_count.digits)
+    return Worst(
+        whole, (0, 0), "the first draw that has the differing value, told although many before it have not"
+    ), followed
+
+
+def _count_odds(noise: NoisyCount) -> Fraction:
+    """The odds between neighbouring numbers of the noise: its digits must be those of a geometric number, exactly."""
+    *digits, more = noise.digits
+    ratio = digits[0] / (1 - digits[0])
+    power = ratio
+    for digit in digits:
+        if digit / (1 - digit) != power:
+            raise NotCertifiable("The digits of the noise are not those of a geometric number.")
+        power *= power
+    if more != power:
+        raise NotCertifiable("The digits of the noise are not those of a geometric number.")
+    return 1 / ratio

@@ -1,0 +1,117 @@
+"""The plan of a whole survey: which mechanism for every question, what error to expect, what it costs, and for whom."""
+
+import math
+from dataclasses import dataclass
+
+from deniable.core.mechanism import Additive
+from deniable.errors import InvalidParameter
+from deniable.planning import Cost, measured_cost
+from deniable.survey.budget import Advice
+from deniable.survey.statement import SUSPICIONS, surest
+from deniable.survey.survey import Survey, advice_for
+
+FINE = 0.01  # the error, one percentage point, for which the people needed are told
+
+
+@dataclass(frozen=True)
+class QuestionPlan:
+    """One question of a plan. `error` is of a share, or of a mean in units of the range, root mean square."""
+
+    id: str
+    wire: str
+    epsilon: float
+    reports: int
+    error: float
+    needed: int
+    bits: int
+    guess: float | None
+    cost: Cost | None
+
+
+@dataclass(frozen=True)
+class SurveyPlan:
+    """What a survey will cost and give if so many people answer."""
+
+    survey: Survey
+    people: int
+    questions: tuple[QuestionPlan, ...]
+    advice: Advice
+
+    @property
+    def bits(self) -> int:
+        """The most bits of reports that one person sends."""
+        sizes = sorted((question.bits for question in self.questions), reverse=True)
+        return sum(sizes[: self.survey.sample] if self.survey.budget == "sampled" else sizes)
+
+    def explain(self) -> str:
+        """The plan in a table and in words, for whoever runs the survey and for a person who answers."""
+        survey = self.survey
+        timed = all(question.cost is not None for question in self.questions)
+        lines = [
+            f'{survey.id}: epsilon {survey.epsilon:g} for {survey.unit}, {self.people:,} people, budget "{survey.budget}"',
+            f"  {'question':14} {'mechanism':18} {'epsilon':>8} {'reports':>9} {'error':>7} {'for 1 point':>11} {'bits':>7} "
+            f"{'guess':>6}" + (f" {'device':>8} {'server':>8}" if timed else ""),
+        ]
+        for each in self.questions:
+            guess = "" if each.guess is None else f"{100 * each.guess:.3g}%"
+            time = f" {each.cost.device:6.3g}us {each.cost.server:6.3g}us" if timed and each.cost is not None else ""
+            lines.append(
+                f"  {each.id:14} {each.wire:18} {each.epsilon:8.4g} {each.reports:9,} {100 * each.error:7.3g} "
+                f"{each.needed:11,} {each.bits:7,} {guess:>6}{time}"
+            )
+        lines += [
+            "error: of a share in % points, or of a mean in % of its range; for 1 point: people the survey needs for an "
+            "error of 1; guess: how often a report gives the answer away to somebody who knows nothing else",
+            *self._words(),
+        ]
+        return "\n".join(lines)
+
+    def _words(self) -> list[str]:
+        survey, better = self.survey, self.advice.better
+        worst = max(self.questions, key=lambda question: question.error)
+        lines = [
+            f"In words: every person sends at most {self.bits:,} bits of answers. The least sure is {worst.id!r}, with an "
+            f"error of {100 * worst.error:.3g}; four times as many people, or about twice the epsilon, would halve it."
+        ]
+        if len(self.questions) > 1:
+            used = "sampled" if survey.budget == "sampled" else "equal"
+            shared, sampled = (
+                ", ".join(f"{name} {100 * error:.3g}" for name, error in zip(self.advice.questions, errors, strict=True))
+                for errors in (self.advice.shared, self.advice.sampled)
+            )
+            lines.append(f"Shared by all questions, the budget gives errors of {shared}; sampled, {sampled}.")
+            lines.append(
+                f'For these sizes budget = "{better}" is better'
+                + (", as it is." if better == used else f"; it is {survey.budget!r}.")
+            )
+        odds = survey.loss().odds
+        if odds is not None:
+            told = "; ".join(
+                f"{100 * float(each):g} % likely becomes at most {100 * surest(odds, each):.4g} %" for each in SUSPICIONS
+            )
+            lines.append(f"For a person: of anything about their answers, what was held {told}.")
+            items = ", ".join(question.id for question in survey.questions if question.how.unit)
+            lines += [f"In {items} that is about each item by itself, not about the whole answer."] if items else []
+        return lines
+
+
+def plan_survey(survey: Survey, people: int | None = None, timed: bool = False) -> SurveyPlan:
+    """The plan of a survey for this many people, who all answer; for those it was written for unless given."""
+    people = survey.people if people is None else people
+    if people < 1:
+        raise InvalidParameter("A plan needs the number of people who will answer, at least 1.")
+    sampled = survey.budget == "sampled"
+    reports = max(1, people * survey.sample // len(survey.questions)) if sampled else people
+    found = []
+    for question in survey.questions:
+        mechanism = question.mechanism
+        error = question.how.error(mechanism, reports)
+        needed = math.ceil(people * (error / FINE) ** 2)
+        guess = mechanism.guess() if isinstance(mechanism, Additive) else None
+        cost = measured_cost(mechanism, 512) if timed else None
+        found.append(
+            QuestionPlan(
+                question.id, mechanism.wire, mechanism.epsilon, reports, error, needed, mechanism.layout.bits, guess, cost
+            )
+        )
+    return SurveyPlan(survey, people, tuple(found), advice_for(survey, people))

@@ -1,0 +1,311 @@
+"""Longitudinal collection: a permanent answer, drawn once and kept, and reports that are made from it alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deniable.core.coins import Coins, check_probability, checked_coins
+from deniable.core.domain import Answers, Domain
+from deniable.core.estimate import Estimate
+from deniable.core.layout import Columns, Layout
+from deniable.core.loss import PrivacyLoss
+from deniable.core.mechanism import PureProtocol
+from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.reports import Reports
+from deniable.errors import InvalidParameter, SurveyMismatch
+from deniable.mechanisms.registry import mechanism_from_spec
+from deniable.mechanisms.shares.direct_response import DirectResponse
+from deniable.mechanisms.shares.local_hashing import LocalHashing
+from deniable.mechanisms.shares.unary import Unary
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Memoized(PureProtocol):
+    """The base's report on an answer is drawn once and kept; every report sent is that one, randomized once more.
+
+    With p1, q1 of the base and a second round that leaves a one a one with probability `stay` and makes a zero a one with
+    probability `rise`, a report supports the true value with p = p1 stay + (1 - p1) rise and another one with
+    q = q1 stay + (1 - q1) rise. Where the base tells one of g values or buckets, the second round tells the kept one with
+    probability `stay` and else another, so rise = (1 - stay) / (g - 1). Without a second round (stay 1, rise 0), which any
+    base may have, the kept report itself is sent each time.
+
+    `loss` is for one report alone, `lifetime_loss` for all reports ever: they are made from the kept one, so they cannot
+    tell more than it does. `epsilon` is the budget of the latter. Erlingsson et al. 2014 (RAPPOR); Arcolezi et al. 2022
+    (L-GRR, L-SUE, L-OSUE) and 2023 (LOLOHA).
+    """
+
+    base: PureProtocol
+    stay: Fraction = Fraction(1)
+    rise: Fraction = Fraction(0)
+    domain: Domain = field(init=False, repr=False)
+    epsilon: float = field(init=False, repr=False)
+    wire = "memoized-1"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.base, PureProtocol) or isinstance(self.base, Memoized):
+            raise InvalidParameter("The base must be a mechanism for shares, such as DirectResponse, Unary or LocalHashing.")
+        object.__setattr__(self, "domain", self.base.domain)
+        object.__setattr__(self, "epsilon", self.base.epsilon)
+        check_probability(self.stay)
+        check_probability(self.rise)
+        if self.stay == 1 and self.rise == 0:
+            return
+        if not isinstance(self.base, Unary | DirectResponse | LocalHashing):
+            raise InvalidParameter(
+                "A second round is for Unary, DirectResponse and LocalHashing. Leave stay and rise out for others."
+            )
+        if not isinstance(self.base, Unary):
+            if self.rise not in (0, (1 - self.stay) / (self.choices - 1)):
+                raise InvalidParameter(f"With {self.choices} values or buckets, rise is (1 - stay) / {self.choices - 1}.")
+            object.__setattr__(self, "rise", (1 - self.stay) / (self.choices - 1))
+        if not 0 <= self.rise < self.stay <= 1 or (isinstance(self.base, Unary) and 0 in (self.rise, 1 - self.stay)):
+            raise InvalidParameter(
+                "A second round needs 0 < rise < stay < 1, so that it randomizes and still tells something."
+            )
+
+    @classmethod
+    def direct(cls, domain: Domain, epsilon: float, once: float) -> "Memoized":
+        """Direct response twice (L-GRR): `epsilon` for all reports ever, `once` for each alone, both reached exactly."""
+        base = DirectResponse(domain, epsilon)
+        return cls(base, _stay(base.p, base.q, _odds(once, epsilon), domain.size))
+
+    @classmethod
+    def direct_as_published(cls, domain: Domain, epsilon: float, once: float) -> "Memoized":
+        """L-GRR with the second round of its paper, whose odds are (e^(once + epsilon) - 1) / (e^epsilon - e^once).
+
+        That forgets the values that are neither the true nor the reported one, so for more than two values a report costs
+        less than `once`, and is noisier than it needs to be.
+        """
+        base, odds = DirectResponse(domain, epsilon), _odds(once, epsilon)
+        second = (odds * base.odds - 1) / (base.odds - odds)
+        return cls(base, second / (second + domain.size - 1))
+
+    @classmethod
+    def symmetric(cls, domain: Domain, epsilon: float, once: float) -> "Memoized":
+        """Symmetric unary encoding twice (L-SUE: basic RAPPOR with both rounds)."""
+        base, root = Unary.symmetric(domain, epsilon), _odds(once / 2, epsilon / 2)
+        stay = (root / (root + 1) - base.q) / (base.p - base.q)
+        return cls(base, stay, 1 - stay)
+
+    @classmethod
+    def optimized(cls, domain: Domain, epsilon: float, once: float) -> "Memoized":
+        """Optimized unary encoding, then symmetric (L-OSUE): p stays 1/2."""
+        base, odds = Unary(domain, epsilon), _odds(once, epsilon)
+        stay = (1 - base.q - 1 / (odds + 1)) / (1 - 2 * base.q)
+        return cls(base, stay, 1 - stay)
+
+    @classmethod
+    def rappor(cls, domain: Domain, f: Fraction, p: Fraction, q: Fraction) -> "Memoized":
+        """Basic one-hot RAPPOR with the letters of its paper: a bit is kept noisy with f; then 0 becomes 1 with p, 1 with q.
+
+        >>> from deniable.domains import Categories
+        >>> Memoized.rappor(Categories(range(3)), Fraction(1, 2), Fraction(1, 2), Fraction(3, 4)).lifetime_loss().odds
+        Fraction(9, 1)
+        """
+        if not 0 < f < 1:
+            raise InvalidParameter("f is the probability that a bit is replaced by a coin toss, between 0 and 1.")
+        noisy = Fraction(f) / 2
+        odds = ((1 - noisy) / noisy) ** 2
+        base = Unary(domain, PrivacyLoss(odds, "factored").epsilon(), 1 - noisy, noisy)
+        return cls(base, Fraction(q), Fraction(p))
+
+    @classmethod
+    def hashing(cls, domain: Domain, epsilon: float, once: float, buckets: int = 0) -> "Memoized":
+        """Local hashing whose function a person keeps for ever, and a kept answer for each bucket (OLOLOHA).
+
+        A value that changes costs more only if its bucket is new, so never more than `buckets` times epsilon. Buckets of 0
+        ask for the number with the smallest error of one collection.
+        """
+        odds = _odds(once, epsilon)
+        if buckets == 0:
+            buckets = LocalHashing(domain, once).buckets  # one collection is a local hashing with the budget `once`
+        base = LocalHashing(domain, epsilon, buckets)
+        return cls(base, _stay(base.p, 1 / (base.odds + buckets - 1), odds, buckets))
+
+    @classmethod
+    def binary_hashing(cls, domain: Domain, epsilon: float, once: float) -> "Memoized":
+        """The same with two buckets (BiLOLOHA), so that a person never pays more than twice epsilon."""
+        return cls.hashing(domain, epsilon, once, 2)
+
+    # The law of one report
+
+    @property
+    def twice(self) -> bool:
+        """Whether there is a second round."""
+        return self.stay != 1 or self.rise != 0
+
+    @property
+    def choices(self) -> int:
+        """How many values or buckets the kept answer is one of, where it is one."""
+        return self.base.buckets if isinstance(self.base, LocalHashing) else self.domain.size
+
+    @cached_property
+    def p(self) -> Fraction:
+        return self.base.p * self.stay + (1 - self.base.p) * self.rise
+
+    @cached_property
+    def q(self) -> Fraction:
+        return self.base.q * self.stay + (1 - self.base.q) * self.rise
+
+    @property
+    def pairs(self) -> tuple[Fraction, Fraction] | None:
+        return (self.p * self.q, self.q * self.q) if isinstance(self.base, Unary) else self.base.pairs
+
+    @property
+    def layout(self) -> Layout:
+        return self.base.layout
+
+    @property
+    def cells(self) -> int:
+        return self.base.cells
+
+    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+        return self.again(self.base.randomize(truth, coins), coins)
+
+    def again(self, kept: Mapping[str, NDArray[Any]], coins: Coins) -> Mapping[str, NDArray[Any]]:
+        """One report for each kept answer, as columns: the second round alone. No true value comes in here."""
+        if not self.twice:
+            return kept
+        if isinstance(self.base, Unary):
+            cells = kept["cells"]
+            ones = coins.toss_packed(self.stay, len(cells), self.domain.size).bytes
+            zeros = coins.toss_packed(self.rise, len(cells), self.domain.size).bytes
+            return {"cells": cells & ones | ~cells & zeros}
+        name = "value" if isinstance(self.base, DirectResponse) else "bucket"
+        told = moved(kept[name].astype(np.int64), self.stay, self.choices, coins)
+        return {**kept, name: told}
+
+    def keep(self, values: Answers, coins: Coins | None = None) -> Reports:
+        """The permanent answers of people whose values never change, one each: never sent, only kept on the device."""
+        return self.base.perturb(values, coins)
+
+    def report(self, kept: Reports, coins: Coins | None = None) -> Reports:
+        """One report for each permanent answer, with fresh coins: this is what is sent, each time."""
+        if kept.fingerprint != self.base.fingerprint:
+            raise SurveyMismatch("These permanent answers were made by another mechanism. Use the one that made them.")
+        coins, columns = checked_coins(coins), self.again(kept.columns, checked_coins(coins))
+        out = {field.name: field.empty(len(kept)) for field in self.layout.fields}
+        for name, column in columns.items():
+            out[name][:] = column
+        return Reports(self.fingerprint, self.layout, out)
+
+    def supports(self, columns: Columns, cells: Ints) -> Bools:
+        return self.base.supports(columns, cells)
+
+    def votes(self, columns: Columns) -> Ints:
+        return self.base.votes(columns)
+
+    def debias(self, counts: Ints, reports: int) -> Floats:
+        if not self.twice:
+            return self.base.debias(counts, reports)
+        return super().debias(counts, reports)
+
+    def guess(self) -> float:
+        if isinstance(self.base, Unary):  # one report alone is one of unary encoding with these p and q
+            return Unary(self.domain, self.epsilon, self.p, self.q).guess()
+        return super().guess() if self.twice else self.base.guess()
+
+    @property
+    def unsupported(self) -> Fraction:
+        return self.base.unsupported
+
+    # What is lost
+
+    def loss(self) -> PrivacyLoss:
+        """What one report alone gives away: the odds of the two rounds together."""
+        if not self.twice:
+            return self.base.loss()
+        if isinstance(self.base, Unary):
+            odds = self.p * (1 - self.q) / (self.q * (1 - self.p))
+        else:
+            odds = self.p * (self.choices - 1) / (1 - self.p)
+        return PrivacyLoss(odds, proof="symmetric")
+
+    def lifetime_loss(self, values: int = 1) -> PrivacyLoss:
+        """What all reports ever give away, of a person who has had so many different values, about which those were.
+
+        Each new value, or with hashing each new bucket, is kept anew and costs the base's odds once more. When it changed
+        is not hidden: see `stream_loss`.
+        """
+        if values < 1:
+            raise InvalidParameter("A person has had at least one value.")
+        times, own = min(values, self.choices) if isinstance(self.base, LocalHashing) else values, self.base.loss()
+        odds = None if own.odds is None else own.odds**times
+        over = "all reports ever" + (f", {values} values that change at known times" if values > 1 else "")
+        return PrivacyLoss(odds, own.proof, own.protects, over=over)
+
+    def stream_loss(self, reports: int) -> PrivacyLoss:
+        """A bound for this many reports on any two histories, also such as change at different times, or one not at all.
+
+        Kept answers that differ show that a value changed, and the more reports there are, the better. Without a second
+        round two unlike reports prove it, so that nothing is promised; with one, each report adds the odds of that round.
+        """
+        if reports < 1:
+            raise InvalidParameter("A stream has at least one report.")
+        over = f"{reports} reports, values that may change at any time"
+        if not self.twice:
+            return PrivacyLoss(None, "theorem", "any two histories", over=over)
+        if isinstance(self.base, Unary):  # all bits of two kept answers may differ
+            odds = max(self.stay / self.rise, (1 - self.rise) / (1 - self.stay)) ** self.domain.size
+        else:
+            odds = self.stay / self.rise
+        return PrivacyLoss(odds**reports, "theorem", "any two histories", over=over)
+
+    # What is learned
+
+    def predict_average(self, truth: ArrayLike, n: int, rounds: int) -> Estimate:
+        """The error of the average over several collections from the same people, whose values stay the same.
+
+        The noise of the second round averages out, that of the permanent answers does not: more collections help up to a
+        point, for the analyst as for an adversary.
+        """
+        shares = self.checked_truth(truth, n)
+        if rounds < 1:
+            raise InvalidParameter("An average needs at least one collection.")
+        stay, rise, slope = float(self.stay), float(self.rise), float(self.p - self.q)
+
+        def spread(kept: float) -> float:
+            lasting = (stay - rise) ** 2 * kept * (1 - kept)
+            return lasting + (kept * stay * (1 - stay) + (1 - kept) * rise * (1 - rise)) / rounds
+
+        own, other = spread(float(self.base.p)), spread(float(self.base.q))
+        return Estimate(self.domain.labels, shares, (shares * own + (1 - shares) * other) / (n * slope**2), n)
+
+    @classmethod
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "Memoized":
+        base = mechanism_from_spec(parameters["base"])
+        assert isinstance(base, PureProtocol)
+        return cls(base, Fraction(parameters["stay"]), Fraction(parameters["rise"]))
+
+    def parameters(self) -> Mapping[str, object]:
+        return {"base": self.base.spec(), "stay": str(self.stay), "rise": str(self.rise)}
+
+
+def moved(value: Ints, stay: Fraction, size: int, coins: Coins) -> Ints:
+    """Each value as it is with probability `stay`, else one of the size - 1 others."""
+    value = value + coins.split(stay, 1, size - 1, len(value))
+    value -= size * (value >= size)
+    return value
+
+
+def _odds(once: float, epsilon: float) -> Fraction:
+    if not checked_epsilon(once) < checked_epsilon(epsilon):
+        raise InvalidParameter(
+            "The epsilon of one report must be below that of all reports ever. Where both are the same, leave the second "
+            "round out: Memoized(base)."
+        )
+    return odds_below(once)
+
+
+def _stay(p: Fraction, q: Fraction, odds: Fraction, choices: int) -> Fraction:
+    """What the second round must keep, so that both rounds together tell one of so many with these odds."""
+    return (odds / (odds + choices - 1) - q) / (p - q)

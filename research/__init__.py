@@ -1,0 +1,1 @@
+"""The laboratory: five papers made anew, experiments and contests. Never part of a wheel."""

@@ -1,0 +1,88 @@
+"""How near the audit's lower bound comes to the truth, and how often it accuses a correct client.
+
+    python -m research.experiments.audits            writes audits.md, some minutes
+    python -m research.experiments.audits --quick    prints it for a tenth of the trials and audits
+
+All coins are seeded, so that the tables can be made again, but for the times.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from time import process_time
+
+import click
+
+from deniable.audit import Audit, audit
+from deniable.core.coins import SeededCoins
+from deniable.core.domain import Domain
+from deniable.core.mechanism import PureProtocol
+from deniable.domains import Categories
+from deniable.planning import FAMILIES
+
+RESULT = Path(__file__).with_suffix(".md")
+TRIALS, AUDITS = 1_000_000, 1_000
+SIZES, EPSILONS = (16, 64), (1.0, 2.0, 4.0)
+SMALL = 8, 4_000  # values and trials of the many audits
+CONFIDENCE = 0.9999
+
+
+def audited(make: Callable[[Domain, float], PureProtocol], size: int, epsilon: float, trials: int, seed: int) -> Audit:
+    """One audit of a correct mechanism."""
+    mechanism = make(Categories(range(size)), epsilon)
+    return audit(mechanism, trials=trials, confidence=CONFIDENCE, seed=seed, coins=SeededCoins(seed))
+
+
+def bounds(trials: int) -> list[str]:
+    """The bounds in percent of the true epsilon, and the seconds of one processor that each audit took."""
+    asked = [(size, epsilon) for size in SIZES for epsilon in EPSILONS]
+    lines = [f"| mechanism | {' | '.join(f'{size} values, epsilon {eps:g}' for size, eps in asked)} | seconds, at most |"]
+    lines.append("|---|" + "--:|" * (len(asked) + 1))
+    for name, make in FAMILIES.items():
+        cells, longest = [], 0.0
+        for size, epsilon in asked:
+            start = process_time()
+            found = audited(make, size, epsilon, trials, 1)
+            longest = max(longest, process_time() - start)
+            cells.append(f"{100 * found.epsilon / epsilon:.1f}")
+        lines.append(f"| {name} | {' | '.join(cells)} | {longest:.1f} |")
+    return lines
+
+
+def accusations(audits: int) -> tuple[int, int]:
+    """How many of so many correct clients were accused: all mechanisms in turn, with epsilon 0.5, 1 and 2."""
+    size, trials = SMALL
+    makers, epsilons, accused = list(FAMILIES.values()), (0.5, 1.0, 2.0), 0
+    for turn in range(audits):
+        make, epsilon = makers[turn % len(makers)], epsilons[turn // len(makers) % len(epsilons)]
+        accused += not audited(make, size, epsilon, trials, 1_000 + turn).consistent
+    return accused, audits
+
+
+def page(trials: int, audits: int) -> str:
+    """The whole result."""
+    accused, of = accusations(audits)
+    return "\n".join(
+        [
+            f"Lower bounds in percent of the true epsilon, {trials:,} trials, {100 * CONFIDENCE:g} % confidence:",
+            "",
+            *bounds(trials),
+            "",
+            f"Correct clients accused at {100 * CONFIDENCE:g} % confidence, {SMALL[1]:,} trials each: {accused} of {of:,}.",
+            "",
+        ]
+    )
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="A tenth of the trials and audits, printed and not written.")
+def main(quick: bool) -> None:
+    """Measure how near the bounds come, and how often a correct client is accused."""
+    if quick:
+        click.echo(page(TRIALS // 10, AUDITS // 10))
+    else:
+        RESULT.write_text(page(TRIALS, AUDITS), encoding="utf-8")
+        click.echo(f"written: {RESULT.name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+"""Fig. 14: flip probabilities against the number of bits, other features and budgets."""
+
+from typing import TYPE_CHECKING
+
+from research.papers.bitrand import elastic
+from research.papers.data import Data
+from research.papers.figure import ALL, Figure, Pace, Result
+
+if TYPE_CHECKING:
+    from matplotlib import figure as pictures
+
+FIGURE = Figure(
+    "bitrand/fig14", "BitRand", "flip probabilities against the number of bits, other features and budgets", seconds=0.2
+)
+FEATURES, BITS, EPSILONS = (10, 100, 1000, 10_000), (5, 10, 20, 100, 1000), (0.1, 1.0, 2.0)
+
+
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
+    """Formulas of the paper at its alpha, and the loss of all bits together."""
+    rows = elastic.table(FEATURES, BITS, EPSILONS, "bits")
+    return Result(elastic.COLUMNS, rows, elastic.bit_checks(rows, EPSILONS), ("no data needed",))
+
+
+def plot(result: Result) -> "pictures.Figure":
+    """The bits that the paper shows."""
+    return elastic.drawn(result, "bits")

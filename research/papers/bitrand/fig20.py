@@ -1,0 +1,23 @@
+"""Fig. 20: area under the curve where gradients are randomized."""
+
+from typing import TYPE_CHECKING
+
+from research.papers.bitrand import claims, training
+from research.papers.data import Data
+from research.papers.figure import ALL, Figure, Pace, Result
+
+if TYPE_CHECKING:
+    from matplotlib import figure as pictures
+
+FIGURE = Figure("bitrand/fig20", "BitRand", "area under the curve where gradients are randomized", seconds=60, minutes=10)
+MEASURE = "AUC %"
+
+
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
+    """All lines of the paper and ours, in federated rounds, several times."""
+    return claims.on_inputs(training.study(quick, seed, data, pace), "gradients", MEASURE, pace)
+
+
+def plot(result: Result) -> "pictures.Figure":
+    """One panel for each set."""
+    return training.drawn(result, MEASURE)

@@ -1,0 +1,24 @@
+"""Fig. 4: flip probabilities of the bits at epsilon 1."""
+
+from typing import TYPE_CHECKING
+
+from research.papers.bitrand import bits
+from research.papers.data import Data
+from research.papers.figure import ALL, Figure, Pace, Result
+
+if TYPE_CHECKING:
+    from matplotlib import figure as pictures
+
+FIGURE = Figure("bitrand/fig4", "BitRand", "flip probabilities of the bits at epsilon 1", seconds=0.1)
+EPSILONS = (1.0,)
+
+
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
+    """Formulas of the paper at its alpha, with 1,000 features of 10 bits."""
+    rows = bits.table(EPSILONS)
+    return Result(bits.COLUMNS, rows, tuple(bits.flip_checks(rows, EPSILONS)), bits.NOTES)
+
+
+def plot(result: Result) -> "pictures.Figure":
+    """Flips of each bit, and their mean over the first ones."""
+    return bits.drawn(result, ("flip probability", "mean of the first bits"))

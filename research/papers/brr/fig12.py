@@ -1,0 +1,93 @@
+"""Fig. 12: how long the server takes to make the tables and release places."""
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable import Bipartite, Staircase
+from deniable.domains import Points
+from deniable.mechanisms.releases.release import Release
+from research.papers import style
+from research.papers.brr.regions import COUNTS, Regions, divided
+from research.papers.data import Data
+from research.papers.figure import ABOUT, ALL, Figure, Pace, Result, claimed, coins_for
+
+if TYPE_CHECKING:
+    from matplotlib import figure as pictures
+
+FIGURE = Figure("brr/fig12", "BRR", "run-time against the share of places", seconds=2)
+COLUMNS = ("data", "users %", "mechanism", "released", "seconds")
+EPSILON, SHARES, FEW = 1.0, tuple(range(10, 101, 10)), (10, 40, 70, 100)
+STATED, EACH, USERS = 4.0, 0.03, 100  # seconds for bipartite response on 3,000 places, and for a user; users that are timed
+
+
+def made(name: str, domain: Points) -> Release:
+    """The mechanism, from nothing but the places."""
+    if name == "L-SRR, equal rings":
+        return Staircase(domain, EPSILON)
+    return Bipartite(domain, EPSILON, near=1 if name == "direct" else 0)
+
+
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
+    """Tables for all regions, and a release for the share of users: processor time of one core."""
+    rows, notes = [], []
+    for name in COUNTS:
+        found = divided(data, name, seed, min(1.0, pace.share))
+        notes.append(found.places.note)
+        users = coins_for(seed, "users", name).below(1 << 40, len(found.region))
+        for share in pace.over(FEW if quick else SHARES):
+            chosen = np.zeros(len(users), np.bool_)
+            chosen[np.argsort(users)[: round(share / 100 * len(users))]] = True
+            for each in ("direct", "bipartite", "L-SRR, equal rings"):
+                coins, released, start = coins_for(seed, name, share, each), 0, time.process_time()
+                for number in range(len(found.sizes)):
+                    members = found.members(number)
+                    own = np.flatnonzero(chosen[members])
+                    if len(own):
+                        mechanism = made(each, Points(found.places.points[members], "haversine"))
+                        released += len(mechanism.released(mechanism.perturb(own, coins)))
+                rows.append((name, share, each, released, time.process_time() - start))
+    table = Result(COLUMNS, rows, (claimed("", True, ""),), measured=("seconds",))
+    seconds = {each: table.numbers("seconds", mechanism=each) for each in ("direct", "bipartite", "L-SRR, equal rings")}
+    largest = float(table.numbers("seconds", data="FourSquare", mechanism="bipartite").max())
+    everywhere = {each: float(found.sum()) for each, found in seconds.items()}
+    times = ", ".join(f"{each} {found:.2g}" for each, found in everywhere.items())
+    user = per_user(divided(data, "FourSquare", seed, min(1.0, pace.share)), seed)
+    checks = (
+        claimed(
+            "direct response takes no more than bipartite response in all, within a tenth",
+            everywhere["direct"] <= (1 + ABOUT) * everywhere["bipartite"],
+            f"seconds in all are {times} here",
+        ),
+        claimed(
+            "L-SRR takes more than bipartite response in all",
+            everywhere["L-SRR, equal rings"] > everywhere["bipartite"],
+            f"seconds in all are {times} here",
+        ),
+        claimed(
+            f"bipartite response takes at most {STATED:g} seconds for 3,000 places",
+            largest <= STATED,
+            f"it takes {largest:.2g} here",
+        ),
+        claimed(f"a user takes at most {EACH:g} seconds", user <= EACH, f"one takes {user:.2g} seconds here"),
+    )
+    return Result(COLUMNS, rows, checks, (*notes, "times are of this machine, and not in the CSV"), ("seconds",))
+
+
+def per_user(found: Regions, seed: int) -> float:
+    """The processor time of one release on a device that has the table of its region."""
+    own = made("bipartite", Points(found.places.points[found.members(0)], "haversine"))
+    coins = coins_for(seed, "user")
+    own.perturb(np.array([0]), coins)
+    start = time.process_time()
+    for user in range(USERS):
+        own.perturb(np.array([user % own.domain.size]), coins)
+    return (time.process_time() - start) / USERS
+
+
+def plot(result: Result) -> "pictures.Figure":
+    """One panel for each set."""
+    return style.panels(
+        result, "users %", "seconds", "mechanism", "data", log="y", units=("users, % of the places", "seconds of one core")
+    )

@@ -1,0 +1,22 @@
+"""Fig. 3: time of a message against epsilon."""
+
+from typing import TYPE_CHECKING
+
+from research.papers.compressed import drawing, sweep
+from research.papers.data import Data
+from research.papers.figure import ALL, Figure, Pace, Result
+
+if TYPE_CHECKING:
+    from matplotlib import figure as pictures
+
+FIGURE = Figure("compressed/fig3", "Compressed RR", "time of a message against epsilon", seconds=14, minutes=0.5)
+
+
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
+    """Messages of some people on ratings."""
+    return sweep.times_result("epsilon", sweep.BUDGETS, quick, seed, data, pace)
+
+
+def plot(result: Result) -> "pictures.Figure":
+    """Quartiles over people."""
+    return drawing.by_setting(result, "epsilon", "milliseconds", "milliseconds")

@@ -1,0 +1,31 @@
+"""Fig. 9: bits and time of a message against the number of friends."""
+
+from typing import TYPE_CHECKING
+
+from research.papers.compressed import drawing, messages
+from research.papers.data import Data
+from research.papers.figure import ALL, Check, Figure, Pace, Result
+from research.papers.lists import friends
+
+if TYPE_CHECKING:
+    from matplotlib import figure as pictures
+
+FIGURE = Figure(
+    "compressed/fig9", "Compressed RR", "bits and time of a message against the number of friends", seconds=5, minutes=0.3
+)
+
+
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
+    """Messages of some people, at epsilon 1 for one differing coordinate."""
+    count = pace.times(quick, 150, 1000)
+    return messages.size_result(friends(data, seed), count, seed, pace, pace.times(quick, 30, 100), own)
+
+
+def own(cost: messages.Cost) -> list[Check]:
+    """Nothing that the other figures do not have."""
+    return []
+
+
+def plot(result: Result) -> "pictures.Figure":
+    """Bits and times."""
+    return drawing.by_size(result)

@@ -1,0 +1,167 @@
+"""The pages of the documentation on the papers, written from results: pictures, verdicts, numbers, errata, improvements."""
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from research.papers.catalog import FIGURES, NAMES, load, papers
+from research.papers.errata import Paper
+from research.papers.figure import Result, result_from
+
+if TYPE_CHECKING:
+    from matplotlib import figure as pictures
+
+PICTURES, COLOURS, DPI = "pictures", 64, 100
+FEW = 16  # rows of a table that is shown whole
+COMMAND = "deniable reproduce --all --data DIR"
+PAGES = "deniable reproduce --pages docs"
+
+
+def write(folder: Path, results: Mapping[str, Result]) -> list[Path]:
+    """All pages and pictures."""
+    (folder / PICTURES).mkdir(parents=True, exist_ok=True)
+    written = [folder / "papers.md"]
+    written[0].write_text(overview(results), encoding="utf-8")
+    for paper in papers():
+        page = folder / f"paper-{paper.folder}.md"
+        page.write_text(whole(paper, results), encoding="utf-8")
+        written.append(page)
+    for name, result in results.items():
+        written.append(folder / PICTURES / f"{name.replace('/', '-')}.png")
+        save_small(load(name).plot(result), written[-1])
+    return written
+
+
+def kept_results(folder: Path) -> dict[str, Result]:
+    """The results that `deniable reproduce` kept in a folder."""
+    found = {name: folder / f"{name.replace('/', '-')}.json" for name in FIGURES}
+    return {name: result_from(path.read_text(encoding="utf-8")) for name, path in found.items() if path.is_file()}
+
+
+def save_small(picture: "pictures.Figure", path: Path) -> None:
+    """A picture with few colours: a few kilobytes, and the same for the same result."""
+    from PIL import Image
+
+    full = io.BytesIO()
+    picture.savefig(full, format="png", dpi=DPI)
+    full.seek(0)
+    with Image.open(full) as drawn:
+        drawn.convert("RGB").quantize(COLOURS).save(path, format="PNG", optimize=True)
+
+
+def overview(results: Mapping[str, Result]) -> str:
+    """What there is, and how it stands."""
+    lines = [
+        "# The papers, made anew",
+        "",
+        "Five papers stand behind this library. Their figures and "
+        "tables are made anew here by what runs here, and compared with",
+        "what the papers say, statement by statement. The line under "
+        "each figure is worked out from its numbers: *reproduced*, or",
+        "*differs* and why, naming the erratum, the missing data or the unfair baseline.",
+        "",
+        "    $ deniable reproduce --all",
+        "",
+        "makes them all in some minutes, as pictures and CSV files "
+        "in `results/`; `deniable reproduce brr/fig5` makes one, and",
+        "`deniable reproduce` alone lists them. Real data come from "
+        "`--data DIR`; without it, generated data of the same shape stand",
+        "in, and the result says so. These pages were written by",
+        "",
+        f"    $ {COMMAND}",
+        f"    $ {PAGES}",
+        "",
+        "| paper | figures and tables | reproduced | statements that hold | numbers in the text | errata |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    for paper in papers():
+        own = [result for name, result in results.items() if name.startswith(f"{paper.folder}/")]
+        checks = [check for result in own for check in result.checks]
+        matched = sum(not stated.erratum for stated in paper.stated)
+        lines.append(
+            f"| [{paper.name}](paper-{paper.folder}.md) | {len(own)} | {sum(result.reproduced for result in own)} | "
+            f"{sum(check.holds for check in checks)} of {len(checks)} | {matched} of {len(paper.stated)} matched | "
+            f"{len(paper.errata)} |"
+        )
+    lines += [
+        "",
+        "A figure counts as reproduced only if every statement about it holds: those of the text, and each number of a",
+        "table. What does not hold is a promise of privacy that is not kept, an optimum that is none, or a number that",
+        "comes out differently. A reason after *because* was computed too, by a counterexample or with the paper's fault",
+        "put back in; one after *perhaps because* was not. [Claims of papers](claims.md) has the broken promises in one",
+        "table, certified.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def whole(paper: Paper, results: Mapping[str, Result]) -> str:
+    """The page of one paper."""
+    lines = [f"# {paper.name}", "", f"{paper.title}.", "", "[All papers](papers.md)", ""]
+    lines += ["## What is better here", "", *(f"- {line}" for line in paper.improved), "", "## Figures and tables", ""]
+    for short in NAMES[paper.folder]:
+        name = f"{paper.folder}/{short}"
+        if name in results:
+            lines += section(name, results[name])
+    return "\n".join([*lines, *numbers(paper), *errata(paper)])
+
+
+def section(name: str, result: Result) -> list[str]:
+    """One figure."""
+    figure = load(name).figure
+    lines = [f"### {figure.name}: {figure.what}", "", f"![{figure.what}]({PICTURES}/{name.replace('/', '-')}.png)", ""]
+    if len(result.rows) <= FEW:
+        kept = [place for place, column in enumerate(result.columns) if column not in result.measured]
+        lines += ["| " + " | ".join(result.columns[place] for place in kept) + " |", "|" + "---|" * len(kept)]
+        for row in result.rows:
+            cells = (f"{row[place]:.4g}" if isinstance(row[place], float) else str(row[place]) for place in kept)
+            lines.append("| " + " | ".join(cells) + " |")
+        lines.append("")
+    for check in result.checks:
+        lines.append(f"- {'holds' if check.holds else '**does not hold**'}: {check.line.replace(' does not hold here', '')}")
+    lines += [f"- better here: {line}" for line in result.improved]
+    lines += ["", *(f"*Data.* {note}." for note in result.notes), ""]
+    short = "reproduced" if result.reproduced else "differs"
+    held = sum(check.holds for check in result.checks)
+    return [*lines, f"**{short}**: {held} of {len(result.checks)} statements hold.", ""]
+
+
+def numbers(paper: Paper) -> list[str]:
+    """The numbers that the text states, beside ours."""
+    lines = ["## Numbers in the text", "", "| where | what | printed | here | |", "|---|---|--:|--:|---|"]
+    for stated in paper.stated:
+        status = f"erratum {stated.erratum}" if stated.erratum else "matched"
+        lines.append(f"| {stated.place} | {stated.what} | {stated.printed} | {stated.ours():.5g} | {status} |")
+    return [*lines, ""]
+
+
+def errata(paper: Paper) -> list[str]:
+    """The errata: all in one table, then each with its counterexample."""
+    lines = ["## Errata", "", "| | claim | truth |", "|---|---|---|"]
+    lines += [f"| {each.code} | {_cell(each.claim)} | {_cell(each.truth)} |" for each in paper.errata]
+    lines += [
+        "",
+        "Each with a counterexample; the tests run them.",
+        "",
+        "```python",
+        ">>> import deniable as dn",
+        "",
+        "```",
+        "",
+    ]
+    for each in paper.errata:
+        lines += [
+            f"**{each.code}.** {each.claim} {each.truth}",
+            "",
+            "```python",
+            *each.example.strip().split("\n"),
+            "",
+            "```",
+            "",
+        ]
+    return lines
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -1,0 +1,75 @@
+"""Fig. 1: error and message length as the number of sensitive answers grows."""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from research.papers import style
+from research.papers.data import Data
+from research.papers.figure import ALL, Figure, Pace, Result, claimed
+from research.papers.uldp.mechanisms import best_buckets, hashed_epsilon, sized, stated_error, total
+
+if TYPE_CHECKING:
+    from matplotlib import figure as pictures
+
+FIGURE = Figure(
+    "uldp/fig1", "ULDP", "error and bits of a report against the number of sensitive answers", seconds=1, minutes=0.1
+)
+COLUMNS = ("sensitive answers", "mechanism", "n x MSE", "bits of a report", "true epsilon")
+EPSILON, SHARE, ANSWERS, SIZES = 2.0, 0.5, 1000, (10, 25, 50, 100, 200, 400, 800)
+NAMES = ("uRR", "uRAP", "uHR", "uLH", "uSS lean", "block design")
+
+
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
+    """Exact errors and the lengths of the reports that are really sent."""
+    rows = []
+    for size in pace.over(SIZES):
+        for name in NAMES:
+            made = sized(name, size, EPSILON, SHARE, ANSWERS - size)
+            error = stated_error(name, size, EPSILON, SHARE) if name in ("uRR", "uRAP", "uLH") else total(made, SHARE)
+            cost = hashed_epsilon(size, EPSILON, SHARE) if name == "uLH" else made.loss().epsilon()
+            rows.append((size, name, error, made.layout.bits, cost))
+    table = Result(COLUMNS, rows, (claimed("", True, ""),))
+    growth = {
+        name: table.numbers("n x MSE", mechanism=name)[-1] / table.numbers("n x MSE", mechanism=name)[0] for name in NAMES
+    }
+    bits = {name: table.numbers("bits of a report", mechanism=name) for name in NAMES}
+    true = table.numbers("true epsilon", mechanism="uLH")
+    fastest = max(growth, key=lambda name: growth[name])
+    steps = np.diff(bits["uRAP"]) / np.diff(SIZES)
+    shorter = [name for name in ("uRR", "uRAP", "uHR") if (bits[name] < bits["uLH"]).any()]
+    bare = math.log2(best_buckets(SIZES[-1], EPSILON, SHARE) + ANSWERS - SIZES[-1])
+    checks = (
+        claimed("uRR's error grows fastest", fastest == "uRR", f"that of {fastest} does"),
+        claimed(
+            "the bits of uRAP grow with every sensitive answer, by one",
+            bool((np.abs(steps - 1) < 0.5).all()),
+            f"they grow by {steps.min():.2f} to {steps.max():.2f}",
+        ),
+        claimed(
+            "uLH costs fewer bits than all earlier mechanisms",
+            not shorter,
+            f"{' and '.join(shorter)} takes fewer: a report must name its hash function too, without which it would have "
+            f"{bare:.1f} bits for {SIZES[-1]} sensitive answers and not {bits['uLH'][-1]:g} (erratum ULDP E7)",
+        ),
+        claimed(
+            f"uLH keeps epsilon {EPSILON:g}",
+            true.max() <= EPSILON * (1 + 1e-9),
+            f"its z is worked out for the average hash function and costs up to {true.max():.3g} (erratum ULDP E1)",
+        ),
+    )
+    notes = (f"{ANSWERS} answers, open share {SHARE:g}, epsilon {EPSILON:g}: the paper does not state them",)
+    return Result(COLUMNS, rows, checks, notes)
+
+
+def plot(result: Result) -> "pictures.Figure":
+    """Both parts side by side."""
+    figure, axes = style.blank(1, 2)
+    for number, name in enumerate(NAMES):
+        look = {"color": style.COLOURS[number], "marker": style.MARKERS[number], "label": name}
+        for chart, column in zip(axes, ("n x MSE", "bits of a report"), strict=True):
+            chart.plot(result.numbers("sensitive answers", mechanism=name), result.numbers(column, mechanism=name), **look)
+            chart.set(xlabel="sensitive answers", ylabel=column, xscale="log", yscale="log")
+    style.legend(figure)
+    return figure

@@ -1,0 +1,96 @@
+"""Fig. 6: the error when the open share comes from a pilot, beside that when it is known."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable import SubsetSelection
+from deniable.domains import Categories
+from deniable.wrappers.pilot import Pilot
+from research.papers import style
+from research.papers.data import Data
+from research.papers.figure import ALL, Figure, Pace, Result, claimed, coins_for, near
+from research.papers.histograms import STATED, Histogram, histogram
+from research.papers.uldp.collect import collector
+from research.papers.uldp.mechanisms import EPSILONS, FAMILIES, FEW
+from research.papers.uldp.pilot import PILOT, divided, published_pilot, shown_share
+
+if TYPE_CHECKING:
+    from matplotlib import figure as pictures
+
+FIGURE = Figure("uldp/fig6", "ULDP", "error with an open share from a pilot, and with the true one", seconds=13, minutes=20)
+COLUMNS = ("data", "epsilon", "mechanism", "n x MSE, pilot", "standard error", "n x MSE, known")
+PEOPLE = 20_000, 200_000
+OURS = "uSS lean, merged"
+
+
+def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
+    """The paper discards the pilot's answers; ours are kept."""
+    rows, notes = [], []
+    people, repeats = pace.times(quick, *PEOPLE), pace.times(quick, 5, 50)
+    for name in pace.over(list(STATED)):
+        held = histogram(data, name, seed)
+        notes.append(held.note)
+        truth = held.scaled(people) / held.scaled(people).sum()
+        share = 1 - float(truth[list(held.sensitive)].sum())
+        for epsilon in FEW if quick else EPSILONS:
+            for each in (*FAMILIES, OURS):
+                step = merged if each == OURS else discarded
+                errors = np.array([step(held, each, epsilon, people, seed, number) for number in range(repeats)])
+                known = collector("uSS lean" if each == OURS else each, len(truth), held.sensitive, epsilon, share)
+                spread = float(errors.std(ddof=1) / np.sqrt(repeats)) if repeats > 1 else 0.0
+                rows.append((name, epsilon, each, float(errors.mean()), spread, float(known.noise(truth).sum())))
+    table = Result(COLUMNS, rows, (claimed("", True, ""),))
+    extra = {each: over_known(table, each) for each in (*FAMILIES, OURS)}
+    lost = 1 / (1 - PILOT)
+    checks = tuple(
+        near(
+            f"{each}: error with a pilot over that with the true share, on average",
+            "1",
+            extra[each][0],
+            f"a twentieth of the answers is discarded, a factor of {lost:.3f} alone, and the pilot misses the share",
+            extra[each][1],
+            sure=False,
+        )
+        for each in FAMILIES
+    )
+    better = (
+        f"a pilot whose answers are kept: {extra[OURS][0]:.3f} +- {extra[OURS][1]:.3f} times the error with the true share",
+    )
+    return Result(COLUMNS, rows, checks, tuple(notes), improved=better)
+
+
+def over_known(table: Result, name: str) -> tuple[float, float]:
+    """The mean factor by which not knowing the share costs, and its standard error."""
+    known = table.numbers("n x MSE, known", mechanism=name)
+    factors = table.numbers("n x MSE, pilot", mechanism=name) / known
+    spread = table.numbers("standard error", mechanism=name) / known
+    return float(factors.mean()), float(np.sqrt((spread**2).sum()) / len(factors))
+
+
+def discarded(held: Histogram, name: str, epsilon: float, people: int, seed: int, number: int) -> float:
+    """n times the total error of the last 95 %, asked as the first 5 % suggest; n counts all."""
+    counts, what = held.scaled(people), (held.name, name, epsilon, number)
+    first, rest = divided(counts, seed, *what)
+    share = shown_share(published_pilot(held, name, epsilon), first, seed, *what)
+    made = collector(name, len(counts), held.sensitive, epsilon, round(share, 4))
+    found = made.collect(rest, seed, "rest", *what).shares
+    return float(counts.sum() * ((found - rest / rest.sum()) ** 2).sum())  # about the people who were asked
+
+
+def merged(held: Histogram, name: str, epsilon: float, people: int, seed: int, number: int) -> float:
+    """The same with our pilot, whose answers count."""
+    counts, coins = held.scaled(people), coins_for(seed, "merged", held.name, epsilon, number)
+    first, rest = (
+        np.repeat(np.arange(len(counts)), part) for part in divided(counts, seed, held.name, name, epsilon, number)
+    )
+    pilot = Pilot(SubsetSelection, Categories(range(len(counts))), list(held.sensitive), epsilon)
+    early = pilot.first.tally(pilot.first.perturb(first, coins))
+    second = pilot.rest(early)
+    found = pilot.estimate(early, second.tally(second.perturb(rest, coins))).values
+    return float(counts.sum() * ((found - counts / counts.sum()) ** 2).sum())
+
+
+def plot(result: Result) -> "pictures.Figure":
+    """One panel for each data set."""
+    return style.panels(result, "epsilon", "n x MSE, pilot", "mechanism", "data", "standard error", log="y")

@@ -1,0 +1,36 @@
+"""Collaborative sampling: the open share from the first twentieth of the people, and what comes of using it."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from research.papers.figure import random_for
+from research.papers.histograms import Histogram
+from research.papers.uldp.collect import Collector, collector
+
+Ints = NDArray[np.int64]
+
+PILOT = 0.05
+
+
+def published_pilot(held: Histogram, name: str, epsilon: float) -> Collector:
+    """The mechanism for the first people, with the paper's start: an open share of 0."""
+    return collector(name, len(held.people), held.sensitive, epsilon, 0.0)
+
+
+def expected_error(told: float, share: float, people: int) -> float:
+    """The mean of |found - true| / true for a share found from so many people, each told with this probability."""
+    spread = np.sqrt(share * (1 - told) / (people * told) + share * (1 - share) / people)
+    return float(spread * np.sqrt(2 / np.pi) / share)
+
+
+def divided(counts: Ints, seed: int, *what: object) -> tuple[Ints, Ints]:
+    """How many people of each answer are among a random twentieth, and among the others."""
+    random, size = random_for(seed, "pilot", *what), round(PILOT * int(counts.sum()))
+    first = random.multivariate_hypergeometric(counts, size, method="marginals")
+    return first, counts - first
+
+
+def shown_share(made: Collector, first: Ints, seed: int, *what: object) -> float:
+    """The open share that the first people show."""
+    telling = made.collect(first, seed, "shown", *what).telling
+    return float(np.clip(telling / (first.sum() * made.told_share), 0, 1))

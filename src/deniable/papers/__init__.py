@@ -1,7 +1,0 @@
-"""The figures and tables of five papers, made anew: one folder for each paper, one file for each figure."""
-
-from deniable.papers.catalog import FIGURES, Loaded, load, missing
-from deniable.papers.data import Data
-from deniable.papers.figure import Check, Figure, Pace, Result
-
-__all__ = ["FIGURES", "Check", "Data", "Figure", "Loaded", "Pace", "Result", "load", "missing"]

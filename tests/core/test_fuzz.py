@@ -1,0 +1,25 @@
+"""Decoders under hostile bytes, each in a process of its own: they refuse, and nothing else happens (see fuzz.py)."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests import ROOT
+from tests.decoders import DECODERS
+from tests.fuzz import NAMES
+
+INPUTS = 20_000
+
+
+def test_every_decoder_is_fed() -> None:
+    assert tuple(DECODERS) == NAMES
+
+
+@pytest.mark.needs("atheris")
+@pytest.mark.parametrize("name", NAMES)
+def test_hostile_bytes_are_refused(name: str) -> None:
+    command = [sys.executable, "-m", "tests.fuzz", name, str(INPUTS), "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, cwd=ROOT)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert f"Done {INPUTS} runs" in done.stderr

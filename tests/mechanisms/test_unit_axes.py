@@ -1,0 +1,93 @@
+"""Axes of a public random rotation: the sums that the estimate rests on, the law, and that it comes back."""
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.mechanisms.vectors.unit_axes import _hadamard, _signs, largest_sums
+
+
+def test_sums_of_the_largest() -> None:
+    """Against 4,000 directions of 64 numbers; six standard errors: a false alarm once in 5e8."""
+    drawn = np.abs(np.random.default_rng(1).normal(size=(4000, 64)))
+    drawn = -np.sort(-drawn / np.linalg.norm(drawn, axis=1, keepdims=True), axis=1)
+    for near in (1, 2, 9, 40, 62):
+        for power, found in zip((1, 2), largest_sums(64, near), strict=True):
+            sums = (drawn[:, :near] ** power).sum(axis=1)
+            assert abs(sums.mean() - found) < 6 * sums.std() / 4000**0.5
+    # The larger of two coordinates of a direction on the circle has the mean 2 sqrt(2) / pi.
+    assert largest_sums(2, 1)[0] == pytest.approx(2 * 2**0.5 / np.pi, rel=1e-4)
+
+
+def test_a_rotation_keeps_lengths_and_is_undone() -> None:
+    rows = np.random.default_rng(2).normal(size=(5, 128))
+    turned = _hadamard(rows.copy())
+    np.testing.assert_allclose(np.linalg.norm(turned, axis=1), np.linalg.norm(rows, axis=1))
+    np.testing.assert_allclose(_hadamard(turned.copy()), rows)
+    signs = _signs(np.arange(5), 128)
+    assert signs.shape == (5, 3, 128) and set(np.unique(signs)) == {-1, 1}
+    assert abs(signs.mean()) < 6 / signs.size**0.5  # a false alarm once in 5e8
+
+
+def test_every_direction_is_named_by_some_rank_and_none_twice() -> None:
+    mechanism = dn.UnitAxes(dn.UnitVectors(3), 1.0, 1)
+    ranks = np.arange(mechanism.codes)
+    vectors, seeds = np.tile([0.6, 0.0, 0.8], (len(ranks), 1)), np.full(len(ranks), 77)
+    named = mechanism.ranked(vectors, seeds, ranks)
+    assert sorted(named.tolist()) == ranks.tolist()
+    nearness = (mechanism.told(seeds, named) * vectors).sum(axis=1)
+    assert (np.diff(nearness) < 1e-6).all()
+
+
+@pytest.mark.parametrize(("d", "epsilon", "vector"), [(2, 3.0, "axis"), (90, 6.0, "axis"), (90, 18.0, "even")])
+def test_unbiased_and_as_far_off_as_predicted(d: int, epsilon: float, vector: str) -> None:
+    """Fixed coins; within six standard errors, which chance exceeds once in 5e8. Axes are the worst for few turns."""
+    mechanism = dn.UnitAxes(dn.UnitVectors(d), epsilon)
+    vectors = np.tile(np.eye(d)[0] if vector == "axis" else np.full(d, d**-0.5), (4000, 1))
+    reports = mechanism.perturb(vectors, dn.SeededCoins(1))
+    tally = mechanism.tally(mechanism.unpack(mechanism.pack(reports)))
+    assert tally == mechanism.tally(reports[:9]) + mechanism.tally(reports[9:])
+    off = mechanism.estimate(tally).values - vectors[0]
+    spread = (mechanism.error / d / 4000) ** 0.5
+    assert (np.abs(off) < 6 * d**0.5 * spread).all() and abs(off @ vectors[0]) < 6 * d**0.5 * spread
+    told = [mechanism.estimate(mechanism.tally(reports[i : i + 1])).values for i in range(1000)]
+    measured = ((np.array(told) - vectors[:1000]) ** 2).sum(axis=1)
+    assert abs(measured.mean() - mechanism.error) < 6 * measured.std() / 1000**0.5
+
+
+def test_the_code_has_two_levels_whatever_the_seed() -> None:
+    mechanism = dn.UnitAxes(dn.UnitVectors(3), 1.0, 1)
+    law = dn.law(mechanism, 1, coins=dn.EveryCoin(2))
+    odds, near = mechanism.odds, mechanism.near
+    assert sorted({chance * 2 * (near * odds + mechanism.codes - near) for _, chance in law.items()}) == [1, odds]
+    for made in (mechanism, dn.UnitAxes(dn.UnitVectors(384), 12.0)):
+        certificate = dn.certify(made)
+        assert certificate.holds and certificate.loss.odds == made.loss().odds
+
+
+def test_a_favoured_set_of_another_size_is_found_out() -> None:
+    class Wider(dn.UnitAxes):
+        def ranked(self, truth, seed, choice):  # type: ignore[no-untyped-def]
+            return dn.UnitAxes.ranked(self, truth, seed, np.where(truth[:, 0] > 0.5, choice // 2, choice))
+
+    wider: dn.Mechanism = Wider(dn.UnitVectors(3), 1.0, 1)
+    assert not dn.certify(wider, "symmetric").holds
+
+
+def test_better_than_few_directions_where_the_budget_is_large() -> None:
+    domain = dn.UnitVectors(384)
+    for epsilon, ratio in ((1.0, 1.01), (4.0, 0.98), (16.0, 0.86), (64.0, 0.82)):
+        assert dn.UnitAxes(domain, epsilon).error / dn.UnitCodes(domain, epsilon).error < ratio
+
+
+def test_it_comes_back_and_refuses_what_makes_no_sense() -> None:
+    mechanism = dn.UnitAxes(dn.UnitVectors(300), 20.0)
+    assert dn.mechanism_from_json(mechanism.to_json()) == mechanism and mechanism.codes == 1024
+    for make in (
+        lambda: dn.UnitAxes(dn.Features(2, -1, 1), 1.0),  # type: ignore[arg-type]
+        lambda: dn.UnitAxes(dn.UnitVectors(3), 1.0, codes=100),
+        lambda: dn.UnitAxes(dn.UnitVectors(3), 1.0, 1, 256),
+        lambda: dn.UnitAxes(dn.UnitVectors(3), 1.0, 99),
+    ):
+        with pytest.raises(dn.InvalidParameter):
+            make()  # type: ignore[no-untyped-call]
