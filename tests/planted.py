@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deniable as dn
+from deniable.arrays import Ints
 from deniable.core.bits import PackedBits
-
-Ints = NDArray[np.int64]
 
 SIZE, CLAIMED = 12, 1.0
 QUESTION = dn.Categories(range(SIZE))

@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Bytes
 from deniable.core.coins import SeededCoins, StreamCoins
-
-Bytes = NDArray[np.uint8]
 
 
 class GivenCoins(StreamCoins):

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
 import deniable as dn
+from deniable.arrays import Floats
 from deniable.mechanisms.algebra.mean_formulas import gaussian_scale
 
 RESULT = Path(__file__).with_suffix(".md")
@@ -24,7 +24,6 @@ TYPICAL = 0.05  # 1 / sqrt(384): what is known beforehand of the size of a coord
 COLLECTIONS = 3
 DELTA = 1e-6
 
-Floats = NDArray[np.float64]
 Estimator = Callable[[Floats, float, dn.Coins], Floats | None]
 
 

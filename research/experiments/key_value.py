@@ -14,16 +14,14 @@ from pathlib import Path
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import PCKVDirect, PCKVUnary
+from deniable.arrays import Floats
 from deniable.core.coins import SeededCoins
 from deniable.domains import KeyValue, Pairs
 from deniable.files.links import read_links
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
 from deniable.planning import plan
-
-Floats = NDArray[np.float64]
 
 RESULT = Path(__file__).with_suffix(".md")
 RUNS, QUICK, TOP, FILMS = 400, 40, 20, 100

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 import deniable as dn
 import deniable_learn as learning
+from deniable.arrays import Floats, Ints
 from deniable_learn import PrivateMeansClassifier, PrivateSGDClassifier
 from deniable_learn.means import unit
 from deniable_learn.network import Network, trained
@@ -31,8 +32,6 @@ CELLS = 7
 CLASSES = tuple(range(10))
 SAYS = {epsilon: f"{more} % better than Laplace" for epsilon, more in ((0.3, 28), (0.5, 21), (0.7, 12))}
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Images = tuple[Floats, Ints, Floats, Ints]
 
 

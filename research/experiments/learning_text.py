@@ -17,10 +17,10 @@ from typing import Any
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
 import deniable as dn
 import deniable_learn as learning
+from deniable.arrays import Floats, Ints
 from deniable_learn.guarantee import Guarantee, together
 from research.contest import Contest, Entrant, Standings, Trial
 
@@ -30,8 +30,6 @@ REPEATS, ROUNDS, REACH, BITS, PENALTY = 10, 40, 0.3, 10, 1e-4
 FEW = 4  # trainings where all of 1 to 10 are claimed, at most: intervals are narrow there
 BLOCK = 8  # coordinates that are randomized together where all of them are told: no mechanism takes an epsilon above 100
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Maker = Callable[[int, float], dn.Mechanism]
 
 

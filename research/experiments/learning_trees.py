@@ -15,17 +15,14 @@ from typing import Any
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
 import deniable as dn
+from deniable.arrays import Floats, Ints
 from deniable_learn import PrivateGBDTRegressor
 from deniable_learn.learner import root_mean_square
 from deniable_learn.tree import grow
 from research.contest import Contest, Entrant, Trial
 from research.experiments.learning_data import Table, made_up, options, run_all, sampled, table
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 TREES = 40  # of the boosting without noise
 RESULT = Path(__file__).with_suffix(".md")

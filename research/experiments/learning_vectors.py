@@ -13,21 +13,15 @@ from pathlib import Path
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
 import deniable as dn
 import deniable_learn as learning
-from deniable_learn import (
-    Contest,
-    Entrant,
-    PrivateMeansClassifier,
-    PrivateVectorClassifier,
-    Trial,
-    importance_budgets,
-)
+from deniable.arrays import Floats, Ints
+from deniable_learn import PrivateMeansClassifier, PrivateVectorClassifier, importance_budgets
 from deniable_learn.learner import area_under_curve, scaled
 from deniable_learn.means import unit
 from deniable_learn.network import Network, trained
+from research.contest import Contest, Entrant, Trial
 from research.experiments.learning_data import Table, made_up, options, run_all, sampled, table
 
 RESULT = Path(__file__).with_suffix(".md")
@@ -37,8 +31,6 @@ EPOCHS = 3
 KEPT = 4  # features that are asked for where only the most important ones are
 SAYS = {0.25: "5.29 % better than Laplace (Adult)"}
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Trained = Callable[[Table, Ints, Ints, float, int], tuple[Floats, dn.PrivacyLoss]]
 
 

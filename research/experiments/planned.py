@@ -31,8 +31,6 @@ RESULT = Path(__file__).with_suffix(".md")
 PEOPLE, COLLECTIONS, QUICK = 1_000, 4_000, 400
 SIZE, LARGEST = 16, 0.05  # how far predicted and measured may be apart
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Case:

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import SubsetSelection, Unary
+from deniable.arrays import Ints
 from deniable.core.coins import SeededCoins
 from deniable.domains import Categories
 from deniable.metrics import mse, top_f1, top_ndcg
@@ -29,8 +29,6 @@ SETTINGS = [(25, 0.95), (230, 0.77), (424, 0.56), (3, 0.78)]
 EPSILONS = (1.0, 2.0, 4.0)
 REPEATS, PEOPLE, TOP = 20, 100_000, 20
 BOX, CELLS = ((40.70, 40.88), (-74.02, -73.91)), 25  # Manhattan and its edges, as a grid
-
-Ints = NDArray[np.int64]
 
 
 def mechanisms(domain: Categories, secret: list[object], epsilon: float, share: float) -> dict[str, OpenAnswers]:

@@ -6,10 +6,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from research.papers.data import Data
 from research.papers.figure import random_for
-
-Ints = NDArray[np.int64]
 
 BOX, CELLS = ((40.70, 40.88), (-74.02, -73.91)), 25  # Manhattan and its edges, as a grid
 CHECKINS, VENUES = "locations/gowalla_nyc_checkins.csv.gz", "locations/gowalla_nyc_venues.csv.gz"

@@ -4,15 +4,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.files.edges import read_edges
 from deniable.graphs import Graph
 from research.papers.data import Data
 from research.papers.figure import random_for
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 RATINGS = ("ratings/ml_latest_small_2018.csv.gz", "ratings/ml_latest_small_2016.csv.gz")
 SPECTRUM, VISITS = "genomics/rare_spectrum_890060.csv.gz", "telemetry/msweb_visits.csv.gz"

@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats
 from research.papers.data import Data
 from research.papers.figure import random_for
-
-Floats = NDArray[np.float64]
 
 SETS = {"Gowalla": ("locations/gowalla_pois.csv.gz", 1000), "FourSquare": ("locations/foursquare_nyc_pois.csv.gz", 3000)}
 Name = Literal["Gowalla", "FourSquare"]

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from research.papers.data import Data
 from research.papers.figure import random_for
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # file, target, columns left out, and what the target must begin with to count as one
 TABLES = {

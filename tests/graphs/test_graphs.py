@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import deniable as dn
+from deniable.arrays import Floats
 from deniable.graphs import Graph, Split, best_split, common_neighbours, count_triangles, noise
 from deniable.graphs.asymmetric import Asymmetric, asymmetric_response, count_triangles_asymmetric, triangles_of
 from deniable.graphs.foreseen import RESPONSES, WIDENINGS, foreseen_shared_pairs, foreseen_split, foreseen_variance
@@ -17,8 +17,6 @@ from deniable.graphs.triangles import cut_to, laplace_scale, largest_change, sec
 from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.sparsity import NoisyCount
 from tests.mechanisms.test_sparse_law import is_likely
-
-Floats = NDArray[np.float64]
 
 FIVE = Graph.of([(0, 1), (0, 2), (1, 2), (1, 3), (2, 3), (0, 4), (1, 4), (2, 4)])
 PAIRS = [(j, k) for k in range(5) for j in range(k)]

@@ -12,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 import deniable as dn
+from deniable.arrays import Ints
 from deniable.core.coins import Coins
 from deniable.mechanisms.algebra.difference_sets import (
     FAMILIES,
@@ -36,8 +37,6 @@ from deniable.mechanisms.algebra.transforms import ShiftedSums, walsh_hadamard
 from deniable.mechanisms.algebra.tuning import total_error
 from deniable.mechanisms.shares.block_design import best_design
 from deniable.mechanisms.shares.subset_selection import best_size, chance
-
-Ints = NDArray[np.int64]
 
 SETS: list[DifferenceSet] = [
     *(Singer(q, 3) for q in (2, 3, 4, 5, 7, 8, 9, 11, 13, 16)),

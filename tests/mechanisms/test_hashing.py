@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import deniable as dn
+from deniable.arrays import Ints
 from deniable.core.coins import Coins
 from deniable.kernels import plain
 from deniable.mechanisms.algebra.affine import LARGEST, field_for, word_for
@@ -20,8 +20,6 @@ from deniable.mechanisms.shares import local_hashing as hashing
 from deniable.mechanisms.shares import subset_selection as subset
 from deniable.mechanisms.shares import wheel
 from tests.examples import shares
-
-Ints = NDArray[np.int64]
 
 LARGE = [2, 3, 32_749, 32_771, 65_537, 1_000_003, LARGEST]
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from deniable.arrays import Floats
 from deniable.mechanisms.algebra.score_interval import ScoreEstimate, likeliest, stacked
-
-Floats = NDArray[np.float64]
 
 # of 15 reports on a film with stars from 0.5 to 5 at epsilon 2: what a high and a low one add to the weight
 PEOPLE, HIGH, LOW = 15, 7.35, 0.73

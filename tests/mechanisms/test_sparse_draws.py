@@ -4,15 +4,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import deniable as dn
+from deniable.arrays import Words
 from deniable.kernels import draws_plain
 from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.chunks import best_load, chunk_of, first_place, published_chunks
 from deniable.mechanisms.sparse.permutation import Permutation
-
-Words = NDArray[np.uint64]
 
 
 def words(*numbers: int) -> Words:

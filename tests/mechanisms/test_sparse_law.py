@@ -11,12 +11,12 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 import deniable as dn
+from deniable.arrays import Ints
 from deniable.kernels import encoder, encoder_plain
 from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.encoder import _series, labels_for, stream
 from deniable.mechanisms.sparse.index_law import IndexLaw, checked_alpha, index_law, mixed_index_law, phi
 
-Ints = NDArray[np.int64]
 CASES = [
     (0, 0.25, 2.0, 2), (1, 0.25, 2.0, 2), (3, 0.5, 2.0, 2), (6, 0.5, 2.0, 2), (2, 1.0, 1.5, 2), (4, 0.333, 1.5, 2), (2, 2.0,
     1.5, 2), (0, 1.0, 1.25, 2), (3, 0.4, 1.25, 2), (2, 1.0, 3.0, 2), (2, 0.5, 2.0, 11), (3, 1.0, 2.0, 3), (1, 1.5, 1.5, 3),

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import deniable as dn
+from deniable.arrays import Ints
 from deniable.mechanisms.algebra.split import (
     line_split,
     mean_split,
@@ -20,7 +20,6 @@ from deniable.mechanisms.algebra.split import (
 )
 
 GRID = [place / 20 for place in range(1, 161)]
-Ints = NDArray[np.int64]
 
 
 def exact_row_split(losses: list[Fraction], odds: Fraction) -> int:

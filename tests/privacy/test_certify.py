@@ -8,11 +8,11 @@ import pytest
 from numpy.typing import NDArray
 
 import deniable as dn
+from deniable.arrays import Ints
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins
 from deniable.core.mechanism import Mechanism
 
-Ints = NDArray[np.int64]
 Columns = Mapping[str, NDArray[np.unsignedinteger]]
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from deniable import FeatureVector
-from deniable.core.estimate import Estimate, Floats
+from deniable.arrays import Floats
+from deniable.core.estimate import Estimate
 from deniable.planning import CLOSE, FAMILIES
 from research.experiments import accuracy, coverage, embeddings, planned, scale, utility
 from tests import ROOT

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import deniable as dn
-from deniable.core.estimate import Floats
+from deniable.arrays import Floats
 from deniable.mechanisms.algebra.score_interval import SlantedEstimate
 from research.experiments import key_value
 from tests import ROOT

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import BitRand, Duchi, Hybrid, LabelResponse, Piecewise, ThreeOutputs
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.domains import Categories, Interval, SignMagnitude, UnitVectors
 from deniable.mechanisms.algebra.mean_formulas import sampled_coordinates
@@ -18,9 +19,6 @@ from research.papers.bitrand.rounds import Clients, Layers, learnt, learnt_from_
 from research.papers.bitrand.theory import LATENT, OME, corrected, true_epsilon
 from research.papers.figure import coins_for, random_for
 from research.papers.samples import Samples
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BITS = 10  # of a code below one
 REACH = 0.5  # public: how far a coordinate of a vector of length one is thought to lie from 0 at most

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Ints
+
 Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 RATE, MOMENTUM = 0.1, 0.9  # the rate is the paper's for images
 LONGEST = 1.0  # to which a client cuts its gradient where it is randomized, and the server what it steps along

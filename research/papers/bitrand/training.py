@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Floats
 from deniable_learn.learner import area_under_curve
 from research.papers import style
 from research.papers.bitrand.lines import (
@@ -28,7 +29,6 @@ from research.papers.samples import images, texts
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-Floats = NDArray[np.float64]
 
 COLUMNS = (
     "data",

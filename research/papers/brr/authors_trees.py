@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import Bipartite
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import SeededCoins
 from deniable.domains import Interval
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Way = Literal["DPBoost", "one draw", "draw each", "bipartite"]
 
 TREES, REGULAR, SHARE, STEPS = 50, 0.1, 0.1, 20

@@ -4,8 +4,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats
 from deniable_learn import PrivateMeansClassifier, PrivateSGDClassifier
 from research.papers import style
 from research.papers.brr.published_sgd import BATCH, RATE, course, pixels
@@ -16,7 +16,6 @@ from research.papers.samples import Samples, images
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-Floats = NDArray[np.float64]
 
 FIGURE = Figure("brr/fig10", "BRR", "accuracy of private gradient descent on digits", seconds=35, minutes=6)
 COLUMNS = ("epsilon", "way", "iteration", "accuracy", "standard error", "certified epsilon")

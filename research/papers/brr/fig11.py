@@ -4,8 +4,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats
 from deniable_learn import PrivateMeansClassifier, PrivateVectorClassifier
 from deniable_learn.learner import scaled
 from research.papers import style
@@ -17,7 +17,6 @@ from research.papers.samples import TABLES, Samples, table
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-Floats = NDArray[np.float64]
 
 FIGURE = Figure("brr/fig11", "BRR", "accuracy of networks on released vectors", seconds=29, minutes=14)
 COLUMNS = ("data", "epsilon", "way", "accuracy", "standard error", "certified epsilon")

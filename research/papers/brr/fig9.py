@@ -4,8 +4,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats
 from deniable_learn import PrivateGBDTRegressor
 from deniable_learn.learner import root_mean_square
 from research.papers import style
@@ -17,7 +17,6 @@ from research.papers.samples import TABLES, Samples, table
 if TYPE_CHECKING:
     from matplotlib import figure as pictures
 
-Floats = NDArray[np.float64]
 
 FIGURE = Figure("brr/fig9", "BRR", "error of private boosted trees on three tables", seconds=35, minutes=5)
 COLUMNS = ("data", "epsilon", "leaves", "RMSE", "standard error", "certified epsilon")

@@ -7,18 +7,15 @@ each number within [-C, 0] or [0, C] by its sign, which is told for sure.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import Bipartite
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import SeededCoins
 from deniable.domains import Interval
 from deniable_learn.network import Network
 from research.papers.data import Data
 from research.papers.figure import random_for
 from research.papers.samples import IMAGES
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BATCH, CLIP, KEPT, LEAST, STEPS = 2048, 1.0, 0.99, 1e-3, 10  # batch, C, rho, C_min and grid, as in the authors' program
 RATE, HIDDEN = 0.1, 32  # not told, the same for all

@@ -7,17 +7,14 @@ numbers within a tenth of the range, whatever epsilon is; values further apart t
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import FiniteChannel
+from deniable.arrays import Floats, Ints
 from deniable.domains import Ordered
 from deniable_learn.network import Network, trained
 from research.papers.data import Data
 from research.papers.figure import random_for
 from research.papers.samples import TABLES, table
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 GRID, REACH = 41, 0.1
 HIDDEN, BATCH, RATE, EPOCHS = 100, 100, 0.001, 10

@@ -3,12 +3,10 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import Bipartite
+from deniable.arrays import Floats
 from deniable.domains import Ordered
-
-Floats = NDArray[np.float64]
 
 # Fig. 3: the sorted losses of the true answers 1 to 7, columns 1 to 12, as printed.
 FIGURE3 = (

@@ -13,16 +13,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.domains import SparseVector
 from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.chunks import chunk_of
 from deniable.mechanisms.sparse.published_compressed import PublishedCompressed
 from research.papers.figure import random_for
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CAP = 10_000  # points that are ranked for a chunk at most
 GIVEN_UP = 0  # no label

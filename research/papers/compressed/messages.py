@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import Compressed
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.domains import SparseVector
 from deniable.mechanisms.sparse.channel import Channel
@@ -22,9 +22,6 @@ from deniable.mechanisms.sparse.published_compressed import PublishedCompressed
 from research.papers.compressed.heap import CAP, Work, heap_work
 from research.papers.figure import Check, Pace, Result, Row, claimed, coins_for, near
 from research.papers.lists import Lists
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 COLUMNS = ("differing", "way", "bits", "milliseconds", "points ranked")
 MEASURED = ("milliseconds",)

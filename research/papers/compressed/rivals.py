@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats
 from deniable.core.coins import Coins
 from deniable.graphs import Graph, Split, noise
 from deniable.graphs.asymmetric import Asymmetric, asymmetric_response, triangles_of
@@ -21,8 +21,6 @@ from deniable.graphs.response import plain_response
 from deniable.graphs.triangles import second_round
 from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.index_law import mixed_index_law
-
-Floats = NDArray[np.float64]
 
 MARGIN = 150.0
 GAMMA = 4.0  # tails of the noise of GroupRR: beta = eps / gamma, and 4 gamma / eps times the sensitivity

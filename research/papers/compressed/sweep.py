@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from deniable.arrays import Floats
 from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.index_law import index_law, published_bound
 from research.papers.compressed.heap import CAP, Work, heap_work
-from research.papers.compressed.messages import EPSILON, HEAP, MEASURED, OURS, PUBLISHED, Cost, Floats, ours, published
+from research.papers.compressed.messages import EPSILON, HEAP, MEASURED, OURS, PUBLISHED, Cost, ours, published
 from research.papers.data import Data
 from research.papers.figure import Check, Pace, Result, Row, claimed
 from research.papers.lists import rated

@@ -6,9 +6,9 @@ from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import Unary
+from deniable.arrays import Bools, Floats, Ints
 from deniable.core.odds import odds_below
 from deniable.domains import Categories
 from deniable.wrappers.published import disguise, told_beside
@@ -16,10 +16,6 @@ from deniable.wrappers.utility import OpenAnswers
 from research.papers.figure import coins_for, random_for
 from research.papers.histograms import Histogram
 from research.papers.uldp.mechanisms import best_buckets, mechanism
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from deniable.arrays import Floats
 from research.papers import style
 from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed, near
 from research.papers.histograms import STATED
-from research.papers.uldp.collect import Floats, told_at
+from research.papers.uldp.collect import told_at
 from research.papers.uldp.mechanisms import EPSILONS, OURS, PUBLISHED, hashed_epsilon, sized, stated_error, total
 
 if TYPE_CHECKING:

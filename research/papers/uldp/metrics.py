@@ -4,10 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from deniable.arrays import Floats
 from research.papers.data import Data
 from research.papers.figure import Pace, Result, Row
 from research.papers.histograms import STATED, histogram
-from research.papers.uldp.collect import Floats, measure
+from research.papers.uldp.collect import measure
 from research.papers.uldp.mechanisms import EPSILONS, FEW, PUBLISHED
 
 PEOPLE = 20_000, 200_000

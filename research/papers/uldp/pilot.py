@@ -1,13 +1,11 @@
 """Collaborative sampling: the open share from the first twentieth of the people, and what comes of using it."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from research.papers.figure import random_for
 from research.papers.histograms import Histogram
 from research.papers.uldp.collect import Collector, collector
-
-Ints = NDArray[np.int64]
 
 PILOT = 0.05
 

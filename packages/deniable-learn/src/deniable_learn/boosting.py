@@ -4,9 +4,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable import Bipartite, Coarsened
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon, rounded_down
@@ -28,9 +29,6 @@ from deniable_learn.learner import (
 from deniable_learn.local_trees import PARTS, LeafReports
 from deniable_learn.noise import geometric, step_odds
 from deniable_learn.tree import SPLIT_SENSITIVITY, Tree, grow
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 GRID = 64  # whole numbers that stand for the largest residual
 MODELS = ("central", "local")

@@ -1,17 +1,15 @@
 """What single reports say of vectors: an unbiased reading of each, and of the products of its numbers."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import BitRand, DuchiVector, FeatureVector, PrivUnit, UnitAxes, UnitCodes, VectorRelease
+from deniable.arrays import Floats
 from deniable.core.mechanism import Mechanism
 from deniable.core.reports import Reports
 from deniable.domains.codes import SignMagnitude
 from deniable.errors import InvalidParameter, SurveyMismatch
 from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 from deniable.mechanisms.vectors.privunit import WHOLE
-
-Floats = NDArray[np.float64]
 
 ROWS = 1 << 11  # reports read at a time
 

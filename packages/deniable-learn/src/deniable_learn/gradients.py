@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import Bipartite, Coarsened, DuchiVector, FeatureVector, PrivUnit, ReleaseChannel, UnitAxes, UnitCodes
+from deniable.arrays import Floats
 from deniable.core.coins import Coins
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
@@ -19,8 +19,6 @@ from deniable.core.tally import Tally
 from deniable.domains import Features, Interval, UnitVectors
 from deniable.mechanisms.releases.release import Release
 from deniable_learn.learner import checked_choice, checked_positive, checked_whole
-
-Floats = NDArray[np.float64]
 
 BALL = ("directions", "unit-axes", "unit-codes", "privunit")
 SAMPLED = {

@@ -8,13 +8,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins, SecureCoins, SeededCoins
 from deniable.core.loss import PrivacyLoss
 from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Range = tuple[ArrayLike, ArrayLike]
 
 

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Floats, Ints
 from deniable.errors import InvalidParameter, OutsideDomain
 from deniable_learn.noisy_labels import unbiased_labels
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Correction = Literal["none", "forward", "backward"]
 
 TIMES = (1.0, 3.0, 10.0, np.inf)  # penalties that are tried, in units of the noise

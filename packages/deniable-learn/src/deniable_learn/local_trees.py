@@ -7,14 +7,12 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.loss import PrivacyLoss
 from deniable.domains import Interval
 from deniable.mechanisms.means.mean_mechanism import Duchi, MeanMechanism, ThreeOutputs
 from deniable.mechanisms.means.piecewise import Hybrid, Piecewise
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 TYPICAL = 0.3  # the size of a residual that the mechanism is chosen for
 PARTS = 5  # of the people: one tells where targets lie, one where exactly, three are for trees

@@ -4,9 +4,10 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable import UnitAxes
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
@@ -25,9 +26,6 @@ from deniable_learn.learner import (
     coins_from,
     scaled,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CONSTANT = 0.5  # beside a direction of length one: what tells how many people are in each class
 WELL = 0.15  # the squared error of the middle, of vectors of length one, below which it is worth asking for

@@ -3,13 +3,11 @@
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from deniable.core.coins import Coins
 from deniable.core.odds import odds_below, rounded_down
 from deniable.errors import InvalidParameter
-
-Ints = NDArray[np.int64]
 
 FARTHEST = 1 << 40
 

@@ -8,16 +8,14 @@ with row z of T's inverse. Patrini, Rozza, Menon, Nock, Qu 2017.
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Floats
 from deniable.core.mechanism import PureProtocol
 from deniable.errors import InvalidParameter, MissingExtra
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def transition(mechanism: PureProtocol) -> Floats:

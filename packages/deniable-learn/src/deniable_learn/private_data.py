@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable import FeatureVector, LabelResponse, UnitAxes
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins, checked_coins
 from deniable.core.domain import Domain
 from deniable.core.mechanism import Mechanism, PureProtocol
@@ -24,8 +25,6 @@ from deniable_learn.noisy_labels import transition, unbiased_labels
 if TYPE_CHECKING:
     from torch.utils.data import TensorDataset
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Public = Literal["public"]
 
 _RANGE = (

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon
 from deniable.errors import EmptyBatch
@@ -28,9 +29,6 @@ from deniable_learn.learner import (
     unscaled,
 )
 from deniable_learn.network import Network
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BLOCK = 1 << 21  # numbers of gradients that are made at a time
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable import FeatureVector, UnitAxes
+from deniable.arrays import Floats
 from deniable.core.coins import Coins, checked_coins
 from deniable.core.domain import Domain
 from deniable.core.mechanism import Mechanism
@@ -17,8 +18,6 @@ from deniable.errors import InvalidParameter
 from deniable_learn.decoding import decode, squares
 from deniable_learn.guarantee import Guarantee
 from deniable_learn.private_data import arrays, most_samples
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

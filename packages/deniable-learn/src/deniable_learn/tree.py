@@ -5,13 +5,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable_learn.noise import choose
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SPLIT_SENSITIVITY = 2  # of the score of a split, in units of the largest gradient
 CANDIDATES = 64  # splits looked at in a node, drawn in public

@@ -5,9 +5,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable import Bipartite, Coarsened, DirectResponse, ReleaseChannel, VectorRelease
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon, rounded_down
@@ -26,9 +27,6 @@ from deniable_learn.learner import (
 )
 from deniable_learn.means import PrivateMeansClassifier, unit
 from deniable_learn.network import Network, trained
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SLACK = Fraction(1, 10**9)  # of the budget, that rounding down may leave unused
 

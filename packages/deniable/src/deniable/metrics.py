@@ -1,12 +1,10 @@
 """How far an estimate is from the truth, where the truth is known: in experiments."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Floats, Ints
 from deniable.errors import InvalidParameter
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def _both(truth: ArrayLike, values: ArrayLike) -> tuple[Floats, Floats]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import Bipartite, Coarsened, DuchiVector, FeatureVector, PrivUnit, UnitAxes, UnitCodes, VectorRelease
+from deniable.arrays import Floats
 from deniable.core.coins import Coins
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
@@ -21,7 +22,6 @@ from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
 from deniable.privacy.shuffle import ShuffledLoss, shuffled
 from deniable_learn.guarantee import together
 
-Floats = NDArray[np.float64]
 Maker = Callable[["UpdatePlan", float], Mechanism]
 
 POINTS = 10  # steps of the grid on which releases put a coordinate

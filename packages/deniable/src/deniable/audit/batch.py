@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.bits import PackedBits
 from deniable.core.layout import Columns, Flags, Layout, Number
 from deniable.core.messages import MessageLayout
 from deniable.core.reports import Reports, concatenate
 from deniable.errors import InvalidParameter
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 EMPTY = -(1 << 40)  # what stands in the cells that a shorter report does not have
 MOST_CELLS = 1 << 13

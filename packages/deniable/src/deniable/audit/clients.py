@@ -9,14 +9,12 @@ from time import perf_counter_ns
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from deniable.audit.batch import Batch, read
 from deniable.core.coins import Coins
 from deniable.core.mechanism import Mechanism
 from deniable.errors import InvalidParameter, OutsideDomain, Unavailable
-
-Ints = NDArray[np.int64]
 
 
 class Client(Protocol):

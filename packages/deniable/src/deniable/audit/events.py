@@ -4,14 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Bools, Floats, Ints
 from deniable.audit.batch import Batch
 from deniable.audit.features import Feature
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Reading = Callable[[Feature], Ints]
 
 

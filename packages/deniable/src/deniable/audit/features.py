@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.audit.batch import EMPTY, Batch, cell_names
 from deniable.core.mechanism import CellProtocol, Mechanism, PureProtocol
 from deniable.errors import DeniableError
 from deniable.privacy.law import law
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Supports = Callable[[Any, object], bool]
 
 MOST_LEVELS = 1 << 14  # of a feature whose levels are looked at one by one

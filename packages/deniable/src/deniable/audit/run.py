@@ -9,8 +9,8 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from deniable.audit.batch import Batch, joined
 from deniable.audit.bounds import loss_from_coins, loss_from_shares
 from deniable.audit.clients import (
@@ -32,7 +32,6 @@ from deniable.core.odds import checked_epsilon
 from deniable.errors import InvalidParameter
 from deniable.wrappers.utility import OpenAnswers
 
-Ints = NDArray[np.int64]
 Progress = Callable[[float], None]
 
 CONFIDENCE = 0.9999

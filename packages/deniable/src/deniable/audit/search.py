@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.audit.events import Event, Literal, Readings, Rule, Score
 from deniable.audit.features import MOST_LEVELS, Feature
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FEW_VALUES = 8  # values of which all pairs are looked at
 MOST_PAIRS = 40

@@ -12,6 +12,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from deniable.cli import options
 from deniable.cli.mechanisms import MAKERS, NAMES, short
 from deniable.cli.targets import check_picture, draw
@@ -32,8 +33,6 @@ from deniable.wrappers.utility import OPEN_SHARE, UtilityOptimized, checked_sens
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.table import Table
-
-Ints = NDArray[np.int64]
 
 
 LEGEND = (

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats
 from deniable.cli import options, surveys
 from deniable.cli.mechanisms import read_mechanism
 from deniable.cli.survey_results import Targets, survey_results
@@ -26,7 +26,6 @@ from deniable.postprocess import norm_sub
 if TYPE_CHECKING:
     from rich.table import Table
 
-Floats = NDArray[np.float64]
 
 MOST_ROWS = 100  # of a table without --top
 FEW_ROWS = 30  # of one for more answers than that

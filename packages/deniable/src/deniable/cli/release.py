@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.cli import options
 from deniable.cli.targets import check_picture, check_target, draw, write_text
 from deniable.domains import Ordered, Points
@@ -29,8 +29,6 @@ from deniable.planning.releases import plan_release
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 SIZES, EPSILONS = (5, 10, 20, 50), (0.25, 0.5, 1.0, 2.0, 4.0)
 COLUMNS = (

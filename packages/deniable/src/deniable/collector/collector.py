@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Bools, Ints
 from deniable.collector.store import Change, Store
 from deniable.collector.verdicts import CLOSED, IMPOSSIBLE, TOO_EARLY, TOO_LATE, Counted, Refusal, Verdict
 from deniable.core.reports import Reports, concatenate
@@ -14,8 +14,6 @@ from deniable.errors import InvalidReport
 from deniable.survey import Message, Survey
 from deniable.survey.survey import SKEW
 
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 Clock = Callable[[], float]
 
 

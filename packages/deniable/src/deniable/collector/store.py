@@ -10,13 +10,12 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from deniable.core.tally import Tally
 from deniable.errors import InvalidParameter, SurveyMismatch
 from deniable.survey import Survey
 
-Ints = NDArray[np.int64]
 Row = tuple[Any, ...]
 
 # Each entry brings the schema from the version of its place to the next one. Never change one that was released: add one.

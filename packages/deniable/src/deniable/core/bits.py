@@ -7,10 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable import kernels
-
-Bytes = NDArray[np.uint8]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
+from deniable.arrays import Bools, Bytes, Ints
 
 
 @dataclass(frozen=True, eq=False)

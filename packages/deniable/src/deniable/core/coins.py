@@ -35,13 +35,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import kernels
+from deniable.arrays import Bools, Bytes, Ints
 from deniable.core.bits import PackedBits
 from deniable.core.weights import WeightTable
 from deniable.errors import InvalidCoins, InvalidParameter
-
-Bools = NDArray[np.bool_]
-Bytes = NDArray[np.uint8]
-Ints = NDArray[np.int64]
 
 WHOLE = 1 << 53  # what `toss_each` counts its probabilities in
 BLOCK = 1 << 16  # bytes of packed bits made at a time: their random bytes stay in the processor's cache

@@ -13,7 +13,6 @@ from deniable.errors import EmptyBatch, OutsideDomain
 if TYPE_CHECKING:
     from deniable.core.coins import Coins
 
-Ints = NDArray[np.int64]
 Label = str | int
 Answers = Sequence[object] | NDArray[Any]
 

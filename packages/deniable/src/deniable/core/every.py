@@ -10,15 +10,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Bools, Ints
 from deniable.core.bits import PackedBits
 from deniable.core.coins import WHOLE, Coins, SeededCoins, check_probability, check_shares, check_subset, check_weights
 from deniable.core.weights import WeightTable
 from deniable.errors import NotCertifiable
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Chances = list[Fraction]
 
 LARGEST_COIN = 1 << 22  # outcomes of a single coin that may be listed

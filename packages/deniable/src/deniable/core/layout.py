@@ -12,10 +12,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Bytes
 from deniable.core.bits import PackedBits
 from deniable.errors import InvalidReport
 
-Bytes = NDArray[np.uint8]
 Column = NDArray[np.unsignedinteger]
 Columns = Mapping[str, Column]
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable import kernels
+from deniable.arrays import Bools, Floats, Ints
 from deniable.core import message
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins, checked_coins
@@ -23,10 +24,6 @@ from deniable.core.odds import checked_epsilon, odds_below
 from deniable.core.reports import Reports
 from deniable.core.tally import Tally
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, MissingExtra, SurveyMismatch
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Mechanism(ABC):

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.core.layout import Bytes, Column, Columns, Layout
+from deniable.arrays import Bytes
+from deniable.core.layout import Column, Columns, Layout
 from deniable.errors import InvalidReport, NotCertifiable
 
 

@@ -4,11 +4,9 @@ import json
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from deniable.errors import InvalidReport, SurveyMismatch
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

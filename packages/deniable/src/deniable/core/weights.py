@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from deniable.errors import InvalidParameter
-
-Ints = NDArray[np.int64]
 
 LARGEST_SUM = (1 << 63) - 1
 

@@ -19,7 +19,6 @@ from deniable.mechanisms.shares.local_hashing import LocalHashing
 from deniable.wrappers.memoized import Memoized, moved
 
 _FORMAT = "deniable memory 1"
-Bytes = NDArray[np.uint8]
 
 
 class Memory:

@@ -6,12 +6,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from deniable.core.domain import LARGEST_DOMAIN, Answers, Domain, Label
 from deniable.errors import InvalidParameter, OutsideDomain
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.domain import Answers, Domain
 from deniable.domains.features import check_dimensions, checked_rows
 from deniable.errors import InvalidParameter, OutsideDomain
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_BITS = 40
 

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Answers, Domain
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, OutsideDomain
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_DIMENSIONS = 1 << 16
 

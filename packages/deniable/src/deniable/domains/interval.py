@@ -7,14 +7,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import WHOLE, Coins
 from deniable.core.domain import Answers, Domain
 from deniable.errors import InvalidParameter, OutsideDomain
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_STEPS = 1 << 22
 

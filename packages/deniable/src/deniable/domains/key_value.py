@@ -10,13 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import WHOLE, Coins
 from deniable.core.domain import LARGEST_DOMAIN, Answers, Domain, Label, Rows
 from deniable.errors import InvalidParameter, OutsideDomain
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

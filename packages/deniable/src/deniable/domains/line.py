@@ -4,10 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from deniable.arrays import Floats, Ints
 
 EQUAL = 1e-12  # steps that differ by this share of the whole line are equal: decimal fractions are not exact
 

@@ -6,8 +6,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Floats, Ints
 from deniable.core.domain import Answers, Domain
 from deniable.domains.categories import Categories
 from deniable.domains.interval import Interval
@@ -16,8 +17,6 @@ from deniable.errors import InvalidParameter
 if TYPE_CHECKING:
     from deniable.domains.line import Line
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BLOCK = 1 << 19  # losses worked out at a time, so that they stay near the processor; never all of them
 

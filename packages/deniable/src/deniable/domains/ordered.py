@@ -6,15 +6,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.domain import Answers
 from deniable.domains.line import Line
 from deniable.domains.metric import Metric, checked_labels
 from deniable.errors import InvalidParameter, OutsideDomain
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

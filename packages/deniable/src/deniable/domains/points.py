@@ -6,14 +6,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Floats, Ints
 from deniable.domains.metric import BLOCK, Metric, checked_labels
 from deniable.domains.quadkey import LEVELS, quadkey
 from deniable.errors import InvalidParameter, OutsideDomain
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 EARTH = 6371.0088  # the mean radius, in kilometres
 

@@ -1,11 +1,10 @@
 """Quad-keys: places as tiles of a map that is cut into four, again and again; near places often share the first cuts."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Ints
 from deniable.errors import InvalidParameter
-
-Ints = NDArray[np.int64]
 
 LEVELS = 23  # tiles of about five metres at the equator
 _EDGE = 85.05112878  # the latitude at which the square map ends

@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from deniable.core.domain import LARGEST_DOMAIN, Answers, Domain
 from deniable.errors import InvalidParameter, OutsideDomain
-
-Ints = NDArray[np.int64]
 
 MOST_VALUES = 256
 

@@ -7,13 +7,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from deniable.core.domain import Answers, Domain
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, OutsideDomain
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import TextIO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats
 from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
 from deniable.files.answers import place_of
 from deniable.files.arrow import open_parquet, pyarrow_package
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Floats
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins, checked_coins
 from deniable.core.odds import odds_below
@@ -20,9 +21,6 @@ from deniable.graphs.graph import Graph
 from deniable.graphs.response import BLOCK, NoisyGraph, cut_rows, packed_rows
 from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.sparsity import NoisyCount
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MISS = 1e-6  # how rarely the cut should bite
 

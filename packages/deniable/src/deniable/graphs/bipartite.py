@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.core.coins import Coins
 from deniable.core.domain import Answers
@@ -18,8 +17,6 @@ from deniable.planning.key_value import chosen
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,11 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.graphs import noise
 from deniable.graphs.budget import DEGREES, Split
 from deniable.mechanisms.sparse.sparsity import NoisyCount
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 RESPONSES = np.arange(20, 80, 2) / 100
 WIDENINGS = np.arange(10, 65, 5) / 100

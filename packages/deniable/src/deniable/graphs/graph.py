@@ -7,9 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deniable.arrays import Ints
 from deniable.errors import EmptyBatch, InvalidParameter
-
-Ints = NDArray[np.int64]
 
 WEDGES = 1 << 22  # pairs of edges listed at a time
 

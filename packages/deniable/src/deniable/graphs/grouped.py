@@ -9,16 +9,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins, checked_coins
 from deniable.graphs import noise
 from deniable.graphs.budget import Split
 from deniable.graphs.graph import Graph
 from deniable.mechanisms.sparse.sparsity import NoisyCount
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FREEDOM = 3  # tails of 1 / x^4 as published, which suit these few large answers best
 

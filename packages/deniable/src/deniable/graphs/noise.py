@@ -7,13 +7,11 @@ rounded to whole 1/64, which takes away what the last bits could tell.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats
 from deniable.core.coins import Coins
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.sparse.encoder import stream
-
-Floats = NDArray[np.float64]
 
 FREEDOM = 5  # degrees of Student's noise: the fewest with a fourth moment, so that errors measured in runs mean something
 

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Bytes, Ints
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins
 from deniable.errors import InvalidParameter
@@ -18,9 +19,6 @@ from deniable.mechanisms.sparse.chunks import best_load, first_place
 from deniable.mechanisms.sparse.encoder import labels_for
 from deniable.mechanisms.sparse.index_law import mixed_index_law
 from deniable.mechanisms.sparse.sparsity import NoisyCount
-
-Ints = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
 
 MOST_VERTICES = 1 << 17  # the matrix of all pairs must fit into memory
 BLOCK = 1 << 10

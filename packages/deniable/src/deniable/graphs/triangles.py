@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import kernels
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins, checked_coins
 from deniable.errors import InvalidParameter
 from deniable.graphs import noise
@@ -21,9 +21,6 @@ from deniable.graphs.response import CompressedLists, NoisyGraph, compressed_res
 from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.index_law import checked_alpha
 from deniable.mechanisms.sparse.sparsity import NoisyCount
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Method = Literal["compressed", "plain"]
 Second = Literal["smooth", "laplace"]

@@ -6,8 +6,9 @@ Loading numba takes about a second, so a device that randomizes one answer never
 import importlib.util
 from types import ModuleType
 
+from deniable.arrays import Bools, Bytes, Ints, Words
 from deniable.kernels import plain
-from deniable.kernels.plain import AnyWords, Bools, Bytes, Ints, Words
+from deniable.kernels.plain import AnyWords
 
 COMPILE_AFTER = 1 << 18  # elements of work after which loading numba starts to pay
 

@@ -5,8 +5,9 @@ from types import ModuleType
 import numpy as np
 
 from deniable import kernels
+from deniable.arrays import Bytes, Ints
 from deniable.kernels import coder_plain
-from deniable.kernels.coder_plain import SYMBOLS, TOTAL, Bytes, Ints
+from deniable.kernels.coder_plain import SYMBOLS, TOTAL
 
 __all__ = ["SYMBOLS", "TOTAL", "code_labels", "code_symbols", "read_headers", "read_labels", "read_symbols"]
 

@@ -7,10 +7,6 @@ sent.
 """
 
 import numpy as np
-from numpy.typing import NDArray
-
-Ints = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
 
 HALF, QUARTER, WHOLE = 1 << 31, 1 << 30, 1 << 32
 SINGLE, LARGEST = 16, 42  # labels below it are symbols; ranks have fewer bits than this

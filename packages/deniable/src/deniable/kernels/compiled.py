@@ -3,7 +3,8 @@
 import numpy as np
 from numba import njit
 
-from deniable.kernels.plain import AnyWords, Bools, Bytes, Ints, Words
+from deniable.arrays import Bools, Bytes, Ints, Words
+from deniable.kernels.plain import AnyWords
 
 ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 EACH_BYTE = np.uint64(0x0101010101010101)

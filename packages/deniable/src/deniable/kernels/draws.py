@@ -3,8 +3,9 @@
 from types import ModuleType
 
 from deniable import kernels
+from deniable.arrays import Ints, Words
 from deniable.kernels import draws_plain
-from deniable.kernels.draws_plain import Ints, Names, Small, Values, Words
+from deniable.kernels.draws_plain import Names, Small, Values
 
 
 def _twin(work: int) -> ModuleType:

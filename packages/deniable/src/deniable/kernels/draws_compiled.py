@@ -3,7 +3,8 @@
 import numpy as np
 from numba import njit
 
-from deniable.kernels.draws_plain import Ints, Names, Small, Values, Words
+from deniable.arrays import Ints, Words
+from deniable.kernels.draws_plain import Names, Small, Values
 
 MASK, HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
 MULTIPLY_0, MULTIPLY_1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)

@@ -13,9 +13,9 @@ chunk. Coordinate y of draw k of chunk j under a 64-bit key is a function of (ke
 import numpy as np
 from numpy.typing import NDArray
 
-Words = NDArray[np.uint64]
+from deniable.arrays import Ints, Words
+
 Small = NDArray[np.uint32]
-Ints = NDArray[np.int64]
 Values = NDArray[np.uint8]
 Names = NDArray[np.int32]
 

@@ -6,8 +6,8 @@ from types import ModuleType
 import numpy as np
 
 from deniable import kernels
+from deniable.arrays import Floats, Ints, Words
 from deniable.kernels import encoder_plain
-from deniable.kernels.encoder_plain import Floats, Ints, Words
 
 MORE = 1 << 14  # words drawn when a step lacks some
 

@@ -5,8 +5,9 @@ import math
 import numpy as np
 from numba import njit
 
+from deniable.arrays import Floats, Ints, Words
 from deniable.kernels.draws_compiled import FIVE, HALF, LANE, MASK, ONE, THREE, TWO, block_of, settle_bit
-from deniable.kernels.encoder_plain import FAR, NONE, STIRLING, Floats, Ints, Words
+from deniable.kernels.encoder_plain import FAR, NONE, STIRLING
 
 
 def encode(

@@ -21,13 +21,9 @@ large could not be drawn exactly, and a label need only tell points apart withou
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints, Words
 from deniable.kernels.draws_plain import draw_bits, draw_values
-
-Words = NDArray[np.uint64]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 FAR = 2.0**40  # past it a label is the time of a point, not its rank
 NONE = -1.0  # there are not enough words left

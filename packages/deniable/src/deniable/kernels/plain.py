@@ -3,11 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-Bytes = NDArray[np.uint8]
-Words = NDArray[np.uint64]
+from deniable.arrays import Bools, Bytes, Ints, Words
+
 AnyWords = NDArray[np.unsignedinteger]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 def compare_planes(planes: Words, digit: int) -> tuple[Words, Words]:

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Floats
 from deniable.core.domain import Domain
 from deniable.core.mechanism import Mechanism
 from deniable.core.odds import checked_epsilon
@@ -17,8 +18,6 @@ from deniable.mechanisms.means.mean_channel import MeanChannel
 from deniable.mechanisms.means.mean_mechanism import Duchi, MeanMechanism, ThreeOutputs
 from deniable.mechanisms.means.piecewise import Hybrid, Piecewise
 from deniable.planning.vectors import plan_vectors
-
-Floats = NDArray[np.float64]
 
 COARSE = 16  # steps of the grid on which the bound is worked out; a finer one changes it by less than one percent
 

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Floats
 from deniable.core.bits import distinct_rows
 from deniable.core.estimate import Estimate
 from deniable.core.mechanism import PureProtocol
 from deniable.core.reports import Reports
 from deniable.errors import EmptyBatch, InvalidParameter, SurveyMismatch
 
-Floats = NDArray[np.float64]
 Progress = Callable[[int, float], None]
 
 _STEP = 1 << 12  # distinct reports looked at together

@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable.core.estimate import Estimate
 from deniable.errors import InvalidParameter
 from deniable.postprocess.em import checked_channel
 from deniable.postprocess.norm_sub import norm_sub
-
-Floats = NDArray[np.float64]
 
 
 def least_squares(

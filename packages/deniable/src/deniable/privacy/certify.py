@@ -23,6 +23,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from deniable.core.every import EveryCoin, WatchedCoins
 from deniable.core.layout import Flags, Number
 from deniable.core.loss import PrivacyLoss, Proof
@@ -49,8 +50,6 @@ from deniable.privacy.wiring import check_members, factored
 from deniable.wrappers.attributes import Attributes
 from deniable.wrappers.memoized import Memoized
 from deniable.wrappers.utility import OpenAnswers
-
-Ints = NDArray[np.int64]
 
 LARGEST_NUMBER = 1 << 22  # reports that are counted, one counter each
 COUNTED = 32  # how many times as many outcomes are followed where reports are counted: about as long

@@ -5,17 +5,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Bytes, Ints
 from deniable.core.bits import distinct_rows
 from deniable.core.domain import Answers
 from deniable.core.every import EveryCoin, FollowedCoins
 from deniable.core.mechanism import Mechanism
 from deniable.core.reports import Reports
 from deniable.errors import NotCertifiable
-
-Bytes = NDArray[np.uint8]
-Ints = NDArray[np.int64]
 
 LIMIT = 1 << 21  # combinations of outcomes that are followed at most
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats
 from deniable.core.bits import distinct_rows
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.core.reports import Reports
@@ -23,9 +23,6 @@ from deniable.mechanisms.shares.hadamard_response import HadamardResponse
 from deniable.mechanisms.shares.local_hashing import LocalHashing
 from deniable.mechanisms.shares.subset_selection import SubsetSelection
 from deniable.mechanisms.shares.unary import Unary
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LISTED_BITS = 12  # of reports that are tried one by one
 

@@ -9,8 +9,8 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Bytes, Ints
 from deniable.core.every import EveryCoin, FollowedCoins, WatchedCoins
 from deniable.core.layout import Columns, Flags
 from deniable.core.loss import Proof
@@ -22,8 +22,6 @@ from deniable.privacy.ratio import Worst, worst_ratio
 from deniable.wrappers.published import PublishedUtility
 from deniable.wrappers.utility import OpenAnswers
 
-Bytes = NDArray[np.uint8]
-Ints = NDArray[np.int64]
 Certify = Callable[[Mechanism, Proof], Certificate]
 
 SEEDS = (64, 16, 4, 2)  # public choices that stand for all of them where there are too many: as many as can be followed

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Bools, Bytes, Ints
 from deniable.core.bits import PackedBits
 from deniable.core.coins import SeededCoins, check_probability
 from deniable.core.every import SingleCoins
@@ -30,9 +31,6 @@ from deniable.privacy.wiring import _bit_ratio
 if TYPE_CHECKING:
     from deniable.privacy.certificate import Certificate
 
-Bools = NDArray[np.bool_]
-Bytes = NDArray[np.uint8]
-Ints = NDArray[np.int64]
 
 LARGEST_ROW = 1 << 14  # bits of a report that are followed one by one
 VECTORS = 512  # vectors on which the reports are compared with those of their parts

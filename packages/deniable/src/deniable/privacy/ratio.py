@@ -5,13 +5,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Bytes, Ints
 from deniable.core.bits import distinct_rows
 from deniable.privacy.law import Chances, Law
-
-Bytes = NDArray[np.uint8]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -35,15 +35,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.core.odds import checked_epsilon
 from deniable.errors import InvalidParameter, NotCertifiable
 from deniable.privacy.law import law
 from deniable.wrappers.utility import OpenAnswers
-
-Floats = NDArray[np.float64]
 
 ASSUMPTION = (
     "only if somebody trusted mixes the reports of all n people, drops who sent which and when, and nobody but the "

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Bools, Ints
 from deniable.core.bits import PackedBits
 from deniable.core.coins import SeededCoins, check_probability
 from deniable.core.every import FollowedCoins
@@ -19,10 +19,6 @@ from deniable.core.mechanism import Mechanism
 from deniable.errors import NotCertifiable
 from deniable.mechanisms.key_value.pckv_unary import PCKVUnary
 from deniable.privacy.law import Chances, Law, combinations, gathered, runs
-
-Bools = NDArray[np.bool_]
-Bytes = NDArray[np.uint8]
-Ints = NDArray[np.int64]
 
 TRIALS = 64  # reports with the same coins on different sets, whose other bits must agree
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Bools, Ints
 from deniable.core.every import SingleCoins
 from deniable.core.layout import Flags
 from deniable.core.loss import Proof
@@ -20,9 +20,6 @@ from deniable.core.mechanism import Mechanism
 from deniable.errors import NotCertifiable
 from deniable.privacy.law import Chances, combinations, runs
 from deniable.privacy.ratio import Worst
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 LARGEST_ROW = 1 << 14  # bits of a report that are followed one by one
 LARGEST_TABLE = 1 << 26  # bytes of reports looked at to follow every value, about two seconds of work

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from deniable.arrays import Floats
 from deniable.core.domain import Domain
-from deniable.core.estimate import Estimate, Floats
+from deniable.core.estimate import Estimate
 from deniable.domains import KeyValue
 from deniable.postprocess import norm_sub
 

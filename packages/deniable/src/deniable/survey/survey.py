@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.core.coins import Coins, checked_coins
 from deniable.core.domain import Answers
@@ -27,7 +26,6 @@ from deniable.survey.question import Question
 if TYPE_CHECKING:
     from deniable.device import Sender
 
-Bools = NDArray[np.bool_]
 
 FORMAT = "deniable survey 1"
 SKEW = 600  # seconds by which a device's clock may be ahead

@@ -11,6 +11,7 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deniable.arrays import Bytes, Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
@@ -25,9 +26,6 @@ from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.direct_response import DirectResponse
 from deniable.mechanisms.shares.unary import Unary
 
-Bytes = NDArray[np.uint8]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Maker = Callable[[Domain, float], PureProtocol]
 
 RECORDS = "any two records"

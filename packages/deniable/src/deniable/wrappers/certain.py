@@ -5,16 +5,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Bools, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Answers, Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Counted, PureProtocol
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats
 from deniable.errors import InvalidParameter
-
-Floats = NDArray[np.float64]
 
 
 def envelope(channel: Sequence[Sequence[Fraction]], odds: Fraction) -> list[Fraction]:

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Bools, Ints
 from deniable.core.layout import Columns, Flags, Layout, Number
 from deniable.errors import InvalidReport
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

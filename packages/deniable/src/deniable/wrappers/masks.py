@@ -15,14 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Bools, Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.mechanism import PureProtocol
 from deniable.mechanisms.algebra.tuning import hidden_share
 from deniable.mechanisms.shares.finite_channel import FiniteChannel
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Mask(ABC):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deniable.arrays import Bools, Floats, Ints
 from deniable.core.coins import Coins, check_probability, checked_coins
 from deniable.core.domain import Answers, Domain
 from deniable.core.estimate import Estimate
@@ -22,10 +23,6 @@ from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.direct_response import DirectResponse
 from deniable.mechanisms.shares.local_hashing import LocalHashing
 from deniable.mechanisms.shares.unary import Unary
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
@@ -35,9 +36,6 @@ from deniable.mechanisms.shares.wheel import Wheel
 from deniable.wrappers.either import Either
 from deniable.wrappers.loads import LEAST_LOAD, Load
 from deniable.wrappers.utility import Base, OpenAnswers, checked_sensitive, made
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 TWO_NEEDED = "The published mechanisms need two sensitive answers: with one they divide 0 by 0."
 MOST_VALUES = 1 << 12  # sensitive values for which the loads of all hash functions are counted

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable import kernels
+from deniable.arrays import Bools, Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Answers, Domain, checked_answers
 from deniable.core.estimate import Estimate
@@ -24,9 +25,6 @@ from deniable.wrappers.certain import Certain, Single
 from deniable.wrappers.either import Either, either
 from deniable.wrappers.masks import ChannelMask, Mask, PureMask
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 OPEN_SHARE = 0.75  # of people, where nothing is known: the start that is worst off least, whatever the share turns out to be
 Base = Additive | type[PureProtocol] | Callable[[Domain, float], Additive]
 

@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats
 from deniable.core.odds import checked_epsilon
 from deniable.errors import InvalidParameter
-
-Floats = NDArray[np.float64]
 
 ROUNDS = 80  # of bisection: more than a float has digits
 MOST_OFFSET_BITS = 12

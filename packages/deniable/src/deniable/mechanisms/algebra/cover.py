@@ -15,14 +15,12 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Floats, Ints
 from deniable.domains.line import Line
 from deniable.domains.metric import BLOCK, Metric, checked_prior
 from deniable.errors import InvalidParameter
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LARGEST_SEARCH = 1 << 24  # points times representatives
 LARGEST_GENERAL_LINE = 1 << 11  # points of a line whose losses have no formula: tables are needed

@@ -12,14 +12,11 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Bools, Ints
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.fields import Polynomial, is_prime, prime_power, primitive_polynomial, sequence
 from deniable.mechanisms.algebra.transforms import ShiftedSums
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 LARGEST = 1 << 24  # residues of which a table is kept
 

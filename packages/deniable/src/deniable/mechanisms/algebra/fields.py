@@ -6,7 +6,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from deniable.arrays import Ints
+
 Polynomial = tuple[int, ...]  # of degree n over F_p: the n coefficients below the leading one, constant first
 
 

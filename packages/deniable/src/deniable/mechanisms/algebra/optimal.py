@@ -3,12 +3,11 @@
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Floats
 from deniable.domains.metric import Metric, checked_prior
 from deniable.errors import InvalidParameter, MissingExtra
-
-Floats = NDArray[np.float64]
 
 LARGEST = 64  # answers: the programme has their square in variables
 

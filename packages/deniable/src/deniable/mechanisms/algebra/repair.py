@@ -3,12 +3,9 @@
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.errors import InvalidParameter
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 TOTAL = 1 << 50  # the sum of each row: floats hold every share of it exactly enough
 

@@ -11,12 +11,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Bools, Floats, Ints
 from deniable.domains.line import Line
 from deniable.domains.metric import BLOCK, Metric
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LARGEST_TABLE = 1 << 28  # bytes of near answers that are kept; above that they are found again for each batch
 

@@ -6,12 +6,9 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Bools, Floats
 from deniable.core.estimate import Estimate, confidence_each
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 STEPS = 40  # bisections: to 1e-12 of the range
 NEVER = 1e-12  # a share that is rounding: one report in a million million

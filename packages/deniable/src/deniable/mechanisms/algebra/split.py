@@ -13,15 +13,12 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Bools, Floats, Ints
 from deniable.core.odds import checked_epsilon
 from deniable.domains.line import Line
 from deniable.domains.metric import Metric, checked_prior
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 CLOSE = 1e-9  # sides of the test that differ by a smaller share are compared again, in exact fractions
 

@@ -3,10 +3,8 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
+from deniable.arrays import Bools, Ints
 
 MANY = 1 << 16  # reports above which a share of them is not worth counting
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable import kernels
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import WHOLE, Coins
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
@@ -24,8 +25,6 @@ from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
 from deniable.mechanisms.key_value.three_state import ThreeState, told_by_states
 from deniable.mechanisms.shares.equal_weight import check_cost, own_cost
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Chances3 = tuple[Fraction, Fraction, Fraction]
 
 HALF = WHOLE // 2

@@ -8,13 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Bools, Floats
 from deniable.core.domain import Label
 from deniable.core.estimate import Estimate, confidence_each
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.score_interval import ScoreEstimate, SlantedEstimate, stacked
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 
 FAR, STEPS = 1e3, 60  # how far from a ratio its interval may end, and bisections to find where
 CLEAR = 2.0  # standard errors that a frequency must have above zero before a mean is given

@@ -6,18 +6,15 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Bools, Floats, Ints
 from deniable.core.coins import WHOLE, Coins
 from deniable.core.mechanism import Mechanism
 from deniable.core.tally import Tally
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate, Named, Spread, squares
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FINE = 10**6  # the grid of fractions on which numerical optima are put
 

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import kernels
+from deniable.arrays import Ints
 from deniable.core.coins import Coins, check_probability
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
@@ -18,8 +18,6 @@ from deniable.domains.key_value import KeyValue, Pairs
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.key_value.key_value_protocol import Chances, PaddedProtocol
 from deniable.mechanisms.shares.equal_weight import check_cost, own_cost
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

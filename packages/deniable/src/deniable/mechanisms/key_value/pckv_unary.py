@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Bytes, Ints
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins, check_probability
 from deniable.core.layout import Columns, Flags, Layout
@@ -19,10 +19,6 @@ from deniable.domains.key_value import KeyValue, Pairs
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.key_value.key_value_protocol import FINE, Chances, PaddedProtocol, expected, lowest_between
 from deniable.mechanisms.shares.equal_weight import check_cost, own_cost
-
-Bools = NDArray[np.bool_]
-Bytes = NDArray[np.uint8]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats
 from deniable.core.coins import Coins
 from deniable.core.domain import Answers
 from deniable.core.loss import PrivacyLoss
@@ -14,8 +14,6 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import is_whole
 from deniable.mechanisms.key_value.key_sampling import KeySampling
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats
 from deniable.core.odds import checked_epsilon, odds_below
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms.key_value.three_state import Prior, Target, ThreeState
@@ -16,7 +16,6 @@ from deniable.mechanisms.key_value.three_state import Prior, Target, ThreeState
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Floats = NDArray[np.float64]
 Point = tuple[Fraction, Fraction, Fraction]  # p1, p2, q
 
 SPARSE: Prior = (0.9, 0.05, 0.05)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deniable.arrays import Bools, Floats, Ints
 from deniable.core.coins import Coins, check_probability
 from deniable.core.domain import Label
 from deniable.core.estimate import Estimate
@@ -21,9 +22,6 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate, Named, Spread, squares
 from deniable.mechanisms.shares.equal_weight import ExactChannel, Matrix, check_cost, own_cost
 
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Target = Literal["degree", "weight", "balanced", "mean"]
 Prior = tuple[float, float, float]
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.loss import PrivacyLoss
@@ -20,9 +21,6 @@ from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms.algebra.mean_formulas import duchi_scale, gaussian_scale, suboptimal
 from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 from deniable.mechanisms.shares.finite_channel import worst_odds
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 TOTAL = 1 << 60  # what the weights of a row sum to
 BIAS = 1e-9  # the largest distance of the mean report from the truth, where the interval is [-1, 1]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable import kernels
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
@@ -21,9 +22,6 @@ from deniable.core.tally import Tally
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.algebra.mean_formulas import three_outputs_share
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class MeanMechanism(Mechanism):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.loss import PrivacyLoss
@@ -19,9 +20,6 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.mean_formulas import hybrid_from
 from deniable.mechanisms.algebra.tuning import is_whole
 from deniable.mechanisms.means.mean_mechanism import Duchi, MeanMechanism
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FINEST_WINDOW, FINEST_WAY = 32, 256  # places that a window and its way have at least, so that their ratio can be met
 MOST_PLACES = 1 << 20

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.loss import PrivacyLoss
@@ -17,9 +18,6 @@ from deniable.mechanisms.algebra.rings import Rings, nearest
 from deniable.mechanisms.algebra.split import mean_split, published_split, smallest_splits
 from deniable.mechanisms.algebra.tuning import is_whole
 from deniable.mechanisms.releases.release import Release
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CHOOSING = ("min", "mean")
 RULES = (*CHOOSING, "published", "given")  # the others say where a given number comes from

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
@@ -20,9 +21,6 @@ from deniable.mechanisms.algebra.cover import representatives
 from deniable.mechanisms.algebra.tuning import is_whole
 from deniable.mechanisms.releases.release import Release
 from deniable.mechanisms.shares.direct_response import DirectResponse
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Floats
 from deniable.core.domain import Domain
 from deniable.core.odds import odds_below
 from deniable.domains.metric import Metric, checked_prior, metric_of
@@ -17,8 +18,6 @@ from deniable.mechanisms.releases.coarsened import Coarsened
 from deniable.mechanisms.releases.release import Release
 from deniable.mechanisms.releases.release_channel import exponential_channel
 from deniable.mechanisms.releases.staircase import Staircase
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Answers
 from deniable.core.reports import Reports
@@ -18,9 +19,6 @@ from deniable.mechanisms.shares.finite_channel import Channel
 
 if TYPE_CHECKING:
     from deniable.mechanisms.releases.comparison import Comparison
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Release(Channel):

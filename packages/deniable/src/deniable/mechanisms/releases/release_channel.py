@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Floats, Ints
 from deniable.core.domain import Domain
 from deniable.core.odds import checked_epsilon, odds_below
 from deniable.domains.metric import Metric, metric_of
@@ -14,9 +15,6 @@ from deniable.mechanisms.algebra.optimal import optimal_channel
 from deniable.mechanisms.algebra.repair import TOTAL, repaired
 from deniable.mechanisms.releases.release import Release
 from deniable.mechanisms.shares.finite_channel import FiniteChannel, equal_sums
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LARGEST = 1 << 10  # answers for which a table is written
 

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.loss import PrivacyLoss
@@ -19,9 +20,6 @@ from deniable.mechanisms.algebra.rings import Rings
 from deniable.mechanisms.algebra.tuning import is_whole
 from deniable.mechanisms.releases.bipartite import LARGEST_MATRIX
 from deniable.mechanisms.releases.release import Release
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CANDIDATES = 48  # sizes that are tried for each of the inner rings
 

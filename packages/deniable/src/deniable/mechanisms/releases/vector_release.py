@@ -6,8 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
@@ -22,7 +23,6 @@ from deniable.errors import InvalidParameter, SurveyMismatch
 from deniable.mechanisms.releases.bipartite import Bipartite
 from deniable.mechanisms.releases.release import Release
 
-Ints = NDArray[np.int64]
 Maker = Callable[[Domain, float], Release]
 
 

@@ -7,8 +7,8 @@ from functools import cached_property, lru_cache
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Bools, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
@@ -19,9 +19,6 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.difference_sets import LARGEST, DifferenceSet, candidates, difference_set, verified
 from deniable.mechanisms.algebra.transforms import MANY, ShiftedSums
 from deniable.mechanisms.shares.subset_selection import chance, subset_error
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 WIDE = 1 << 20  # designs with so many points are looked at even for small domains
 

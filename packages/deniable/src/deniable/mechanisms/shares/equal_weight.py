@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins, check_probability
 from deniable.core.domain import Domain
 from deniable.core.loss import PrivacyLoss
@@ -17,8 +17,6 @@ from deniable.core.mechanism import Mechanism
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.finite_channel import Channel
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Matrix = tuple[tuple[Fraction, ...], ...]
 
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.layout import Layout, Number
@@ -18,9 +18,6 @@ from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Additive, Counted
 from deniable.core.weights import LARGEST_SUM, WeightTable
 from deniable.errors import InvalidParameter, InvalidReport
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 LARGEST_TABLE = 1 << 24  # weights in one channel
 RANK = 1e-10  # how small, against the largest, a singular value may be before the channel counts as not invertible

@@ -6,17 +6,14 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Bools, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Counted, PureProtocol
 from deniable.mechanisms.algebra.transforms import MANY, walsh_hadamard
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

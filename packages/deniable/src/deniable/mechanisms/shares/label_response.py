@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Bools, Ints
 from deniable.core.coins import Coins, check_probability
 from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
@@ -17,9 +17,6 @@ from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import checked_epsilon, simplest_between
 from deniable.errors import InvalidParameter, InvalidReport
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

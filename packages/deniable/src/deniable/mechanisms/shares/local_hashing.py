@@ -8,9 +8,9 @@ from math import ceil
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import kernels
+from deniable.arrays import Bools, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
@@ -20,9 +20,6 @@ from deniable.core.odds import checked_epsilon, odds_below
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, word_for
 from deniable.mechanisms.algebra.tuning import Real, hidden_share, is_whole, open_error
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 MOST_BUCKETS = 1 << 20  # that are tried when the best number is asked for
 

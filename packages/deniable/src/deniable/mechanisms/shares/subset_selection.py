@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.layout import Flags, Layout
@@ -17,8 +18,6 @@ from deniable.core.mechanism import CellProtocol
 from deniable.core.odds import checked_epsilon, odds_below
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import hidden_share, is_whole, lowest, open_error
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from deniable.core.coins import Coins, check_probability
 from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Flags, Layout
@@ -17,8 +18,6 @@ from deniable.core.mechanism import CellProtocol
 from deniable.core.odds import checked_epsilon, odds_below
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import hidden_share, lowest, open_error
-
-Ints = NDArray[np.int64]
 
 MOST_EXACT = 1 << 12  # cells of which it is worked out exactly how often all of them are zero
 

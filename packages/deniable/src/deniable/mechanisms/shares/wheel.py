@@ -7,9 +7,9 @@ from functools import cached_property, lru_cache
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import kernels
+from deniable.arrays import Bools, Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
@@ -20,10 +20,6 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, word_for
 from deniable.mechanisms.algebra.tuning import is_whole, lowest
 from deniable.mechanisms.shares.subset_selection import chance, subset_error
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 FEW = 128  # values up to which covariances are worked out
 

@@ -7,12 +7,11 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Floats
 from deniable.core.odds import log_up, odds_below
 from deniable.errors import InvalidParameter
-
-Floats = NDArray[np.float64]
 
 WHOLE = 1 << 32  # what thresholds count in
 MOST_VALUES = 256

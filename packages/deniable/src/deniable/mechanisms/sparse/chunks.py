@@ -3,11 +3,9 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from deniable.mechanisms.sparse.channel import Channel
-
-Ints = NDArray[np.int64]
 
 WORK = 7.0  # draws looked at for each coordinate that differs: a few milliseconds for a thousand
 

@@ -4,15 +4,12 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.kernels.coder import SYMBOLS, TOTAL
 from deniable.kernels.coder_plain import LARGEST, SINGLE
 from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.index_law import IndexLaw
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def model_weights(law: IndexLaw) -> tuple[int, ...]:

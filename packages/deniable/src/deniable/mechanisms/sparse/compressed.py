@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins, checked_coins
 from deniable.core.domain import Answers, checked_answers
@@ -31,9 +32,6 @@ from deniable.mechanisms.sparse.index_law import checked_alpha, mixed_index_law
 from deniable.mechanisms.sparse.message import MessageCode
 from deniable.mechanisms.sparse.permutation import Permutation
 from deniable.mechanisms.sparse.sparsity import NoisyCount
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CODES = ("model", "zipf", "gamma")
 ROOM = 1 << 28  # bits of whole vectors that are counted at a time

@@ -7,13 +7,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Ints, Words
 from deniable.core.bits import PackedBits
 from deniable.kernels import draws
 from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.chunks import chunk_of, first_place
 
-Ints = NDArray[np.int64]
-Words = NDArray[np.uint64]
 Values = NDArray[np.uint8]
 Names = NDArray[np.int32]
 

@@ -6,14 +6,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Ints, Words
 from deniable.core.coins import Coins, StreamCoins
 from deniable.errors import NotCertifiable
 from deniable.kernels import encoder
 from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.chunks import chunk_of
-
-Ints = NDArray[np.int64]
-Words = NDArray[np.uint64]
 
 TERMS = 20  # of the series in x <= 1, the last of them below 1e-19
 

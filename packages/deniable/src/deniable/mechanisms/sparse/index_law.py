@@ -16,12 +16,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Floats
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.sparse.channel import Channel
-
-Floats = NDArray[np.float64]
 
 LOWEST_ALPHA, HIGHEST_ALPHA = 1.1, 64.0
 STEP, COARSE = 0.1, 0.02  # of log V in the integral; of log C where laws are mixed

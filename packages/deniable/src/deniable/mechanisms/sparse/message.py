@@ -4,14 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Bytes, Ints
 from deniable.errors import InvalidReport
 from deniable.kernels import coder
 from deniable.mechanisms.sparse.codes import least_bits, sums
-
-Ints = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)

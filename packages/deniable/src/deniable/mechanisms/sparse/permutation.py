@@ -8,10 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from deniable.errors import InvalidParameter
 from deniable.kernels import draws
-
-Ints = NDArray[np.int64]
 
 ROUNDS = 6
 LARGEST_TABLE = 1 << 26  # coordinates for which the whole permutation is kept as a table

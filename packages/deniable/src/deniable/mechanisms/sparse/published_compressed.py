@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from deniable.core.coins import Coins
 from deniable.core.loss import PrivacyLoss
 from deniable.domains.sparse_vector import Sparse, SparseVector
@@ -17,8 +18,6 @@ from deniable.mechanisms.sparse.chunks import chunk_of
 from deniable.mechanisms.sparse.compressed import Compressed
 from deniable.mechanisms.sparse.encoder import stream
 from deniable.mechanisms.sparse.published import heap_index
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,12 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from deniable.core.coins import Coins
 from deniable.core.odds import odds_below, simplest_between
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.sparse.chunks import chunk_numbers
-
-Ints = NDArray[np.int64]
 
 SMALLEST = 0.004  # below it the exact fractions become too long
 RARE = 45.0  # the digits that are drawn one by one reach to where the noise has probability e^-45

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins, check_probability
 from deniable.core.domain import Domain
@@ -30,9 +31,6 @@ from deniable.mechanisms.algebra.bit_budgets import (
     sensitivities,
     water_filled,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 HALF = Fraction(1, 2)
 

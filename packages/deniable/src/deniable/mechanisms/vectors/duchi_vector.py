@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
@@ -21,9 +22,6 @@ from deniable.core.tally import Tally
 from deniable.domains.features import Features, checked_rows
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.vectors.feature_vector import check_features
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

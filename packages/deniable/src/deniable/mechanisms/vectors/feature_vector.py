@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
@@ -24,9 +25,6 @@ from deniable.mechanisms.algebra import mean_formulas as formulas
 from deniable.mechanisms.algebra.tuning import is_whole
 from deniable.mechanisms.means.mean_mechanism import Duchi, MeanMechanism, ThreeOutputs
 from deniable.mechanisms.means.piecewise import Hybrid, Piecewise
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 ROWS = 1 << 12  # reports counted at a time
 SCALARS: dict[str, type[MeanMechanism]] = {each.wire: each for each in (Duchi, ThreeOutputs, Piecewise, Hybrid)}

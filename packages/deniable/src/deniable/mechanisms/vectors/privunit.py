@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
@@ -20,9 +21,6 @@ from deniable.core.tally import Tally
 from deniable.domains.features import UnitVectors, rows_at_once
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, MissingExtra, SurveyMismatch
 from deniable.mechanisms.vectors.rotation import normals
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 WHOLE = (1 << 16) - 1  # coordinates of a report are told in 16 bits
 

@@ -4,14 +4,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from deniable.arrays import Floats
 from deniable.core.coins import Coins, SeededCoins
 from deniable.core.estimate import Estimate
 from deniable.domains.features import check_dimensions, checked_rows
 from deniable.errors import InvalidParameter
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

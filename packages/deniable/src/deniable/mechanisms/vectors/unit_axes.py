@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Floats, Ints
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.vectors.unit_codes import UnitCodes, _mixed
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Words = NDArray[np.uint64]
 
 SMALLEST = 128  # dimensions to which vectors are filled up with zeros, so that three turns look like any rotation
 TURNS = 3

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from deniable.arrays import Floats, Ints, Words
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
@@ -21,10 +22,6 @@ from deniable.core.tally import Tally
 from deniable.domains.features import UnitVectors, rows_at_once
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
 from deniable.mechanisms.algebra.tuning import is_whole
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Words = NDArray[np.uint64]
 
 CODES, SEEDS, UNIT = 128, 1 << 48, 1 << 24
 MOST_ROUNDS = 32
