@@ -6,8 +6,7 @@ from pathlib import Path
 from deniable.core.domain import Domain
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import DeniableError, InvalidParameter
-from deniable.mechanisms.registry import mechanism_from_json
-from deniable.planning import FAMILIES
+from deniable.mechanisms.registry import mechanism_from_json, offers
 
 
 def short(family: str) -> str:
@@ -19,7 +18,7 @@ def short(family: str) -> str:
     return family.removesuffix(", optimized").replace(", ", "-")
 
 
-MAKERS: dict[str, Callable[[Domain, float], PureProtocol]] = {short(family): make for family, make in FAMILIES.items()}
+MAKERS: dict[str, Callable[[Domain, float], PureProtocol]] = {short(name): offer.make for name, offer in offers().items()}
 NAMES = ", ".join(MAKERS)
 
 

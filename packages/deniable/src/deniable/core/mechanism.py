@@ -3,7 +3,7 @@
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -21,6 +21,7 @@ from deniable.core.estimate import Estimate, confidence_each
 from deniable.core.layout import Column, Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.offer import Offer
 from deniable.core.reports import Reports
 from deniable.core.tally import Tally
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, MissingExtra, SurveyMismatch
@@ -33,6 +34,7 @@ class Mechanism(ABC):
     """
 
     wire: ClassVar[str]
+    question: ClassVar[str] = "shares"  # what it answers: the folder of mechanisms/ that it would be in
     domain: Domain
     epsilon: float
 
@@ -77,6 +79,11 @@ class Mechanism(ABC):
     def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "Mechanism":
         """The mechanism with these parameters, as `parameters` wrote them."""
         return cls(domain, epsilon)  # type: ignore[call-arg]
+
+    @classmethod
+    def offers(cls) -> Sequence[Offer]:
+        """What this family offers to the planner of its question; nothing unless it says so."""
+        return ()
 
     @property
     def cells(self) -> int:
@@ -249,6 +256,11 @@ class PureProtocol(Additive):
         None where they are not the same for all pairs; then the covariance has no closed form.
         """
         return None
+
+    @property
+    def work(self) -> int:
+        """How many simple operations the server spends on counting one report."""
+        return 1
 
     @abstractmethod
     def supports(self, columns: Columns, cells: Ints) -> Bools:

@@ -13,6 +13,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from deniable.core.mechanism import Mechanism
+from deniable.core.offer import Offer
 from deniable.domains import domain_from_spec
 from deniable.errors import InvalidParameter
 
@@ -21,10 +22,10 @@ OURS = {
     "direct-1": "mechanisms.shares.direct_response:DirectResponse",
     "unary-1": "mechanisms.shares.unary:Unary",
     "subset-1": "mechanisms.shares.subset_selection:SubsetSelection",
-    "hashing-1": "mechanisms.shares.local_hashing:LocalHashing",
-    "wheel-1": "mechanisms.shares.wheel:Wheel",
-    "hadamard-1": "mechanisms.shares.hadamard_response:HadamardResponse",
     "design-1": "mechanisms.shares.block_design:BlockDesign",
+    "wheel-1": "mechanisms.shares.wheel:Wheel",
+    "hashing-1": "mechanisms.shares.local_hashing:LocalHashing",
+    "hadamard-1": "mechanisms.shares.hadamard_response:HadamardResponse",
     "finite-1": "mechanisms.shares.finite_channel:FiniteChannel",
     "bipartite-1": "mechanisms.releases.bipartite:Bipartite",
     "staircase-1": "mechanisms.releases.staircase:Staircase",
@@ -64,7 +65,8 @@ OURS = {
 def families() -> Mapping[str, EntryPoint]:
     """All registered families by wire name, not yet loaded. Ours come first and cannot be replaced."""
     ours = (EntryPoint(wire, f"deniable.{place}", GROUP) for wire, place in OURS.items())
-    return {entry.name: entry for entry in (*entry_points(group=GROUP), *ours)}
+    theirs = (entry for entry in entry_points(group=GROUP) if entry.name not in OURS)
+    return {entry.name: entry for entry in (*ours, *theirs)}
 
 
 @cache
@@ -78,6 +80,17 @@ def family(wire: str) -> type[Mechanism]:
     if not (isinstance(found, type) and issubclass(found, Mechanism) and found.wire == wire):
         raise InvalidParameter(f"The entry point {wire!r} of {GROUP} does not name a mechanism with that wire name.")
     return found
+
+
+@cache
+def offers(question: str = "shares") -> Mapping[str, Offer]:
+    """What all families offer to the planner of a question, by name: those in our folder of it, and those of others."""
+    named: dict[str, Offer] = {}
+    for wire, entry in families().items():
+        if wire not in OURS or entry.value.startswith(f"deniable.mechanisms.{question}."):
+            for offer in family(wire).offers() if family(wire).question == question else ():
+                named.setdefault(offer.name, offer)
+    return named
 
 
 def mechanism_from_spec(spec: Mapping[str, Any]) -> Mechanism:

@@ -3,11 +3,10 @@
 from deniable.planning.costs import Cost, measured_cost
 from deniable.planning.records import plan_records
 from deniable.planning.repeated import plan_repeated
-from deniable.planning.shares import CLOSE, FAMILIES, Option, chosen, options, plan, required_n
+from deniable.planning.shares import CLOSE, Option, chosen, options, plan, required_n
 
 __all__ = [
     "CLOSE",
-    "FAMILIES",
     "Cost",
     "Option",
     "chosen",

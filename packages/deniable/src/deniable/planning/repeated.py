@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from deniable.core.domain import Domain
+from deniable.core.offer import LARGEST_DENSE
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import total_error
-from deniable.planning.shares import LARGEST_DENSE
 from deniable.wrappers.memoized import Memoized
 
 REPEATED: dict[str, Callable[[Domain, float, float], Memoized]] = {

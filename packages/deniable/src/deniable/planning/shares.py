@@ -1,7 +1,7 @@
 """Which mechanism for this question: predicted error, report size, server work and what one report betrays, side by side."""
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal, overload
@@ -14,16 +14,9 @@ from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.core.odds import checked_epsilon
 from deniable.domains import KeyValue, SparseVector, Vectors
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.algebra.difference_sets import LARGEST as LARGEST_DESIGN
 from deniable.mechanisms.algebra.tuning import total_error
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
-from deniable.mechanisms.shares.block_design import BlockDesign
-from deniable.mechanisms.shares.direct_response import DirectResponse
-from deniable.mechanisms.shares.hadamard_response import HadamardResponse
-from deniable.mechanisms.shares.local_hashing import LocalHashing
-from deniable.mechanisms.shares.subset_selection import SubsetSelection
-from deniable.mechanisms.shares.unary import Unary
-from deniable.mechanisms.shares.wheel import Wheel
+from deniable.mechanisms.registry import offers
 from deniable.planning import key_value as key_value_choice
 from deniable.planning.means import plan_for_mean
 from deniable.planning.releases import plan_release
@@ -34,19 +27,6 @@ from deniable.wrappers.utility import OPEN_SHARE, OpenAnswers, UtilityOptimized,
 Target = Literal["shares", "mean", "release"]
 
 CLOSE = 1.015  # an error this near to the smallest counts as equally good; then small reports and little work decide
-LARGEST_DENSE = 1 << 20  # values above which reports with a bit for each value are not considered
-
-FAMILIES: dict[str, Callable[[Domain, float], PureProtocol]] = {
-    "direct": DirectResponse,
-    "unary, symmetric": Unary.symmetric,
-    "unary, optimized": Unary,
-    "subset": SubsetSelection,
-    "design": BlockDesign,
-    "wheel": Wheel,
-    "hashing, binary": LocalHashing.binary,
-    "hashing, optimized": LocalHashing,
-    "hadamard": HadamardResponse,
-}
 
 
 @dataclass(frozen=True)
@@ -75,22 +55,15 @@ def options(
     if isinstance(domain, SparseVector):
         raise InvalidParameter("The planner compares mechanisms for single answers. For sparse vectors take Compressed.")
     checked_epsilon(epsilon)
-    names, size = list(FAMILIES), domain.size
-    if sensitive is not None:
-        size = len(checked_sensitive(domain, sensitive))
-        if size == 1:
-            names = ["direct"]  # there is nothing to choose
-    if size > LARGEST_DENSE:
-        names = [name for name in names if not name.startswith(("unary", "subset"))]
-    if size > LARGEST_DESIGN:
-        names.remove("design")
+    size = domain.size if sensitive is None else len(checked_sensitive(domain, sensitive))
+    offered = [offer for offer in offers("shares").values() if offer.largest is None or size <= offer.largest]
     found = []
-    for name in names:
+    for offer in offered[:1] if size == 1 else offered:  # one sensitive answer leaves nothing to choose
         if sensitive is None:
-            mechanism: PureProtocol | UtilityOptimized = FAMILIES[name](domain, epsilon)
+            mechanism: PureProtocol | UtilityOptimized = offer.make(domain, epsilon)
         else:
-            mechanism = UtilityOptimized(FAMILIES[name], domain, sensitive, epsilon, open_share)
-        found.append(_option(name, mechanism, size, n))
+            mechanism = UtilityOptimized(offer.make, domain, sensitive, epsilon, open_share)
+        found.append(_option(offer.name, mechanism, size, n))
     return sorted(found, key=lambda option: option.error)
 
 
@@ -100,12 +73,7 @@ def _option(name: str, mechanism: PureProtocol | UtilityOptimized, size: int, n:
     else:
         total = float(total_error(size, mechanism.p, mechanism.q))
     error = math.sqrt(total / (n * mechanism.domain.size))
-    bits = mechanism.layout.bits
-    if name.startswith(("unary", "subset")):
-        work = (size + 63) // 64
-    else:
-        work = size if name.startswith(("hashing", "wheel")) else 1
-    return Option(name, mechanism, error, bits, work, mechanism.guess())
+    return Option(name, mechanism, error, mechanism.layout.bits, mechanism.work, mechanism.guess())
 
 
 def chosen(ranked: list[Option], max_bits: int | None) -> Option:

@@ -215,6 +215,11 @@ class UtilityOptimized(OpenAnswers):
         size, every = len(self.sensitive), self.domain.size
         return (size * self.base.guess() + (every - size) * self.told_share) / every
 
+    @property
+    def work(self) -> int:
+        """How many simple operations the server spends on counting one report."""
+        return self.base.work if isinstance(self.base, PureProtocol) else 1
+
     def total_noise(self, open_share: float) -> float:
         """n times the sum of all variances, if this share of people have an open answer; which they have does not matter."""
         size, told = len(self.sensitive), self.told_share

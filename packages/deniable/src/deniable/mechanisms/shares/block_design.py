@@ -1,6 +1,6 @@
 """Block designs: as accurate as subset selection, with a report of a few bits and a fast decoder."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -15,6 +15,7 @@ from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Counted, PureProtocol
 from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.offer import Offer
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.difference_sets import LARGEST, DifferenceSet, candidates, difference_set, verified
 from deniable.mechanisms.algebra.transforms import MANY, ShiftedSums
@@ -63,6 +64,10 @@ class BlockDesign(Counted, PureProtocol):
     def pairs(self) -> tuple[Fraction, Fraction] | None:
         # Three blocks share more or fewer points, depending on which they are; blocks of one point share none.
         return (Fraction(0), Fraction(0)) if self.design.k == 1 else None
+
+    @classmethod
+    def offers(cls) -> Sequence[Offer]:
+        return (Offer("design", cls, LARGEST),)
 
     @property
     def layout(self) -> Layout:

@@ -1,6 +1,6 @@
 """Direct response: tell the truth or any other answer."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,6 +11,7 @@ from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Counted, PureProtocol
+from deniable.core.offer import Offer
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,10 @@ class DirectResponse(Counted, PureProtocol):
     @property
     def pairs(self) -> tuple[Fraction, Fraction]:
         return Fraction(0), Fraction(0)  # a report supports one value only
+
+    @classmethod
+    def offers(cls) -> Sequence[Offer]:
+        return (Offer("direct", cls),)
 
     @property
     def layout(self) -> Layout:

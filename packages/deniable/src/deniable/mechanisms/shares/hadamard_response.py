@@ -1,6 +1,6 @@
 """Hadamard response: report one column of a Hadamard matrix, more often one in which the true row has +1."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -13,6 +13,7 @@ from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Counted, PureProtocol
+from deniable.core.offer import Offer
 from deniable.mechanisms.algebra.transforms import MANY, walsh_hadamard
 
 
@@ -41,6 +42,10 @@ class HadamardResponse(Counted, PureProtocol):
     @property
     def q(self) -> Fraction:
         return Fraction(1, 2)
+
+    @classmethod
+    def offers(cls) -> Sequence[Offer]:
+        return (Offer("hadamard", cls),)
 
     @property
     def layout(self) -> Layout:

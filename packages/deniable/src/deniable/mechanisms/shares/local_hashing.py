@@ -1,6 +1,6 @@
 """Local hashing: report which bucket the true answer falls into, under a hash function that every report chooses anew."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -17,6 +17,7 @@ from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.offer import Offer
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, word_for
 from deniable.mechanisms.algebra.tuning import Real, hidden_share, is_whole, open_error
@@ -67,6 +68,14 @@ class LocalHashing(PureProtocol):
     @cached_property
     def q(self) -> Fraction:
         return chance(self.prime, Fraction(self.buckets), self.odds)[1]
+
+    @classmethod
+    def offers(cls) -> Sequence[Offer]:
+        return (Offer("hashing, binary", cls.binary), Offer("hashing, optimized", cls))
+
+    @property
+    def work(self) -> int:
+        return self.domain.size
 
     @property
     def layout(self) -> Layout:

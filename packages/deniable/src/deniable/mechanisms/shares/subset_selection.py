@@ -1,6 +1,6 @@
 """Subset selection: report a set of answers that contains the true one more often than not."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -16,6 +16,7 @@ from deniable.core.layout import Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import CellProtocol
 from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.offer import LARGEST_DENSE, Offer
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import hidden_share, is_whole, lowest, open_error
 
@@ -59,6 +60,14 @@ class SubsetSelection(CellProtocol):
             return Fraction(0), Fraction(0)
         neither = p * (k - 1) * (k - 2) + (1 - p) * k * (k - 1)
         return p * Fraction(k - 1, d - 1), neither / ((d - 1) * (d - 2))
+
+    @classmethod
+    def offers(cls) -> Sequence[Offer]:
+        return (Offer("subset", cls, LARGEST_DENSE),)
+
+    @property
+    def work(self) -> int:
+        return (self.domain.size + 63) // 64
 
     @property
     def layout(self) -> Layout:

@@ -1,6 +1,6 @@
 """Unary encoding: one bit for each answer, each bit randomized on its own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -16,6 +16,7 @@ from deniable.core.layout import Columns, Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import CellProtocol
 from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.offer import LARGEST_DENSE, Offer
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import hidden_share, lowest, open_error
 
@@ -57,6 +58,14 @@ class Unary(CellProtocol):
     @property
     def pairs(self) -> tuple[Fraction, Fraction]:
         return self.p * self.q, self.q * self.q  # bits are independent
+
+    @classmethod
+    def offers(cls) -> Sequence[Offer]:
+        return (Offer("unary, symmetric", cls.symmetric, LARGEST_DENSE), Offer("unary, optimized", cls, LARGEST_DENSE))
+
+    @property
+    def work(self) -> int:
+        return (self.domain.size + 63) // 64
 
     @property
     def layout(self) -> Layout:

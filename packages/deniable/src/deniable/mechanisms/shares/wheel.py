@@ -1,6 +1,6 @@
 """The wheel: report a place on a ring, more often than not one on the arc that begins at the true answer."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -16,6 +16,7 @@ from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.offer import Offer
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, word_for
 from deniable.mechanisms.algebra.tuning import is_whole, lowest
@@ -62,6 +63,14 @@ class Wheel(PureProtocol):
     @cached_property
     def q(self) -> Fraction:
         return chance(self.prime, self.arc, self.odds)[1]
+
+    @classmethod
+    def offers(cls) -> Sequence[Offer]:
+        return (Offer("wheel", cls),)
+
+    @property
+    def work(self) -> int:
+        return self.domain.size
 
     @property
     def layout(self) -> Layout:
