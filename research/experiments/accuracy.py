@@ -17,7 +17,7 @@ import click
 from deniable.core.mechanism import PureProtocol
 from deniable.domains import Categories
 from deniable.mechanisms.algebra.tuning import total_error
-from deniable.mechanisms.registry import offers as offered
+from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.shares.subset_selection import SubsetSelection
 from deniable.planning import chosen, options
 
@@ -43,13 +43,13 @@ def ratios(epsilon: float, size: int) -> dict[str, float]:
     best = scaled_error(SubsetSelection(domain, epsilon))
     return {
         name: scaled_error(make(domain, epsilon)) / best
-        for name, make in ((name, offer.make) for name, offer in offered().items())
+        for name, make in ((name, candidate.make) for name, candidate in candidates().items())
     }
 
 
 def accuracy_table(points: Iterable[tuple[float, int]] = POINTS) -> list[str]:
     """One row for each question and budget."""
-    names = [name for name in offered() if name != "subset"]
+    names = [name for name in candidates() if name != "subset"]
     lines = [
         f"| epsilon | values | n x error of subset (size) | {' | '.join(names)} |",
         "|--:|--:|--:|" + "--:|" * len(names),
@@ -80,14 +80,14 @@ def choice(epsilon: float, size: int) -> Choice:
     """The planner's choice for this question; the number of people does not matter."""
     domain = Categories(range(size))
     best = chosen(options(domain, epsilon, 1), None)
-    ratio = scaled_error(offered()[best.name].make(domain, epsilon)) / scaled_error(SubsetSelection(domain, epsilon))
+    ratio = scaled_error(candidates()[best.name].make(domain, epsilon)) / scaled_error(SubsetSelection(domain, epsilon))
     return Choice(epsilon, size, best.name, ratio, best.bits)
 
 
 def planner_table(choices: list[Choice]) -> list[str]:
     """How often each family was chosen, and at worst how far from the optimum."""
     lines = ["| chosen | points | largest squared error to the optimum | at epsilon | and values |", "|---|--:|--:|--:|--:|"]
-    for name in offered():
+    for name in candidates():
         of_name = [each for each in choices if each.name == name]
         if of_name:
             worst = max(of_name, key=lambda each: each.ratio)

@@ -17,7 +17,7 @@ from deniable.core.coins import SeededCoins
 from deniable.core.domain import Domain
 from deniable.core.mechanism import PureProtocol
 from deniable.domains import Categories
-from deniable.mechanisms.registry import offers as offered
+from deniable.mechanisms.registry import candidates
 
 RESULT = Path(__file__).with_suffix(".md")
 TRIALS, AUDITS = 1_000_000, 1_000
@@ -37,7 +37,7 @@ def bounds(trials: int) -> list[str]:
     asked = [(size, epsilon) for size in SIZES for epsilon in EPSILONS]
     lines = [f"| mechanism | {' | '.join(f'{size} values, epsilon {eps:g}' for size, eps in asked)} | seconds, at most |"]
     lines.append("|---|" + "--:|" * (len(asked) + 1))
-    for name, make in ((name, offer.make) for name, offer in offered().items()):
+    for name, make in ((name, candidate.make) for name, candidate in candidates().items()):
         cells, longest = [], 0.0
         for size, epsilon in asked:
             start = process_time()
@@ -51,7 +51,7 @@ def bounds(trials: int) -> list[str]:
 def accusations(audits: int) -> tuple[int, int]:
     """How many of so many correct clients were accused: all mechanisms in turn, with epsilon 0.5, 1 and 2."""
     size, trials = SMALL
-    makers, epsilons, accused = [offer.make for offer in offered().values()], (0.5, 1.0, 2.0), 0
+    makers, epsilons, accused = [candidate.make for candidate in candidates().values()], (0.5, 1.0, 2.0), 0
     for turn in range(audits):
         make, epsilon = makers[turn % len(makers)], epsilons[turn // len(makers) % len(epsilons)]
         accused += not audited(make, size, epsilon, trials, 1_000 + turn).consistent

@@ -21,7 +21,7 @@ from deniable.core.domain import Domain
 from deniable.core.mechanism import PureProtocol
 from deniable.core.tally import Tally
 from deniable.domains import Categories
-from deniable.mechanisms.registry import offers as offered
+from deniable.mechanisms.registry import candidates
 
 RESULT = Path(__file__).with_suffix(".md")
 PEOPLE, COLLECTIONS, QUICK = 5_000, 2_000, 200
@@ -68,7 +68,7 @@ def table(collections: int, settings: Iterable[Setting] = SETTINGS) -> list[str]
     """One row for each mechanism, in percent."""
     asked = list(settings)
     lines = [f"| mechanism | {' | '.join(map(str, asked))} |", "|---|" + "--:|" * len(asked)]
-    for name, make in ((name, offer.make) for name, offer in offered().items()):
+    for name, make in ((name, candidate.make) for name, candidate in candidates().items()):
         cells = [f"{100 * coverage(make, setting, collections, f'{name}, {setting}'):.2f}" for setting in asked]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return lines

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deniable as dn
-from deniable.mechanisms.registry import offers as offered
+from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.releases.release import Release
 from deniable.planning import key_value as key_value_choice
 from deniable.planning import means as mean_plan
@@ -76,9 +76,9 @@ def cases() -> Iterator[Case]:
     """Every mechanism that the planner may choose, for one question of each kind."""
     domain, people = dn.Categories(range(SIZE)), held(SIZE)
     shares = np.bincount(people, minlength=SIZE) / PEOPLE
-    for name, make in ((name, offer.make) for name, offer in offered().items()):
+    for name, make in ((name, candidate.make) for name, candidate in candidates().items()):
         yield Case(name, make(domain, 1.0), people, shares)
-    for name, make in ((name, offer.make) for name, offer in offered().items()):
+    for name, make in ((name, candidate.make) for name, candidate in candidates().items()):
         yield Case(f"6 of 16 sensitive, {name}", dn.UtilityOptimized(make, domain, range(6), 1.0), people, shares)
     for name, repeated in REPEATED.items():
         yield Case(name, repeated(domain, 2.0, 1.0), people, shares)

@@ -20,7 +20,7 @@ from deniable import SubsetSelection, Unary
 from deniable.arrays import Ints
 from deniable.core.coins import SeededCoins
 from deniable.domains import Categories
-from deniable.mechanisms.registry import offers as offered
+from deniable.mechanisms.registry import candidates
 from deniable.metrics import mse, top_f1, top_ndcg
 from deniable.wrappers.utility import OpenAnswers, UtilityOptimized
 
@@ -34,7 +34,7 @@ BOX, CELLS = ((40.70, 40.88), (-74.02, -73.91)), 25  # Manhattan and its edges, 
 def mechanisms(domain: Categories, secret: list[object], epsilon: float, share: float) -> dict[str, OpenAnswers]:
     """Every family made for these sensitive answers, and what was published before."""
     made: dict[str, OpenAnswers] = {
-        name: UtilityOptimized(offer.make, domain, secret, epsilon, share) for name, offer in offered().items()
+        name: UtilityOptimized(candidate.make, domain, secret, epsilon, share) for name, candidate in candidates().items()
     }
     for name, family in (("uSS as published", SubsetSelection), ("uUE as published", Unary)):
         made[name] = UtilityOptimized.as_published(family, domain, secret, epsilon, share)
@@ -50,7 +50,7 @@ def total(mechanism: OpenAnswers, share: float) -> float:
 
 def exact_table() -> list[str]:
     """One row for each setting and budget."""
-    names = [*offered(), "uSS as published", "uUE as published"]
+    names = [*candidates(), "uSS as published", "uUE as published"]
     lines = [f"| sensitive | open share | epsilon | {' | '.join(names)} |", "|--:|--:|--:|" + "--:|" * len(names)]
     for size, share in SETTINGS:
         for epsilon in EPSILONS:

@@ -18,7 +18,7 @@ import deniable as dn
 from deniable.audit.batch import read
 from deniable.audit.bounds import loss_from_coins, loss_from_shares, share_at_least, share_at_most
 from deniable.cli.main import main
-from deniable.mechanisms.registry import offers
+from deniable.mechanisms.registry import candidates
 from tests import ROOT
 from tests import planted as planted_clients
 from tests.examples import EXAMPLES
@@ -326,7 +326,7 @@ class TestExperiments:
 
     def test_bounds_are_near_and_nobody_is_accused(self) -> None:
         rows = self.table("audits")
-        assert len(rows) == len(offers())
+        assert len(rows) == len(candidates())
         for _, *shares, seconds in rows:
             assert min(map(float, shares)) >= 90 and float(seconds) < 30
         text = (ROOT / "research" / "experiments" / "audits.md").read_text(encoding="utf-8")

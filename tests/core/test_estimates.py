@@ -10,7 +10,7 @@ import pytest
 
 import deniable as dn
 from deniable.mechanisms.algebra.tuning import total_error
-from deniable.mechanisms.registry import offers as offered
+from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.shares import subset_selection as subset
 from tests.core.test_laws import answers
 from tests.examples import EXAMPLES
@@ -61,7 +61,7 @@ def test_measured_error_is_the_predicted_one() -> None:
 
 
 @pytest.mark.parametrize("size", [16, 128, 1024])
-@pytest.mark.parametrize("name", offered())
+@pytest.mark.parametrize("name", candidates())
 def test_measured_error_is_the_predicted_one_at_real_sizes(name: str, size: int) -> None:
     """The summed squared error of 40 collections, beside its prediction.
 
@@ -69,7 +69,7 @@ def test_measured_error_is_the_predicted_one_at_real_sizes(name: str, size: int)
     Neighbouring cells of a report are slightly dependent, so eight of these are allowed: a false alarm below 1e-6.
     """
     for epsilon in (0.5, 1.0, 2.0, 4.0):
-        mechanism = offered()[name].make(dn.Categories(range(size)), epsilon)
+        mechanism = candidates()[name].make(dn.Categories(range(size)), epsilon)
         people = np.arange(2000) ** 2 % size
         truth = np.bincount(people, minlength=size) / len(people)
         coins = dn.SeededCoins(f"{name} {size} {epsilon}".encode())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.mechanisms.registry import offers as offered
+from deniable.mechanisms.registry import candidates
 from deniable.planning import options
 
 SIZES = [2, 3, 5, 8, 16, 32, 57, 100, 256, 777, 1024, 4096]
@@ -30,7 +30,7 @@ def test_plan_is_within_two_percent_of_the_optimum(size: int) -> None:
 
 def test_options_are_ranked_and_complete() -> None:
     ranked = options(dn.Categories(range(100)), 1.0, 1000)
-    assert {option.name for option in ranked} == set(offered())
+    assert {option.name for option in ranked} == set(candidates())
     assert [option.error for option in ranked] == sorted(option.error for option in ranked)
     assert all(option.bits == option.mechanism.layout.bits for option in ranked)
     assert all(option.mechanism.loss().epsilon() <= 1.0 for option in ranked)
@@ -49,7 +49,7 @@ def test_explanation_shows_the_alternatives() -> None:
     mechanism = dn.plan(dn.Categories(range(1000)), 1.0, 50_000, max_bits=64)
     text = mechanism.explain()
     assert "1,000 values, epsilon 1 for one answer, 50,000 people, at most 64 bits" in text
-    assert all(name in text for name in offered())
+    assert all(name in text for name in candidates())
     (marked,) = [line for line in text.splitlines() if line.startswith("*")]
     assert marked.split()[1] == "design"
     assert "chosen by hand" in dn.DirectResponse(dn.Categories(["yes", "no"]), 1.0).explain()

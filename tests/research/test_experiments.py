@@ -8,7 +8,7 @@ import pytest
 from deniable import FeatureVector
 from deniable.arrays import Floats
 from deniable.core.estimate import Estimate
-from deniable.mechanisms.registry import offers as offered
+from deniable.mechanisms.registry import candidates
 from deniable.planning import CLOSE
 from research.experiments import accuracy, coverage, embeddings, planned, scale, utility
 from tests import ROOT
@@ -52,7 +52,7 @@ class TestAccuracy:
     def test_nothing_beats_the_optimum(self) -> None:
         for epsilon, size in [*accuracy.POINTS, (0.1, 2), (8.0, 2), (0.1, 4096), (8.0, 4096)]:
             found = accuracy.ratios(epsilon, size)
-            assert found.keys() == offered().keys()
+            assert found.keys() == candidates().keys()
             assert min(found.values()) == found["subset"] == 1
 
     def test_the_planner_is_as_near_as_is_said(self) -> None:
@@ -63,7 +63,7 @@ class TestAccuracy:
             points.replace(",", "")
         )
         largest = 0.0
-        for name in planned.keys() & offered().keys():
+        for name in planned.keys() & candidates().keys():
             _, ratio, epsilon, size = planned[name]
             found = accuracy.choice(float(epsilon), int(size))
             assert (found.name, f"{found.ratio:.4f}") == (name, ratio)
@@ -84,15 +84,15 @@ class TestCoverage:
         settings = table.pop("mechanism")
         assert settings == [str(setting) for setting in coverage.SETTINGS]
         del table["---"]
-        assert list(table) == list(offered())
+        assert list(table) == list(candidates())
         for row in table.values():
             assert all(abs(float(cell) - 95) < 1 for cell in row)
 
-    @pytest.mark.parametrize("name", offered())
+    @pytest.mark.parametrize("name", candidates())
     def test_a_shorter_run_agrees(self, name: str) -> None:
         """200 collections of 64 shares with fixed coins: chance alone moves them by about 0.3 points."""
         setting = coverage.SETTINGS[2]
-        measured = 100 * coverage.coverage(offered()[name].make, setting, coverage.QUICK, f"{name}, {setting}")
+        measured = 100 * coverage.coverage(candidates()[name].make, setting, coverage.QUICK, f"{name}, {setting}")
         assert abs(measured - float(rows(committed("coverage"))[name][2])) < 1
         assert abs(measured - 95) < 1
 
@@ -105,7 +105,7 @@ class TestCoverage:
             return self.values - 0.9 * (self.values - low), self.values + 0.9 * (high - self.values)
 
         monkeypatch.setattr(Estimate, "interval", narrow)
-        measured = 100 * coverage.coverage(offered()["direct"].make, coverage.SETTINGS[2], 100, "direct")
+        measured = 100 * coverage.coverage(candidates()["direct"].make, coverage.SETTINGS[2], 100, "direct")
         assert abs(measured - 95) > 1
 
     def test_people(self) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from deniable.core.domain import Domain
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import DeniableError, InvalidParameter
-from deniable.mechanisms.registry import mechanism_from_json, offers
+from deniable.mechanisms.registry import candidates, mechanism_from_json
 
 
 def short(family: str) -> str:
@@ -18,7 +18,9 @@ def short(family: str) -> str:
     return family.removesuffix(", optimized").replace(", ", "-")
 
 
-MAKERS: dict[str, Callable[[Domain, float], PureProtocol]] = {short(name): offer.make for name, offer in offers().items()}
+MAKERS: dict[str, Callable[[Domain, float], PureProtocol]] = {
+    short(name): candidate.make for name, candidate in candidates().items()
+}
 NAMES = ", ".join(MAKERS)
 
 

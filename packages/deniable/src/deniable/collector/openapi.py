@@ -8,7 +8,7 @@ from deniable.collector.verdicts import REFUSALS
 from deniable.core.layout import Flags, Number
 from deniable.core.messages import Key, Message
 from deniable.device.sending import MEDIA
-from deniable.mechanisms.registry import offers
+from deniable.mechanisms.registry import candidates
 from deniable.survey import Question, Survey
 
 Data = dict[str, Any]
@@ -38,7 +38,7 @@ def description(survey: Survey, submit: bool = False, read: bool = True) -> Data
                     _query("values", {"type": "integer", "minimum": VALUES[0], "maximum": VALUES[1], "default": 8}),
                     _query("epsilon", {"type": "number", "minimum": EPSILON[0], "maximum": EPSILON[1], "default": 1}),
                     _query("people", {"type": "integer", "minimum": PEOPLE[0], "maximum": PEOPLE[1], "default": 10_000}),
-                    _query("certify", {"type": "string", "enum": [*offers()]}),
+                    _query("certify", {"type": "string", "enum": [*candidates()]}),
                 ],
             ),
             "/v1/results": _get(

@@ -7,7 +7,7 @@ from functools import lru_cache
 from deniable.collector.promises import Data, certificate_data, loss_data
 from deniable.collector.verdicts import BAD_QUERY, BUSY, Refusal
 from deniable.domains import Categories
-from deniable.mechanisms.registry import offers
+from deniable.mechanisms.registry import candidates
 from deniable.planning import chosen, options
 from deniable.privacy.certify import certify
 
@@ -32,7 +32,7 @@ def compared(values: int, epsilon: float, people: int) -> str:
 @lru_cache(maxsize=512)
 def certified(values: int, epsilon: float, name: str) -> str:
     """The certificate of one of them: the code that runs, with coins that come up every way they can."""
-    mechanism = offers()[name].make(Categories(range(values)), epsilon)
+    mechanism = candidates()[name].make(Categories(range(values)), epsilon)
     found = certify(mechanism, limit=FOLLOWED)
     return json.dumps({"name": name, "loss": loss_data(found.loss)} | certificate_data(found))
 
@@ -55,8 +55,8 @@ class Playground:
             if not least <= number <= most:
                 return BAD_QUERY.saying(f"{what} is a number from {least:,} to {most:,}.")
         name = query.get("certify")
-        if name is not None and name not in offers():
-            return BAD_QUERY.saying(f"The mechanisms here are {', '.join(offers())}.")
+        if name is not None and name not in candidates():
+            return BAD_QUERY.saying(f"The mechanisms here are {', '.join(candidates())}.")
         if self._waiting >= WAITING:
             return BUSY.saying("Many people play here now. Try again.")
         self._waiting += 1

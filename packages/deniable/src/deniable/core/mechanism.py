@@ -4,6 +4,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from copy import copy
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -15,13 +16,13 @@ from deniable import kernels
 from deniable.arrays import Bools, Floats, Ints
 from deniable.core import message
 from deniable.core.bits import PackedBits
+from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins, checked_coins
 from deniable.core.domain import Answers, Domain, checked_answers, told_size
 from deniable.core.estimate import Estimate, confidence_each
 from deniable.core.layout import Column, Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon, odds_below
-from deniable.core.offer import Offer
 from deniable.core.reports import Reports
 from deniable.core.tally import Tally
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, MissingExtra, SurveyMismatch
@@ -37,6 +38,13 @@ class Mechanism(ABC):
     question: ClassVar[str] = "shares"  # what it answers: the folder of mechanisms/ that it would be in
     domain: Domain
     epsilon: float
+    why: str | None = None  # a planner's reason for choosing it, which is no part of the law
+
+    def because(self, why: str) -> Self:
+        """The same mechanism, with the reason why it was chosen."""
+        chosen = copy(self)
+        object.__setattr__(chosen, "why", why)
+        return chosen
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
@@ -81,7 +89,7 @@ class Mechanism(ABC):
         return cls(domain, epsilon)  # type: ignore[call-arg]
 
     @classmethod
-    def offers(cls) -> Sequence[Offer]:
+    def candidates(cls) -> Sequence[Candidate]:
         """What this family offers to the planner of its question; nothing unless it says so."""
         return ()
 
@@ -153,8 +161,7 @@ class Mechanism(ABC):
 
     def explain(self) -> str:
         """Why this mechanism: the planner's comparison if it was planned, else what it is."""
-        chosen_by_hand = f"{self.wire} for {told_size(self.domain.size)} values, chosen by hand: {self.loss()}"
-        return str(getattr(self, "_explanation", chosen_by_hand))
+        return self.why or f"{self.wire} for {told_size(self.domain.size)} values, chosen by hand: {self.loss()}"
 
     def spec(self) -> dict[str, object]:
         """The mechanism as plain data: all that a client in another language needs."""

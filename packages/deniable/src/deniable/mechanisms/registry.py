@@ -12,8 +12,8 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from deniable.core.candidate import Candidate
 from deniable.core.mechanism import Mechanism
-from deniable.core.offer import Offer
 from deniable.domains import domain_from_spec
 from deniable.errors import InvalidParameter
 
@@ -83,13 +83,13 @@ def family(wire: str) -> type[Mechanism]:
 
 
 @cache
-def offers(question: str = "shares") -> Mapping[str, Offer]:
-    """What all families offer to the planner of a question, by name: those in our folder of it, and those of others."""
-    named: dict[str, Offer] = {}
+def candidates(question: str = "shares") -> Mapping[str, Candidate]:
+    """What all families suggest to the planner of a question, by name: those in our folder of it, and those of others."""
+    named: dict[str, Candidate] = {}
     for wire, entry in families().items():
         if wire not in OURS or entry.value.startswith(f"deniable.mechanisms.{question}."):
-            for offer in family(wire).offers() if family(wire).question == question else ():
-                named.setdefault(offer.name, offer)
+            for candidate in family(wire).candidates() if family(wire).question == question else ():
+                named.setdefault(candidate.name, candidate)
     return named
 
 

@@ -62,5 +62,4 @@ def chosen(domain: KeyValue, epsilon: float, n: int, max_bits: int | None = None
         "error: root mean square of frequency and weight, of a key that one in ten has, values from -1 to 1 of mean 0; "
         "to the best: ratio of squared errors; bits: one report"
     )
-    object.__setattr__(made[best], "_explanation", "\n".join(lines))
-    return made[best]
+    return made[best].because("\n".join(lines))

@@ -94,8 +94,7 @@ def plan_mean(
         ratio, size = variance / ranked[0].variance, f"{bits:5,}" if bits else ""
         lines.append(f"{'*' if chosen else '':1} {name:22} {math.sqrt(variance / n):14.4g} {ratio:10.3f}x {size}".rstrip())
     lines.append(f"error: standard error of the mean; to the best: ratio of squared errors; {lines_after}")
-    object.__setattr__(best.mechanism, "_explanation", "\n".join(lines))
-    return best.mechanism
+    return best.mechanism.because("\n".join(lines))
 
 
 def mean_bound(domain: Interval, epsilon: float, prior: ArrayLike | None = None) -> float:

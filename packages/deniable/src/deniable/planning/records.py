@@ -58,8 +58,7 @@ def plan_records(domain: Vectors, epsilon: float, n: int, max_bits: int | None =
         ),
         f"In words: of {len(domain.parts)} answers, {_words(best.mechanism)}; the mechanisms are {parts}.",
     ]
-    object.__setattr__(best.mechanism, "_explanation", "\n".join(lines))
-    return best.mechanism
+    return best.mechanism.because("\n".join(lines))
 
 
 def _words(mechanism: Attributes) -> str:

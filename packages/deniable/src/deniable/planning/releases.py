@@ -39,5 +39,4 @@ def plan_release(domain: Domain, epsilon: float, prior: ArrayLike | None = None,
     best = next(option for option, cost in zip(options, costs, strict=True) if cost <= min(costs) * CLOSE)
     what = "the worst answer" if worst else "the prior"
     head = f"{best.wire} has the smallest loss for {what}"
-    object.__setattr__(best, "_explanation", f"{head}\n{compare_releases(domain, epsilon, shares, also=best)}")
-    return best
+    return best.because(f"{head}\n{compare_releases(domain, epsilon, shares, also=best)}")

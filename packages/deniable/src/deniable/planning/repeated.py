@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from deniable.core.candidate import LARGEST_DENSE
 from deniable.core.domain import Domain
-from deniable.core.offer import LARGEST_DENSE
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import total_error
 from deniable.wrappers.memoized import Memoized
@@ -62,5 +62,4 @@ def plan_repeated(domain: Domain, epsilon: float, once: float, n: int = 10_000, 
         "In words: the device draws a permanent answer once, keeps it, and randomizes it anew for every report. However "
         "many reports are collected, they tell no more than the permanent answer would; that a value changed may show."
     )
-    object.__setattr__(best, "_explanation", "\n".join(lines))
-    return best
+    return best.because("\n".join(lines))

@@ -16,7 +16,7 @@ from deniable.domains import KeyValue, SparseVector, Vectors
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import total_error
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
-from deniable.mechanisms.registry import offers
+from deniable.mechanisms.registry import candidates
 from deniable.planning import key_value as key_value_choice
 from deniable.planning.means import plan_for_mean
 from deniable.planning.releases import plan_release
@@ -56,14 +56,16 @@ def options(
         raise InvalidParameter("The planner compares mechanisms for single answers. For sparse vectors take Compressed.")
     checked_epsilon(epsilon)
     size = domain.size if sensitive is None else len(checked_sensitive(domain, sensitive))
-    offered = [offer for offer in offers("shares").values() if offer.largest is None or size <= offer.largest]
+    fitting = [
+        candidate for candidate in candidates("shares").values() if candidate.largest is None or size <= candidate.largest
+    ]
     found = []
-    for offer in offered[:1] if size == 1 else offered:  # one sensitive answer leaves nothing to choose
+    for candidate in fitting[:1] if size == 1 else fitting:  # one sensitive answer leaves nothing to choose
         if sensitive is None:
-            mechanism: PureProtocol | UtilityOptimized = offer.make(domain, epsilon)
+            mechanism: PureProtocol | UtilityOptimized = candidate.make(domain, epsilon)
         else:
-            mechanism = UtilityOptimized(offer.make, domain, sensitive, epsilon, open_share)
-        found.append(_option(offer.name, mechanism, size, n))
+            mechanism = UtilityOptimized(candidate.make, domain, sensitive, epsilon, open_share)
+        found.append(_option(candidate.name, mechanism, size, n))
     return sorted(found, key=lambda option: option.error)
 
 
@@ -179,8 +181,7 @@ def plan(
     )
     assert isinstance(best.mechanism, PureProtocol | UtilityOptimized)
     lines.append(_words(best, ranked, n))
-    object.__setattr__(best.mechanism, "_explanation", "\n".join(lines))
-    return best.mechanism
+    return best.mechanism.because("\n".join(lines))
 
 
 def _words(best: Option, ranked: list[Option], n: int) -> str:

@@ -94,5 +94,4 @@ def plan_vectors(domain: Features, epsilon: float, n: int = 1, typical: float | 
     else:
         lines.append(f"It takes {needed:,} people to get to half of the error of publishing the middle.")
     lines.append(f"error: root mean square for one coordinate, {size}; a narrower range or fewer dimensions make it smaller")
-    object.__setattr__(best.mechanism, "_explanation", "\n".join(lines))
-    return best.mechanism
+    return best.mechanism.because("\n".join(lines))

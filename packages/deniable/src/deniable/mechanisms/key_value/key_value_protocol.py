@@ -48,7 +48,7 @@ class KeyValueProtocol(Mechanism):
         by_hand = (
             f"{self.wire} for {self.keys:,} keys, at most {self.domain.at_most:,} a person, chosen by hand: {self.loss()}"
         )
-        return str(getattr(self, "_explanation", by_hand))
+        return self.why or by_hand
 
     def checked_table(self, truth: ArrayLike, n: int) -> tuple[Floats, Floats]:
         """The frequencies, and the signed weights for values from -1 to 1, of what `predict` was given."""

@@ -128,8 +128,7 @@ def designed(epsilon: float, target: Target, prior: Prior | None) -> ThreeState:
     for point in sorted(vertices(epsilon), key=lambda point: variance(target, point, shares)):
         chances = "  ".join(f"{float(part):.4f}" for part in point)
         lines.append(f"  {chances}  n x variance {variance(target, point, shares):.4g}")
-    object.__setattr__(made, "_explanation", "\n".join(lines))
-    return made
+    return made.because("\n".join(lines))
 
 
 def feasible_regions(epsilon: float, steps: int = 301) -> "Figure":

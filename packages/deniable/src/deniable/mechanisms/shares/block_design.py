@@ -9,13 +9,13 @@ from typing import Any, Self
 import numpy as np
 
 from deniable.arrays import Bools, Ints
+from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Counted, PureProtocol
 from deniable.core.odds import checked_epsilon, odds_below
-from deniable.core.offer import Offer
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.difference_sets import LARGEST, DifferenceSet, candidates, difference_set, verified
 from deniable.mechanisms.algebra.transforms import MANY, ShiftedSums
@@ -66,8 +66,8 @@ class BlockDesign(Counted, PureProtocol):
         return (Fraction(0), Fraction(0)) if self.design.k == 1 else None
 
     @classmethod
-    def offers(cls) -> Sequence[Offer]:
-        return (Offer("design", cls, LARGEST),)
+    def candidates(cls) -> Sequence[Candidate]:
+        return (Candidate("design", cls, LARGEST),)
 
     @property
     def layout(self) -> Layout:

@@ -6,12 +6,12 @@ from fractions import Fraction
 from functools import cached_property
 
 from deniable.arrays import Bools, Ints
+from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Counted, PureProtocol
-from deniable.core.offer import Offer
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class DirectResponse(Counted, PureProtocol):
         return Fraction(0), Fraction(0)  # a report supports one value only
 
     @classmethod
-    def offers(cls) -> Sequence[Offer]:
-        return (Offer("direct", cls),)
+    def candidates(cls) -> Sequence[Candidate]:
+        return (Candidate("direct", cls),)
 
     @property
     def layout(self) -> Layout:

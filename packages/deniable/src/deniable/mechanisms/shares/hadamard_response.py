@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Bools, Ints
+from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Counted, PureProtocol
-from deniable.core.offer import Offer
 from deniable.mechanisms.algebra.transforms import MANY, walsh_hadamard
 
 
@@ -44,8 +44,8 @@ class HadamardResponse(Counted, PureProtocol):
         return Fraction(1, 2)
 
     @classmethod
-    def offers(cls) -> Sequence[Offer]:
-        return (Offer("hadamard", cls),)
+    def candidates(cls) -> Sequence[Candidate]:
+        return (Candidate("hadamard", cls),)
 
     @property
     def layout(self) -> Layout:

@@ -11,13 +11,13 @@ import numpy as np
 
 from deniable import kernels
 from deniable.arrays import Bools, Ints
+from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import checked_epsilon, odds_below
-from deniable.core.offer import Offer
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, word_for
 from deniable.mechanisms.algebra.tuning import Real, hidden_share, is_whole, open_error
@@ -70,8 +70,8 @@ class LocalHashing(PureProtocol):
         return chance(self.prime, Fraction(self.buckets), self.odds)[1]
 
     @classmethod
-    def offers(cls) -> Sequence[Offer]:
-        return (Offer("hashing, binary", cls.binary), Offer("hashing, optimized", cls))
+    def candidates(cls) -> Sequence[Candidate]:
+        return (Candidate("hashing, binary", cls.binary), Candidate("hashing, optimized", cls))
 
     @property
     def work(self) -> int:

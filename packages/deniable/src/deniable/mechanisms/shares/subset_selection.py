@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
+from deniable.core.candidate import LARGEST_DENSE, Candidate
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.layout import Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import CellProtocol
 from deniable.core.odds import checked_epsilon, odds_below
-from deniable.core.offer import LARGEST_DENSE, Offer
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import hidden_share, is_whole, lowest, open_error
 
@@ -62,8 +62,8 @@ class SubsetSelection(CellProtocol):
         return p * Fraction(k - 1, d - 1), neither / ((d - 1) * (d - 2))
 
     @classmethod
-    def offers(cls) -> Sequence[Offer]:
-        return (Offer("subset", cls, LARGEST_DENSE),)
+    def candidates(cls) -> Sequence[Candidate]:
+        return (Candidate("subset", cls, LARGEST_DENSE),)
 
     @property
     def work(self) -> int:

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
+from deniable.core.candidate import LARGEST_DENSE, Candidate
 from deniable.core.coins import Coins, check_probability
 from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import CellProtocol
 from deniable.core.odds import checked_epsilon, odds_below
-from deniable.core.offer import LARGEST_DENSE, Offer
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import hidden_share, lowest, open_error
 
@@ -60,8 +60,11 @@ class Unary(CellProtocol):
         return self.p * self.q, self.q * self.q  # bits are independent
 
     @classmethod
-    def offers(cls) -> Sequence[Offer]:
-        return (Offer("unary, symmetric", cls.symmetric, LARGEST_DENSE), Offer("unary, optimized", cls, LARGEST_DENSE))
+    def candidates(cls) -> Sequence[Candidate]:
+        return (
+            Candidate("unary, symmetric", cls.symmetric, LARGEST_DENSE),
+            Candidate("unary, optimized", cls, LARGEST_DENSE),
+        )
 
     @property
     def work(self) -> int:

@@ -10,13 +10,13 @@ import numpy as np
 
 from deniable import kernels
 from deniable.arrays import Bools, Floats, Ints
+from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import checked_epsilon, odds_below
-from deniable.core.offer import Offer
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, word_for
 from deniable.mechanisms.algebra.tuning import is_whole, lowest
@@ -65,8 +65,8 @@ class Wheel(PureProtocol):
         return chance(self.prime, self.arc, self.odds)[1]
 
     @classmethod
-    def offers(cls) -> Sequence[Offer]:
-        return (Offer("wheel", cls),)
+    def candidates(cls) -> Sequence[Candidate]:
+        return (Candidate("wheel", cls),)
 
     @property
     def work(self) -> int:

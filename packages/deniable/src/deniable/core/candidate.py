@@ -8,7 +8,7 @@ LARGEST_DENSE = 1 << 20  # values above which reports with a bit for each value 
 
 
 @dataclass(frozen=True)
-class Offer:
+class Candidate:
     """One way to make a mechanism, which planners compare and users choose by name."""
 
     name: str
