@@ -21,7 +21,7 @@ from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.core.odds import checked_epsilon, log_up, odds_below, rounded_down
 from deniable.core.tally import Tally
 from deniable.domains.vectors import Vectors
-from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
+from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport
 from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.direct_response import DirectResponse
 from deniable.mechanisms.shares.unary import Unary
@@ -54,14 +54,6 @@ class Attributes(Mechanism):
     @property
     def cells(self) -> int:
         return self.edges[-1]
-
-    def check_tally(self, tally: Tally) -> None:
-        if tally.fingerprint != self.fingerprint:
-            raise SurveyMismatch("This tally belongs to another mechanism. Estimate it with the one that counted it.")
-        if tally.n <= 0:
-            raise EmptyBatch("This tally holds no reports, so there is nothing to estimate. Collect some first.")
-        if tally.counts.shape != (self.cells,) or tally.counts.min() < 0 or tally.counts.max() > tally.n:
-            raise InvalidReport(f"A tally of this mechanism has {self.cells} counts from 0 to the number of reports.")
 
     def split(self, values: ArrayLike) -> list[Floats]:
         """What belongs to each attribute, of one number for each label."""

@@ -223,6 +223,10 @@ class PublishedUtility(OpenAnswers):
         """Where a report says most about a sensitive value, over every hash function that it can name."""
         return LEAST_LOAD[type(self.base)](self.base)
 
+    @property
+    def worst_draws(self) -> tuple[tuple[int, ...], list[int]]:
+        return self.worst.public, [int(np.flatnonzero(self.secret)[self.worst.place])]
+
     def estimate(self, tally: Tally) -> Estimate:
         """Eq. 21."""
         self.check_tally(tally)

@@ -124,6 +124,10 @@ class LocalHashing(PureProtocol):
         few, many = (all_missed(self.prime, self.domain.size, places) for places in (load, load + 1))
         return (few * (self.buckets - left) + many * left) / self.buckets
 
+    @property
+    def likeliest(self) -> Fraction:
+        return self.p / (self.prime * (self.prime - 1))
+
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")
 

@@ -104,6 +104,17 @@ class Unary(CellProtocol):
         k = np.arange(size + 1)
         return float((ones * np.where(k > 0, odds, 1) / (k * odds + size - k)).sum())
 
+    def supported(self, targets: int) -> tuple[int, int, bool]:
+        return targets, 0, True
+
+    @property
+    def support_variance(self) -> Fraction:
+        return self.p * (1 - self.p) + (self.domain.size - 1) * self.q * (1 - self.q)
+
+    @property
+    def likeliest(self) -> Fraction:
+        return max(self.p, 1 - self.p) * max(self.q, 1 - self.q) ** (self.domain.size - 1)
+
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.p * (1 - self.q) / (self.q * (1 - self.p)), proof="factored")
 
