@@ -12,9 +12,9 @@ from deniable import HadamardResponse
 from deniable.core.odds import odds_below
 from deniable.graphs import Split
 from deniable.graphs.asymmetric import Asymmetric, count_triangles_asymmetric
+from deniable.mechanisms.algebra.utility_formulas import disguise, published_optimum, told_beside
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import index_law
-from deniable.wrappers.published import disguise, published_optimum, told_beside
 from research.papers import Data, Pace, load
 from research.papers.catalog import papers
 from research.papers.compressed import fig6, heap, messages, sweep

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from deniable.core.loss import PrivacyLoss, told_odds, written_odds
 from deniable.errors import InvalidParameter
 from deniable.survey.survey import Survey
-from deniable.wrappers.utility import OpenAnswers
+from deniable.wrappers.open_answers import OpenAnswers
 
 if TYPE_CHECKING:
     from deniable.survey.certificate import SurveyCertificate

@@ -23,7 +23,7 @@ from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
 from deniable.mechanisms.key_value.three_state import ThreeState, told_by_states
-from deniable.mechanisms.shares.equal_weight import check_cost, own_cost
+from deniable.mechanisms.shares.exact_channel import check_cost, own_cost
 
 Chances3 = tuple[Fraction, Fraction, Fraction]
 

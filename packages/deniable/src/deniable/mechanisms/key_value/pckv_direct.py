@@ -16,8 +16,8 @@ from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import odds_below
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.errors import InvalidParameter, InvalidReport
-from deniable.mechanisms.key_value.key_value_protocol import Chances, PaddedProtocol
-from deniable.mechanisms.shares.equal_weight import check_cost, own_cost
+from deniable.mechanisms.key_value.padded_protocol import Chances, PaddedProtocol
+from deniable.mechanisms.shares.exact_channel import check_cost, own_cost
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from deniable.domains.key_value import KeyValue
 from deniable.domains.link import HIGH, LOW, NONE, Link
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate, Named, Spread, squares
-from deniable.mechanisms.shares.equal_weight import ExactChannel, Matrix, check_cost, own_cost
+from deniable.mechanisms.shares.exact_channel import ExactChannel, Matrix, check_cost, own_cost
 
 Target = Literal["degree", "weight", "balanced", "mean"]
 Prior = tuple[float, float, float]

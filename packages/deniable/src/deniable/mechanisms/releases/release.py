@@ -15,7 +15,7 @@ from deniable.core.reports import Reports
 from deniable.domains.interval import Interval
 from deniable.domains.metric import Metric, checked_prior, metric_of
 from deniable.errors import SurveyMismatch
-from deniable.mechanisms.shares.finite_channel import Channel
+from deniable.mechanisms.shares.channel import Channel
 
 if TYPE_CHECKING:
     from deniable.mechanisms.releases.comparison import Comparison

@@ -23,8 +23,11 @@ from deniable.domains.features import Features, checked_rows, rows_at_once
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.algebra import mean_formulas as formulas
 from deniable.mechanisms.algebra.tuning import is_whole
-from deniable.mechanisms.means.mean_mechanism import Duchi, MeanMechanism, ThreeOutputs
-from deniable.mechanisms.means.piecewise import Hybrid, Piecewise
+from deniable.mechanisms.means.duchi import Duchi
+from deniable.mechanisms.means.hybrid import Hybrid
+from deniable.mechanisms.means.mean_mechanism import MeanMechanism
+from deniable.mechanisms.means.piecewise import Piecewise
+from deniable.mechanisms.means.three_outputs import ThreeOutputs
 
 ROWS = 1 << 12  # reports counted at a time
 SCALARS: dict[str, type[MeanMechanism]] = {each.wire: each for each in (Duchi, ThreeOutputs, Piecewise, Hybrid)}

@@ -20,7 +20,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.tally import Tally
 from deniable.domains.features import UnitVectors, rows_at_once
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, MissingExtra, SurveyMismatch
-from deniable.mechanisms.vectors.rotation import normals
+from deniable.mechanisms.algebra.rotation import normals
 
 WHOLE = (1 << 16) - 1  # coordinates of a report are told in 16 bits
 
