@@ -970,4 +970,7 @@ def test_an_unknown_verb() -> None:
 
 
 def test_verbs_are_commands() -> None:
-    assert all(isinstance(command, click.Command) and command.help for command in main.commands.values())
+    commands = {name: main.get_command(click.Context(main), name) for name in VERBS}
+    for name, command in commands.items():
+        assert isinstance(command, click.Command) and command.help
+        assert command.short_help == VERBS[name][1]
