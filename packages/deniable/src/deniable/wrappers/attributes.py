@@ -29,6 +29,7 @@ class Attributes(Mechanism):
     """A mechanism for records, rows of several answers, made of one mechanism for each: what all three ways share."""
 
     domain: Vectors
+    question = "records"
     parts: Sequence[PureProtocol]
 
     def __post_init__(self) -> None:

@@ -1,7 +1,7 @@
 """One key drawn in public, and a three-state report on it: Harmony, PrivKV, KVUE."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable import kernels
 from deniable.arrays import Floats, Ints
+from deniable.core.candidate import Candidate
 from deniable.core.coins import WHOLE, Coins
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
@@ -128,6 +129,13 @@ class KeySampling(KeyValueProtocol):
     @property
     def layout(self) -> Layout:
         return Layout((Number("key", self.keys), Number("state", 3)))
+
+    @classmethod
+    def candidates(cls) -> Sequence[Candidate]:
+        return (
+            Candidate("key-sampling, kvue", cls.kvue, target="balanced"),
+            Candidate("key-sampling, privkv", cls.privkv_for, target="balanced"),
+        )
 
     def randomize(self, truth: Pairs, coins: Coins) -> Mapping[str, Ints]:
         n = len(truth)

@@ -20,6 +20,7 @@ class KeyValueProtocol(Mechanism):
     """A mechanism for a `KeyValue` domain: its estimates are frequencies, weights and means of keys."""
 
     domain: KeyValue
+    question = "key_value"
 
     @property
     def keys(self) -> int:

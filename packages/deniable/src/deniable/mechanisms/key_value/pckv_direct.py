@@ -1,6 +1,6 @@
 """PCKV-GRR: one pair of a padded set, told by direct response over all keys."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,6 +10,7 @@ import numpy as np
 
 from deniable import kernels
 from deniable.arrays import Ints
+from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins, check_probability
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
@@ -83,6 +84,13 @@ class PCKVDirect(PaddedProtocol):
     @property
     def layout(self) -> Layout:
         return Layout((Number("pair", 2 * self.keys + 1),))
+
+    @classmethod
+    def candidates(cls) -> Sequence[Candidate]:
+        return (
+            Candidate("pckv-direct", cls, target="balanced"),
+            Candidate("pckv-direct, frequency", cls.frequencies, target="frequency"),
+        )
 
     def randomize(self, truth: Pairs, coins: Coins) -> Mapping[str, Ints]:
         n, places = len(truth), self.places

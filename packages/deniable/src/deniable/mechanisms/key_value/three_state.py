@@ -55,6 +55,7 @@ class ThreeState(ExactChannel):
     domain: Link = field(default_factory=Link)
     claimed: bool = False  # whether epsilon is only what a paper says
     wire = "three-state-1"
+    question = "key_value"
 
     def __post_init__(self) -> None:
         for probability in (self.p1, self.p2, self.q):

@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
+from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
 from deniable.domains.interval import Interval
 from deniable.mechanisms.means.mean_mechanism import MeanMechanism
@@ -34,6 +35,10 @@ class Duchi(MeanMechanism):
     def row(self, index: int) -> Sequence[Fraction]:
         up = (1 + (self.odds - 1) * Fraction(index, self.domain.steps)) / (self.odds + 1)
         return (1 - up, up)
+
+    @classmethod
+    def candidates(cls) -> Sequence[Candidate]:
+        return (Candidate("Duchi", cls),)
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
         up = coins.toss_each(truth, self.domain.steps)

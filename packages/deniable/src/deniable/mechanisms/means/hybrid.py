@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
+from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import odds_below
@@ -66,6 +67,10 @@ class Hybrid(MeanMechanism):
     def chances(self, index: int) -> Floats:
         alpha = float(self.alpha)
         return np.concatenate([alpha * self.piecewise.chances(index), (1 - alpha) * self.duchi.chances(index)])
+
+    @classmethod
+    def candidates(cls) -> Sequence[Candidate]:
+        return (Candidate("hybrid", cls),)
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
         first = coins.toss(self.alpha, len(truth))

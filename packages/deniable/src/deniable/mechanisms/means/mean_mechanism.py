@@ -27,6 +27,7 @@ class MeanMechanism(Mechanism):
     """
 
     domain: Interval
+    question = "means"
 
     def __post_init__(self) -> None:
         super().__post_init__()

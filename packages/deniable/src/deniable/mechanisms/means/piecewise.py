@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
+from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.loss import PrivacyLoss
@@ -99,6 +100,13 @@ class Piecewise(MeanMechanism):
         chances = np.full(self.places, float((1 - self.inside) / (self.places - self.window)))
         chances[self.stride * index : self.stride * index + self.window] = float(self.inside / self.window)
         return chances
+
+    @classmethod
+    def candidates(cls) -> Sequence[Candidate]:
+        return (
+            Candidate("piecewise, suboptimal", cls),
+            Candidate("piecewise, original", cls.original),
+        )
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
         place = coins.split(self.inside, self.window, self.places - self.window, len(truth))  # from where the window begins

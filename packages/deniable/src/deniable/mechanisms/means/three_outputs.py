@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
+from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.domains.interval import Interval
@@ -56,6 +57,10 @@ class ThreeOutputs(MeanMechanism):
         toward = (1 - far) * (1 - a) / 2 + far * (1 - a / odds) * odds / (odds + 1)
         away = 1 - zero - toward
         return (away, zero, toward) if x >= 0 else (toward, zero, away)
+
+    @classmethod
+    def candidates(cls) -> Sequence[Candidate]:
+        return (Candidate("three outputs", cls),)
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
         n, distance = len(truth), 2 * truth - self.domain.steps

@@ -45,6 +45,7 @@ class PrivUnit(Mechanism):
     epsilon: float
     gamma: float = -1.0
     wire = "privunit-1"
+    question = "vectors"
 
     def __post_init__(self) -> None:
         super().__post_init__()
