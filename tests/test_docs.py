@@ -62,6 +62,11 @@ def test_every_public_name_is_mentioned() -> None:
     assert sorted(set(dn.__all__) - words) == []
 
 
+def test_the_reference_has_every_public_name_once() -> None:
+    listed = re.findall(r"^::: deniable\.(\w+)$", text(ROOT / "docs" / "reference.md"), re.MULTILINE)
+    assert sorted(listed) == sorted(dn.__all__)
+
+
 def test_every_wire_name_is_on_the_wire_page() -> None:
     for name in public(dn.Mechanism) - {"Mechanism"}:
         assert f"`{getattr(dn, name).wire}`" in text(ROOT / "docs" / "wire.md")
