@@ -218,8 +218,8 @@ def test_every_shown_command_has_the_options_it_shows() -> None:
         name = words[0]
         while isinstance(command, click.Group):
             name, words = words[0], words[1:]
-            found = command.get_command(click.Context(command), name)
-            assert found, f"{page}: {line}"
+            found = command.get_command(click.Context(main), name)
+            assert found is not None, f"{page}: {line}"
             command = found
         try:
             command.make_context(name, list(words), parent=click.Context(main, **main.context_settings))

@@ -19,7 +19,7 @@ ERRATA = (
         "It is worked out for the average over all hash functions, but a report names its function.",
         """
 >>> import math
->>> from deniable.mechanisms.shares.local_hashing import LocalHashing
+>>> from deniable import LocalHashing
 >>> published = dn.PublishedUtility(LocalHashing.binary, dn.Categories(range(3)), range(2), math.log(3))
 >>> round(published.epsilon, 3), round(published.loss().epsilon(), 3), dn.certify(published).holds
 (1.099, 1.435, False)
