@@ -18,7 +18,9 @@ from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.certify import certify
 from deniable.privacy.proofs import proves
 from deniable.privacy.ratio import Worst
-from deniable.wrappers.attributes import EveryAttribute, FakeAttributes, OneAttribute
+from deniable.wrappers.every_attribute import EveryAttribute
+from deniable.wrappers.fake_attributes import FakeAttributes
+from deniable.wrappers.one_attribute import OneAttribute
 
 RECORDS = 256
 

@@ -19,7 +19,7 @@ from deniable.privacy.certify import certify
 from deniable.privacy.law import affordable, all_seen, combinations, law
 from deniable.privacy.proofs import proves
 from deniable.privacy.ratio import Worst, worst_ratio
-from deniable.wrappers.utility import OpenAnswers
+from deniable.wrappers.open_answers import OpenAnswers
 
 
 @proves(OpenAnswers, None)
