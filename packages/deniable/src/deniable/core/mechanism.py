@@ -246,6 +246,9 @@ class PureProtocol(Additive):
     unbiased (Wang et al. 2017). Reports that support x are `loss().odds` times as likely under x as under the others.
     """
 
+    independent_bits: ClassVar[bool] = False  # whether a report is a row of bits, each randomized on its own
+    random_fakes: ClassVar[bool] = False  # whether reports on random values may stand for blank ones, see `fake_odds`
+
     @property
     @abstractmethod
     def p(self) -> Fraction:
@@ -281,6 +284,24 @@ class PureProtocol(Additive):
     def blank_support(self) -> Fraction:
         """The probability that a blank report supports a given value."""
         raise InvalidParameter("This mechanism has no blank reports, so open answers cannot be hidden among its reports.")
+
+    def fake_odds(self, random: bool) -> tuple[Fraction, Fraction]:
+        """A report beside a blank one: how much likelier under its value at most, and how much less likely at least.
+
+        With `random`, beside a report on a random value.
+        """
+        high = self.p / self.blank_support
+        return high, high / (self.loss().odds or Fraction(1))
+
+    @property
+    def choice(self) -> tuple[str, int] | None:
+        """The field that names one of so many values or buckets by direct response, if that is what a report does."""
+        return None
+
+    @property
+    def most_kept(self) -> int:
+        """How many reports a person who never reports twice on the same value or bucket can come to keep."""
+        return self.domain.size
 
     @property
     def idle(self) -> Fraction:

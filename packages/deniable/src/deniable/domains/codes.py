@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,6 +30,7 @@ class SignMagnitude(Domain):
     bits: int
     whole: int = 0
     clip: bool = True
+    signed: ClassVar[bool] = True  # the highest bit of a code is the sign of the others
 
     def __post_init__(self) -> None:
         check_dimensions(self.dimensions)
@@ -40,6 +41,11 @@ class SignMagnitude(Domain):
             raise InvalidParameter(
                 f"A code has at most {MOST_BITS} bits before the point, and at most as many zeros after it."
             )
+
+    @property
+    def codes(self) -> int:
+        """How many codes a number can have."""
+        return 1 << self.bits
 
     @property
     def unit(self) -> float:

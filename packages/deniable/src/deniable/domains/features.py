@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ class Features(Domain):
     high: float
     steps: int = 1024
     clip: bool = False
+    signed: ClassVar[bool] = False  # a code is a place on the grid
 
     def __post_init__(self) -> None:
         check_dimensions(self.dimensions)
@@ -51,6 +52,16 @@ class Features(Domain):
     @property
     def size(self) -> int:
         return (self.steps + 1) ** self.dimensions
+
+    @property
+    def codes(self) -> int:
+        """How many points the grid has for a number: its codes are their places, from 0 on."""
+        return self.steps + 1
+
+    @property
+    def unit(self) -> float:
+        """The width of a step."""
+        return (self.high - self.low) / self.steps
 
     @property
     def factors(self) -> Sequence[int]:

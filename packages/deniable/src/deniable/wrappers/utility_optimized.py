@@ -20,6 +20,7 @@ from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.finite_channel import FiniteChannel
+from deniable.mechanisms.shares.utility_base import UtilityBase
 from deniable.wrappers.certain import Certain
 from deniable.wrappers.either import Either, either
 from deniable.wrappers.masks import ChannelMask, Mask, PureMask
@@ -75,7 +76,7 @@ class UtilityOptimized(OpenAnswers):
 
     @staticmethod
     def as_published(
-        base: type[PureProtocol],
+        base: type[UtilityBase],
         domain: Domain,
         sensitive: Collection[object],
         epsilon: float,
