@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from deniable.arrays import Floats, Ints
 from deniable.core.domain import Answers, Domain
+from deniable.core.spec import Spec
 from deniable.domains.features import check_dimensions, checked_rows
 from deniable.errors import InvalidParameter, OutsideDomain
 
@@ -15,7 +16,7 @@ MOST_BITS = 40
 
 
 @dataclass(frozen=True)
-class SignMagnitude(Domain):
+class SignMagnitude(Domain[Sequence[float], Ints]):
     """Vectors of `dimensions` numbers of `bits` bits: a sign, then magnitude bits of weight 2^(whole - i), i = 1, 2, ...
 
     The first bit is one for numbers from 0 (and -0.0) on. Magnitudes are cut off toward zero at the last bit, and those
@@ -110,7 +111,7 @@ class SignMagnitude(Domain):
         return np.where(codes >> self.bits - 1 & 1, magnitude, -magnitude)
 
     @classmethod
-    def from_spec(cls, spec: Mapping[str, Any]) -> "SignMagnitude":
+    def from_spec(cls, spec: Spec) -> "SignMagnitude":
         """The code that `spec` described."""
         return cls(spec["dimensions"], spec["bits"], spec["whole"], spec["clip"])
 

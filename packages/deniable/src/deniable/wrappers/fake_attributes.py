@@ -13,10 +13,11 @@ from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Layout
+from deniable.core.layout import Columns, Drawn, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import log_up, odds_below
+from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.domains.vectors import Vectors
 from deniable.errors import InvalidParameter
@@ -72,7 +73,7 @@ class FakeAttributes(Attributes):
     def layout(self) -> Layout:
         return self.side_by_side()
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         which, out = coins.below(len(self.parts), len(truth)), dict[str, NDArray[Any]]()
         for place, part in enumerate(self.parts):
             real, fake = part.randomize(truth[:, place], coins), self.fake(part, len(truth), coins)
@@ -81,7 +82,7 @@ class FakeAttributes(Attributes):
                 out[f"{place}.{name}"] = np.where(told, column, fake[name])
         return out
 
-    def fake(self, part: PureProtocol, size: int, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def fake(self, part: PureProtocol, size: int, coins: Coins) -> Drawn:
         """Reports that depend on no answer."""
         if self.random_fakes:
             return part.randomize(coins.below(part.domain.size, size), coins)
@@ -134,7 +135,7 @@ class FakeAttributes(Attributes):
         return np.asarray((shares * p * (1 - p) + (1 - shares) * q * (1 - q)) / ((p - q) ** 2 * n), np.float64)
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "FakeAttributes":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "FakeAttributes":
         assert isinstance(domain, Vectors)
         parts = [mechanism_from_spec(part) for part in parameters["parts"]]
         return cls(domain, epsilon, parts, parameters["random_fakes"])  # type: ignore[arg-type]

@@ -4,20 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable.arrays import Bools, Floats, Ints
 from deniable.core.coins import Coins, check_probability, checked_coins
 from deniable.core.domain import Answers, Domain
 from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Layout
+from deniable.core.layout import Columns, Drawn, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import checked_epsilon, odds_below
 from deniable.core.reports import Reports
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter, SurveyMismatch
 from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.direct_response import DirectResponse
@@ -166,10 +166,10 @@ class Memoized(PureProtocol):
     def cells(self) -> int:
         return self.base.cells
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         return self.again(self.base.randomize(truth, coins), coins)
 
-    def again(self, kept: Mapping[str, NDArray[Any]], coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def again(self, kept: Drawn, coins: Coins) -> Drawn:
         """One report for each kept answer, as columns: the second round alone. No true value comes in here."""
         if not self.twice:
             return kept
@@ -278,7 +278,7 @@ class Memoized(PureProtocol):
         return Estimate(self.domain.labels, shares, (shares * own + (1 - shares) * other) / (n * slope**2), n)
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "Memoized":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Memoized":
         base = mechanism_from_spec(parameters["base"])
         assert isinstance(base, PureProtocol)
         return cls(base, Fraction(parameters["stay"]), Fraction(parameters["rise"]))

@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,9 +18,10 @@ from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Flags, Number
+from deniable.core.layout import Columns, Drawn, Flags, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
+from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.algebra.utility_formulas import disguise, told_beside, true_odds
@@ -43,7 +43,7 @@ class Pairs(Either):
 
     both: bool = True
 
-    def join(self, told: Ints, columns: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+    def join(self, told: Ints, columns: Drawn) -> Drawn:
         masked = columns["masked"].astype(bool)
         base = {
             field.name: columns[field.name] * masked.reshape(-1, *[1] * (np.ndim(columns[field.name]) - 1))
@@ -129,7 +129,7 @@ class PublishedUtility(OpenAnswers):
         fields = (Flags(field.name, field.bits) if isinstance(field, Flags) else field for field in base.fields)
         return Pairs((Number("open", open_answers + 1), Number("masked", 2), *fields), base, open_answers, self.z > 0)
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         told, secret, size = self._told[truth], self.secret[truth], len(truth)
         instead = coins.where(~secret).below(len(self.sensitive), size)
         own = self.base.randomize(np.where(secret, self._place[truth], instead), coins)
@@ -171,7 +171,7 @@ class PublishedUtility(OpenAnswers):
         return Estimate(self.domain.labels, shares, noise / n, n)
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "PublishedUtility":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "PublishedUtility":
         base = mechanism_from_spec(parameters["base"])
         if not isinstance(base, PureProtocol):
             raise InvalidParameter("The base must be a mechanism whose reports support values.")

@@ -19,7 +19,7 @@ from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, InvalidReport
 
 
-class MeanMechanism(Mechanism):
+class MeanMechanism(Mechanism[float, Ints]):
     """A report is one of `cells` numbers, whose mean is the true number: the mean of all reports needs no correction.
 
     Inside, the interval is [-1, 1]: `centred[k]` is what report k stands for, and x = (2 j - steps) / steps at point j of

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, least_stretch, word_for
 from deniable.mechanisms.algebra.tuning import Real, hidden_share, is_whole, open_error
@@ -158,7 +159,7 @@ class LocalHashing(UtilityBase):
         return PrivacyLoss(self.odds, proof="symmetric")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "LocalHashing":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "LocalHashing":
         return cls(domain, epsilon, parameters["buckets"])
 
     @classmethod

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from deniable.core.layout import Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import CellProtocol
 from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import hidden_share, is_whole, lowest, open_error
 from deniable.mechanisms.algebra.utility_formulas import disguise, published_error, published_optimum, told_beside
@@ -113,7 +114,7 @@ class SubsetSelection(CellProtocol, UtilityBase):
         return PrivacyLoss(self.odds, proof="symmetric")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "SubsetSelection":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "SubsetSelection":
         return cls(domain, epsilon, parameters["size"])
 
     @classmethod

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from deniable.core.layout import Columns, Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import CellProtocol
 from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import hidden_share, lowest, open_error
 from deniable.mechanisms.algebra.utility_formulas import published_optimum
@@ -130,7 +131,7 @@ class Unary(CellProtocol, UtilityBase):
         return PrivacyLoss(self.p * (1 - self.q) / (self.q * (1 - self.p)), proof="factored")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "Unary":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Unary":
         return cls(domain, epsilon, Fraction(parameters["p"]), Fraction(parameters["q"]))
 
     @classmethod

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, least_stretch, word_for
 from deniable.mechanisms.algebra.tuning import is_whole, lowest
@@ -152,7 +153,7 @@ class Wheel(UtilityBase):
         return PrivacyLoss(self.odds, proof="symmetric")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "Wheel":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Wheel":
         return cls(domain, epsilon, parameters["arc"])
 
     @classmethod

@@ -1,24 +1,24 @@
 """Vectors of numbers bit by bit: every bit is randomized on its own, as BitRand does, and what that truly costs."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins, check_probability
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Flags, Layout
+from deniable.core.layout import Columns, Drawn, Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
 from deniable.core.odds import SMALLEST_EPSILON, checked_epsilon, odds_below, simplest_between
+from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.domains.codes import SignMagnitude
 from deniable.domains.features import Features, checked_rows
@@ -36,7 +36,7 @@ HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
-class BitRand(Mechanism):
+class BitRand(Mechanism[Sequence[float], Ints]):
     """Bit i of every number is reported as one with probability ones[i] if it is one, and zeros[i] if it is not.
 
     The bits of a number come highest first: of `SignMagnitude` codes the sign, then the magnitude; of `Features` with
@@ -130,7 +130,7 @@ class BitRand(Mechanism):
         planes = 2 * self.bits - 1 if self.domain.signed else self.bits
         return planes * self.domain.dimensions
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         n, d = truth.shape
         codes = truth.astype(np.min_scalar_type(self.domain.codes - 1))
         columns = {}
@@ -231,7 +231,7 @@ class BitRand(Mechanism):
         return PrivacyLoss(None if odds is None else odds**self.domain.dimensions, proof="factored")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "BitRand":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "BitRand":
         ones, zeros = (tuple(Fraction(each) for each in parameters[name]) for name in ("ones", "zeros"))
         return cls(domain, epsilon, ones, zeros)  # type: ignore[arg-type]
 
