@@ -15,9 +15,8 @@ from deniable.core.estimate import Estimate
 from deniable.core.layout import Column, Columns, Drawn, Layout
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.core.spec import Spec
-from deniable.core.tally import Tally
 from deniable.domains.vectors import Vectors
-from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
+from deniable.errors import InvalidParameter
 from deniable.mechanisms.registry import mechanism_from_spec
 
 Maker = Callable[[Domain, float], PureProtocol]
@@ -50,14 +49,6 @@ class Attributes(Mechanism[Sequence[object], Ints]):
     @property
     def cells(self) -> int:
         return self.edges[-1]
-
-    def check_tally(self, tally: Tally) -> None:
-        if tally.fingerprint != self.fingerprint:
-            raise SurveyMismatch("This tally belongs to another mechanism. Estimate it with the one that counted it.")
-        if tally.n <= 0:
-            raise EmptyBatch("This tally holds no reports, so there is nothing to estimate. Collect some first.")
-        if tally.counts.shape != (self.cells,) or tally.counts.min() < 0 or tally.counts.max() > tally.n:
-            raise InvalidReport(f"A tally of this mechanism has {self.cells} counts from 0 to the number of reports.")
 
     def split(self, values: ArrayLike) -> list[Floats]:
         """What belongs to each attribute, of one number for each label."""
