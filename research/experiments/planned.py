@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 import deniable as dn
 from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.releases.release import Release
-from deniable.planning import key_value as key_value_choice
-from deniable.planning import means as mean_plan
 from deniable.planning.records import record_options
 from deniable.planning.repeated import REPEATED
 from deniable.planning.vectors import vector_options
@@ -88,7 +86,7 @@ def cases() -> Iterator[Case]:
     keys = dn.KeyValue(["a", "b", "c", "d"], -1, 1, at_most=2)
     pairs = [{"a": 1.0, "b": -1.0}, {"a": -1.0}, {}, {"c": 1.0, "d": 1.0}] * (PEOPLE // 4)
     truth = np.array([[0.5, 0.0], [0.25, -1.0], [0.25, 1.0], [0.25, 1.0]])
-    for key_value in (*key_value_choice.WITH_VALUES, *key_value_choice.FREQUENCIES):
+    for key_value in candidates("key_value").values():
         yield Case(key_value.name, key_value.make(keys, 2.0), pairs, truth, lambda estimate: estimate.frequency)
 
 
@@ -120,7 +118,7 @@ def _means() -> Iterator[Case]:
     domain = dn.Interval(0, 100, steps=20)
     places = np.repeat(np.arange(0, 21, 2), PEOPLE // 11 + 1)[:PEOPLE]
     shares, numbers = np.bincount(places, minlength=21) / PEOPLE, domain.points[places]
-    for mean in mean_plan.MEANS:
+    for mean in candidates("means").values():
         for epsilon in (0.5, 4.0) if mean.name == "hybrid" else (1.0,):
             yield Case(f"{mean.name}, epsilon {epsilon:g}", mean.make(domain, epsilon), numbers, shares)
     features = dn.Features(4, -1, 1, steps=2)

@@ -13,10 +13,11 @@ import pytest
 
 import deniable as dn
 from deniable.domains import domain_from_spec
-from deniable.mechanisms.key_value.key_value_protocol import Chances, KeyValueProtocol, total_error
+from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol, total_error
+from deniable.mechanisms.key_value.padded_protocol import Chances
 from deniable.mechanisms.key_value.pckv_unary import independent
+from deniable.mechanisms.registry import candidates
 from deniable.planning import CLOSE
-from deniable.planning import key_value as key_value_choice
 from tests.cli.test_cli import run
 
 EPSILON = math.log(3)
@@ -552,7 +553,8 @@ def test_the_plan_takes_what_is_best() -> None:
         planned = dn.plan(keys(size, at_most), epsilon)
         errors = {
             each.name: total_error(each.make(keys(size, at_most), epsilon), 0.1, 0.0)
-            for each in key_value_choice.WITH_VALUES
+            for each in candidates("key_value").values()
+            if each.target == "balanced"
         }
         assert total_error(planned, 0.1, 0.0) <= CLOSE * min(errors.values())
     films = dn.plan(keys(1000), epsilon=2.0)

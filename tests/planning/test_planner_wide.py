@@ -65,7 +65,8 @@ def test_a_survey_is_planned_whole(text: str) -> None:
     for question, own in zip(asked.questions, found.questions, strict=True):
         assert own.id in words and own.wire == question.mechanism.wire
         reports = 50_000 * asked.sample // len(asked.questions) if asked.budget == "sampled" else 50_000
-        assert own.reports == reports and own.error == question.how.error(question.mechanism, reports)
+        error = question.how.error(question.mechanism.domain, question.mechanism, reports)
+        assert own.reports == reports and own.error == error
         assert own.needed == math.ceil(50_000 * (100 * own.error) ** 2)
     assert "50,000 people" in words and "For a person:" in words
     assert found.bits <= sum(question.mechanism.layout.bits for question in asked.questions)
@@ -95,7 +96,7 @@ def test_the_command_plans_surveys_and_repeated_questions(tmp_path: Path) -> Non
     assert "device" in run(str(path), "--time")
     out = tmp_path / "kept.json"
     shown = run("--values", "20", "--epsilon", "2", "--once", "1", "--people", "5000", "--out", str(out), "--time")
-    assert "OLOLOHA" in shown and "cost of a report" in shown
+    assert "OLOLOHA" in shown and "Cost of a report" in shown
     assert isinstance(dn.mechanism_from_json(out.read_text()), dn.Memoized)
     for wrong in (
         [str(path), "--epsilon", "1"],

@@ -19,7 +19,7 @@ from deniable.planning.planner import people_for
 from deniable.planning.ranking import Ranking, short_name
 from deniable.planning.shares import best_for_shares
 from deniable.survey import Survey, plan_survey
-from deniable.wrappers.utility import OPEN_SHARE
+from deniable.wrappers.utility_optimized import OPEN_SHARE
 
 
 def _mode(args: Sequence[str]) -> str:
@@ -136,13 +136,10 @@ def question_mode(
     ranking = ranking.renamed(short_name).within(max_bits, name)
     mechanism = best_for_shares(ranking, people)
     needed = None if error is None else people_for(mechanism, error)
-    said = (
-        ""
-        if needed is None
-        else (
-            f"For each share to be within {100 * (error or 0):g} percentage points at 95 % confidence, {needed:,} people must answer."
-        )
-    )
+    said = ""
+    if error is not None:
+        margin = f"within {100 * error:g} percentage points at 95 % confidence"
+        said = f"For each share to be {margin}, {needed:,} people must answer."
     _finish(mechanism, out, timed, _record(ranking, needed) if as_json else None, said)
 
 

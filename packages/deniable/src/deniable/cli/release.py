@@ -164,7 +164,7 @@ def compare_mode(epsilon: float, picture: Path | None, seed: int | None, as_json
     domain, _ = _domain(**possible)
     _check_map(domain, picture)
     comparison = compare_releases(domain, epsilon)
-    record = {"epsilon": epsilon, "answers": domain.size, "bound": comparison.bound}
+    record: dict[str, Any] = {"epsilon": epsilon, "answers": domain.size, "bound": comparison.bound}
     record["releases"] = [vars(line) for line in comparison.lines]
     truth = _city(possible["city"])[1] if possible["city"] is not None else np.arange(domain.size)
     _show(record, str(comparison), as_json, domain, truth, epsilon, options.coins_of(seed), picture)
@@ -265,11 +265,10 @@ def _truth(domain: Metric, names: Mapping[str, Any], data: Path, column: str | N
         return domain.index(given)
     except OutsideDomain:
         row = AnswerBatch(given, 1, 1.0).first_outside(domain)
-        allowed = (
-            f"the whole numbers {domain.labels[0]} to {domain.labels[-1]}" if isinstance(domain, Ordered) else "the list"
-        )
+        ends = f" It has the numbers {domain.labels[0]} to {domain.labels[-1]}." if isinstance(domain, Ordered) else ""
         raise OutsideDomain(
-            f"Row {row} of {data}, column {column!r}: An answer is not one of {allowed}. Correct the row, or allow more answers."
+            f"Row {row} of {data}, column {column!r}: The answer is not in the list of possible answers.{ends} Correct the "
+            "row, or allow more answers."
         ) from None
 
 

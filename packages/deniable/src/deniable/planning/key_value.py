@@ -1,28 +1,14 @@
 """Which mechanism for keys with values: the exact error of every one that the budget allows, side by side."""
 
 import math
-from functools import partial
 
 from deniable.core.candidate import Candidate
 from deniable.core.odds import checked_epsilon
 from deniable.domains.key_value import KeyValue
-from deniable.mechanisms.key_value.key_sampling import KeySampling
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol, total_error
-from deniable.mechanisms.key_value.pckv_direct import PCKVDirect
-from deniable.mechanisms.key_value.pckv_unary import PCKVUnary
+from deniable.mechanisms.registry import candidates
 from deniable.planning.ranking import Column, Ranking, Row, checked_people, made, people, planned
 
-WITH_VALUES = (
-    Candidate("pckv-unary, balanced", PCKVUnary.balanced),
-    Candidate("pckv-unary, published", PCKVUnary.published),
-    Candidate("pckv-direct", PCKVDirect),
-    Candidate("key-sampling, kvue", KeySampling.kvue),
-    Candidate("key-sampling, privkv", KeySampling.privkv_for),
-)
-FREQUENCIES = (
-    Candidate("pckv-unary, frequency", partial(PCKVUnary.balanced, target="frequency")),
-    Candidate("pckv-direct, frequency", PCKVDirect.frequencies),
-)
 ERROR = Column(
     "error",
     "root mean square of frequency and weight, for a key that one in ten has, values from -1 to 1 with mean 0",
@@ -37,11 +23,12 @@ def key_value_options(domain: KeyValue, epsilon: float, n: int, values: bool = T
     target, terms = ("balanced", 2) if values else ("frequency", 1)
 
     def row(candidate: Candidate) -> Row[KeyValueProtocol]:
-        mechanism: KeyValueProtocol = candidate.make(domain, budget)
+        mechanism: KeyValueProtocol = candidate.made(domain, budget)
         error = math.sqrt(total_error(mechanism, 0.1, 0.0, target) / terms / n)
         return Row(candidate.name, mechanism, error, mechanism.layout.bits)
 
-    rows, remarks = made(WITH_VALUES if values else FREQUENCIES, len(domain.labels), row)
+    offered = [each for each in candidates("key_value").values() if each.target in (None, target)]
+    rows, remarks = made(offered, len(domain.labels), row)
     subject = (
         f"{len(domain.labels):,} keys, at most {domain.at_most:,} a person, epsilon {budget:g} for one answer, {people(n)}"
     )

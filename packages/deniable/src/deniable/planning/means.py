@@ -16,20 +16,12 @@ from deniable.domains.features import Features
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms.means.mean_channel import MeanChannel
-from deniable.mechanisms.means.mean_mechanism import Duchi, MeanMechanism, ThreeOutputs
-from deniable.mechanisms.means.piecewise import Hybrid, Piecewise
+from deniable.mechanisms.means.mean_mechanism import MeanMechanism
+from deniable.mechanisms.registry import candidates
 from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, made, people, planned
 from deniable.planning.vectors import plan_vectors
 
 COARSE = 16  # steps of the grid on which the bound is worked out; a finer one changes it by less than one percent
-
-MEANS = (
-    Candidate("Duchi", Duchi),
-    Candidate("three outputs", ThreeOutputs),
-    Candidate("piecewise, suboptimal", Piecewise),
-    Candidate("piecewise, original", Piecewise.original),
-    Candidate("hybrid", Hybrid),
-)
 
 
 def mean_options(domain: Interval, epsilon: float, n: int = 1, prior: ArrayLike | None = None) -> Ranking[MeanMechanism]:
@@ -38,11 +30,11 @@ def mean_options(domain: Interval, epsilon: float, n: int = 1, prior: ArrayLike 
     budget = checked_epsilon(epsilon)
 
     def row(candidate: Candidate) -> Row[MeanMechanism]:
-        mechanism: MeanMechanism = candidate.make(domain, budget)
+        mechanism: MeanMechanism = candidate.made(domain, budget, prior)
         variance = mechanism.worst_variance() if prior is None else _variance(mechanism, prior)
         return Row(candidate.name, mechanism, math.sqrt(variance / n), mechanism.layout.bits)
 
-    rows, remarks = made(MEANS, domain.size, row)
+    rows, remarks = made(candidates("means").values(), domain.size, row)
     subject = f"the mean of numbers from {domain.low:g} to {domain.high:g}, epsilon {budget:g} for one answer, {people(n)}"
     what = "for the worst answers" if prior is None else "expected under the prior"
     return Ranking(
@@ -102,6 +94,7 @@ def _coarser(shares: Floats, steps: int) -> Floats:
 def people_for_mean(mechanism: MeanMechanism, error: float) -> int:
     """How many people it takes for a standard error of at most this much, whatever their numbers are.
 
+    >>> from deniable.mechanisms.means.duchi import Duchi
     >>> people_for_mean(Duchi(Interval(0, 100), 1.0), error=1.0)
     11707
     """

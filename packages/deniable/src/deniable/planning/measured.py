@@ -22,7 +22,8 @@ from deniable.metrics import mae, mse, top_f1, top_ndcg
 from deniable.planning.planner import for_shares
 from deniable.planning.ranking import Row, aligned, counted, people, short_name
 from deniable.planning.shares import ShareMechanism, options, plan_shares
-from deniable.wrappers.utility import OPEN_SHARE, UtilityOptimized, checked_sensitive
+from deniable.wrappers.open_answers import checked_sensitive
+from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

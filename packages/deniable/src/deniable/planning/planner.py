@@ -20,7 +20,7 @@ from deniable.planning.records import plan_records
 from deniable.planning.releases import plan_release
 from deniable.planning.shares import plan_shares
 from deniable.wrappers.attributes import Attributes
-from deniable.wrappers.utility import OPEN_SHARE, UtilityOptimized
+from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
 
 Target = Literal["shares", "mean", "release"]
 

@@ -50,8 +50,9 @@ class Ranking(Sequence[Row[M]]):
     """Candidates for one question, the smallest error first.
 
     `best` is the one to use: among those whose squared error is within a factor `close` of the smallest, the one with the
-    smallest reports, then the one with the least server work; or the one that is `wanted`. `beside` holds rows that cannot be
-    chosen, such as a bound, and `remarks` says which candidates were left out and why. Ratios are of errors to the `power`.
+    smallest reports, then the one with the least server work; or the one that is `wanted`. `beside` holds rows that
+    cannot be chosen, such as a bound, and `remarks` says which candidates were left out and why. Ratios are of errors to the
+    `power`.
     """
 
     rows: tuple[Row[M], ...]
@@ -97,7 +98,7 @@ class Ranking(Sequence[Row[M]]):
         fitting = [row for row in named if self.max_bits is None or row.bits <= self.max_bits]
         if not fitting:
             raise InvalidParameter(
-                f"No mechanism fits in {self.max_bits} bits per report; the smallest needs {min(row.bits for row in named)}."
+                f"No mechanism fits in {counted(self.max_bits or 0, 'bit')} per report; the smallest needs {min(row.bits for row in named)}."
             )
         near = [row for row in fitting if row.error**2 <= self.close * fitting[0].error ** 2]
         return min(near, key=lambda row: (row.bits, row.costs.get("work") or 0, float(f"{row.error:.9e}")))

@@ -11,7 +11,10 @@ from deniable.domains import Vectors
 from deniable.mechanisms.shares.unary import Unary
 from deniable.planning.ranking import EQUAL, Ranking, Row, checked_people, made, people, planned
 from deniable.planning.shares import options
-from deniable.wrappers.attributes import Attributes, EveryAttribute, FakeAttributes, OneAttribute
+from deniable.wrappers.attributes import Attributes
+from deniable.wrappers.every_attribute import EveryAttribute
+from deniable.wrappers.fake_attributes import FakeAttributes
+from deniable.wrappers.one_attribute import OneAttribute
 
 FAKES = "Each person reports one answer, drawn in secret, and fakes for the others: nobody learns which one is real."
 WORDS = {

@@ -9,12 +9,10 @@ from deniable.core.domain import Domain
 from deniable.core.odds import checked_epsilon
 from deniable.domains.metric import checked_prior, metric_of
 from deniable.mechanisms.algebra import optimal
-from deniable.mechanisms.releases.bipartite import Bipartite
-from deniable.mechanisms.releases.coarsened import Coarsened
+from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.releases.comparison import compare_releases
 from deniable.mechanisms.releases.release import Release
 from deniable.mechanisms.releases.release_channel import ReleaseChannel
-from deniable.mechanisms.releases.staircase import Staircase
 from deniable.planning.ranking import EQUAL, Column, Ranking, Row, made, planned
 
 
@@ -22,17 +20,12 @@ def release_options(domain: Domain, epsilon: float, prior: ArrayLike | None = No
     """Every release for a domain, the smallest loss first, beside the constant answer and other published ones."""
     metric, budget = metric_of(domain), checked_epsilon(epsilon)
     shares = checked_prior(prior, metric.size)
-    offered = [
-        Candidate("coarsened", partial(Coarsened, prior=shares)),
-        Candidate("bipartite, min", Bipartite),
-        Candidate("bipartite, mean", partial(Bipartite, rule="mean", prior=shares)),
-        Candidate("staircase", partial(Staircase, prior=shares)),
-    ]
+    offered = list(candidates("releases").values())
     if worst or metric.line is None:  # on a line, Coarsened is optimal
-        offered.append(Candidate("optimal", partial(ReleaseChannel.optimal, prior=shares, worst=worst), optimal.LARGEST))
+        offered.append(Candidate("optimal", partial(ReleaseChannel.optimal, worst=worst), optimal.LARGEST, prior="prior"))
 
     def row(candidate: Candidate) -> Row[Release]:
-        release: Release = candidate.make(domain, budget)
+        release: Release = candidate.made(domain, budget, shares)
         both = (release.worst_loss(), release.expected_loss(shares))
         error, other = both if worst else both[::-1]
         return Row(candidate.name, release, error, release.layout.bits, {column.name: other})

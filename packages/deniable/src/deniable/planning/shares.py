@@ -13,7 +13,8 @@ from deniable.mechanisms.algebra.tuning import total_error
 from deniable.mechanisms.registry import candidates
 from deniable.planning.ranking import Column, Ranking, Row, checked_people, made, people, planned
 from deniable.privacy.liars import worst_gain
-from deniable.wrappers.utility import OPEN_SHARE, OpenAnswers, UtilityOptimized, checked_sensitive
+from deniable.wrappers.open_answers import OpenAnswers, checked_sensitive
+from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
 
 ShareMechanism = PureProtocol | OpenAnswers
 
@@ -37,7 +38,7 @@ def options(
 
     def row(candidate: Candidate) -> Row[ShareMechanism]:
         if sensitive is None:
-            return share_row(candidate.name, candidate.make(domain, budget), n)
+            return share_row(candidate.name, candidate.made(domain, budget), n)
         mechanism = UtilityOptimized(candidate.make, domain, sensitive, budget, open_share)
         error = math.sqrt(mechanism.total_noise(open_share) / (n * domain.size))
         return Row(

@@ -2,12 +2,12 @@
 
 import math
 from dataclasses import replace
-from functools import partial
 
 from deniable.core.candidate import Candidate
 from deniable.core.odds import checked_epsilon
 from deniable.domains.features import Features
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.vectors.duchi_vector import DuchiVector
 from deniable.mechanisms.vectors.feature_vector import FeatureVector, check_features
 from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, made, people, planned
@@ -20,16 +20,12 @@ def vector_options(domain: Features, epsilon: float, n: int, typical: float | No
     check_features(domain)
     checked_people(n)
     budget = checked_epsilon(epsilon)
-    sampled = FeatureVector if typical is None else partial(FeatureVector.typical, size=typical)
-    offered = [Candidate("sampled coordinates", sampled), Candidate("all signs together", DuchiVector)]
-    if domain.dimensions > 1:
-        offered.append(Candidate("all coordinates, budget split", FeatureVector.composed))
 
     def row(candidate: Candidate) -> Row[VectorMechanism]:
-        mechanism: VectorMechanism = candidate.make(domain, budget)
+        mechanism: VectorMechanism = candidate.made(domain, budget, typical)
         return Row(candidate.name, mechanism, _error(mechanism, n, typical), mechanism.layout.bits)
 
-    rows, remarks = made(offered, domain.dimensions, row)
+    rows, remarks = made(candidates("vectors").values(), domain.dimensions, row)
     subject = (
         f"the mean of vectors of {domain.dimensions:,} numbers from {domain.low:g} to {domain.high:g}, epsilon {budget:g} "
         f"for one vector, {people(n)}"

@@ -1,0 +1,213 @@
+"""Utility-optimized response as it was published: kept to be compared with, and to have its true cost computed.
+
+Somebody with an open answer tells it with probability 1 - f. Otherwise they take a sensitive value at random and randomize
+it as if it were their own; with probability z they tell their open answer beside that report. Formulas of He et al. (uSS,
+uUE, uLH, uWheel), numbered as there. For hashing and the wheel z was worked out for the average over all hash functions;
+but a report names its function, and under one that gives a bucket few values it is worth more than was promised.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from deniable.arrays import Floats, Ints
+from deniable.core.coins import Coins
+from deniable.core.domain import Domain
+from deniable.core.estimate import Estimate
+from deniable.core.layout import Columns, Flags, Number
+from deniable.core.loss import PrivacyLoss
+from deniable.core.mechanism import PureProtocol
+from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.tally import Tally
+from deniable.errors import InvalidParameter, InvalidReport
+from deniable.mechanisms.algebra.affine import field_for
+from deniable.mechanisms.algebra.utility_formulas import disguise, published_error, published_optimum, told_beside, true_odds
+from deniable.mechanisms.registry import mechanism_from_spec
+from deniable.mechanisms.shares.direct_response import DirectResponse
+from deniable.mechanisms.shares.local_hashing import LocalHashing
+from deniable.mechanisms.shares.subset_selection import SubsetSelection, chance
+from deniable.mechanisms.shares.unary import Unary
+from deniable.mechanisms.shares.wheel import Wheel
+from deniable.wrappers.either import Either
+from deniable.wrappers.loads import LEAST_LOAD, Load
+from deniable.wrappers.open_answers import OpenAnswers, checked_sensitive
+from deniable.wrappers.utility_optimized import Base, made
+
+TWO_NEEDED = "The published mechanisms need two sensitive answers: with one they divide 0 by 0."
+
+
+MOST_VALUES = 1 << 12  # sensitive values for which the loads of all hash functions are counted
+
+
+@dataclass(frozen=True)
+class Pairs(Either):
+    """Reports may tell an open answer and have the fields of the base too, if z is not 0; "masked" says whether they do."""
+
+    both: bool = True
+
+    def join(self, told: Ints, columns: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+        masked = columns["masked"].astype(bool)
+        base = {
+            field.name: columns[field.name] * masked.reshape(-1, *[1] * (np.ndim(columns[field.name]) - 1))
+            for field in self.base.fields
+        }
+        return {"open": told, "masked": columns["masked"], **base}
+
+    def told(self, columns: Columns) -> Ints:
+        return columns["open"].astype(np.int64)
+
+    def protected(self, columns: Columns, rows: NDArray[np.bool_]) -> Columns:
+        return {field.name: columns[field.name][rows] for field in self.base.fields}
+
+    def check(self, columns: Columns) -> int:
+        size = super().check(columns)
+        masked = columns["masked"] == 1
+        self.base.check(self.protected(columns, masked))
+        if any(column.any() for column in self.protected(columns, ~masked).values()):
+            raise InvalidReport("A report has a protected part that it says is not there. No device sends that.")
+        if not self.both and (columns["open"][masked] > 0).any():
+            raise InvalidReport("A report tells an open answer beside a protected one, which never happens here.")
+        if (columns["open"][~masked] == 0).any():
+            raise InvalidReport("A report says nothing at all. No device sends that.")
+        return size
+
+
+@dataclass(frozen=True)
+class PublishedUtility(OpenAnswers):
+    """uSS, uUE, uLH or uWheel as published, by its base; `loss` tells what the law really costs."""
+
+    base: PureProtocol
+    domain: Domain
+    sensitive: Sequence[object]
+    epsilon: float
+    wire = "utility-published-1"
+
+    def __init__(self, base: Base, domain: Domain, sensitive: Collection[object], epsilon: float) -> None:
+        chosen = checked_sensitive(domain, sensitive)
+        for name, value in {"domain": domain, "sensitive": chosen, "epsilon": epsilon}.items():
+            object.__setattr__(self, name, value)
+        super().__post_init__()
+        if len(chosen) < 2:
+            raise InvalidParameter(TWO_NEEDED)
+        mechanism = made(base, len(chosen), self.epsilon, 0.0)
+        if not isinstance(mechanism, tuple(FAMILY)) or len(chosen) > MOST_VALUES:
+            raise InvalidParameter(
+                "The published mechanisms are made of subset selection, direct response, unary encoding, local hashing or "
+                f"the wheel, for at most {MOST_VALUES} sensitive answers."
+            )
+        object.__setattr__(self, "base", mechanism)
+
+    @classmethod
+    def recommended(
+        cls, family: type[PureProtocol], domain: Domain, sensitive: Collection[object], epsilon: float, open_share: float
+    ) -> "PublishedUtility":
+        """With the parameter that the paper recommends for this open share; of two whole numbers the better one."""
+        size, odds = len(checked_sensitive(domain, sensitive)), odds_below(checked_epsilon(epsilon))
+        if size < 2:
+            raise InvalidParameter(TWO_NEEDED)
+        best = published_optimum(size, float(odds), open_share)
+
+        def error(k: int) -> Fraction:
+            p, q = chance(size, k, odds)
+            told = 1 - disguise(size, p, q) * (1 - told_beside("uSS", size, Fraction(k), odds))
+            return published_error(size, p, q, told, Fraction(open_share))
+
+        def made_of(numbers: Domain, budget: float) -> PureProtocol:
+            if family is SubsetSelection:
+                near = {min(max(k, 1), size - 1) for k in (int(best["k"]), int(best["k"]) + 1)}
+                return SubsetSelection(numbers, budget, min(near, key=error))
+            if family is Unary:
+                return Unary(numbers, budget, Fraction(best["p"]).limit_denominator(1 << 20))
+            if family is LocalHashing:
+                return LocalHashing(numbers, budget, min(max(round(best["g"]), 2), field_for(size)))
+            if family is Wheel:
+                return Wheel(numbers, budget, max(round(best["l"] * field_for(size)), 1))
+            return family.tuned(numbers, budget, open_share)
+
+        return cls(made_of, domain, sensitive, epsilon)
+
+    @cached_property
+    def f(self) -> Fraction:
+        """The probability that an open answer is disguised."""
+        return disguise(len(self.sensitive), self.base.p, self.base.q)
+
+    @cached_property
+    def z(self) -> Fraction:
+        """The probability that a disguised open answer is told beside the report."""
+        family, parameter = FAMILY[type(self.base)]
+        return told_beside(family, len(self.sensitive), Fraction(parameter(self.base)), self.odds)
+
+    @cached_property
+    def told_share(self) -> float:
+        return float(1 - self.f * (1 - self.z))
+
+    @cached_property
+    def layout(self) -> Pairs:
+        base, open_answers = self.base.layout, self.domain.size - len(self.sensitive)
+        fields = (Flags(field.name, field.bits) if isinstance(field, Flags) else field for field in base.fields)
+        return Pairs((Number("open", open_answers + 1), Number("masked", 2), *fields), base, open_answers, self.z > 0)
+
+    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+        told, secret, size = self._told[truth], self.secret[truth], len(truth)
+        instead = coins.where(~secret).below(len(self.sensitive), size)
+        own = self.base.randomize(np.where(secret, self._place[truth], instead), coins)
+        disguised, beside = (coins.where(~secret).toss(share, size) for share in (self.f, self.z))
+        masked = secret | disguised
+        return self.layout.join(told * (~disguised | beside), {**own, "masked": masked.astype(np.int64)})
+
+    def votes(self, columns: Columns) -> Ints:
+        self.layout.check(columns)
+        base = self.base.votes(self.layout.protected(columns, columns["masked"] == 1))
+        return np.concatenate([base, np.bincount(columns["open"], minlength=self.layout.open + 1)[1:]])
+
+    def loss(self) -> PrivacyLoss:
+        size, hidden, odds = len(self.sensitive), self.f * (1 - self.z), self.base.loss().odds
+        assert odds is not None
+        # A report that supports nothing is likelier too, but by no more than one that supports a single value.
+        worst = max(odds, true_odds(size, odds, hidden, self.worst.load))
+        return PrivacyLoss(worst, "symmetric" if self.worst.public else "theorem", "sensitive values")
+
+    @cached_property
+    def worst(self) -> Load:
+        """Where a report says most about a sensitive value, over every hash function that it can name."""
+        return LEAST_LOAD[type(self.base)](self.base)
+
+    def estimate(self, tally: Tally) -> Estimate:
+        """Eq. 21."""
+        self.check_tally(tally)
+        own = self.base.debias(tally.counts[: self.base.cells], tally.n) / tally.n
+        shares = np.concatenate([own, tally.counts[self.base.cells :] / (tally.n * self.told_share)])
+        return self._with_error(shares[self._order], tally.n)
+
+    def predict(self, truth: ArrayLike, n: int) -> Estimate:
+        return self._with_error(self.checked_truth(truth, n), n)
+
+    def _with_error(self, shares: Floats, n: int) -> Estimate:
+        """Eq. 25."""
+        noise = shares * (1 - self.told_share) / self.told_share
+        noise[self.secret] = self.base.noise(shares[self.secret])
+        return Estimate(self.domain.labels, shares, noise / n, n)
+
+    @classmethod
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "PublishedUtility":
+        base = mechanism_from_spec(parameters["base"])
+        if not isinstance(base, PureProtocol):
+            raise InvalidParameter("The base must be a mechanism whose reports support values.")
+        return cls(base, domain, parameters["sensitive"], epsilon)
+
+    def parameters(self) -> Mapping[str, object]:
+        return {"odds": str(self.odds), "sensitive": list(self.sensitive), "base": self.base.spec()}
+
+
+FAMILY: dict[type, tuple[str, Callable[[Any], Fraction | int]]] = {
+    DirectResponse: ("uSS", lambda base: 1),
+    SubsetSelection: ("uSS", lambda base: base.size),
+    Unary: ("uUE", lambda base: base.p),
+    LocalHashing: ("uLH", lambda base: base.buckets),
+    Wheel: ("uWheel", lambda base: Fraction(base.arc, base.prime)),
+}
