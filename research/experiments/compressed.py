@@ -22,6 +22,7 @@ from deniable.domains import SparseVector
 from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.costs import Costs
 from deniable.mechanisms.sparse.index_law import mixed_index_law
+from research.experiments.command import deliver, quick_option
 
 RESULT = Path(__file__).with_suffix(".md")
 SIZE, EPSILON, VECTORS, QUICK = 87_585, 1.0, 200, 20
@@ -92,14 +93,10 @@ def page(count: int) -> str:
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="A tenth of the vectors, printed and not written.")
+@quick_option("A tenth of the vectors")
 def main(quick: bool) -> None:
     """Measure what compressed response takes."""
-    if quick:
-        click.echo(page(QUICK))
-    else:
-        RESULT.write_text(page(VECTORS), encoding="utf-8")
-        click.echo(f"written: {RESULT.name}")
+    deliver(page(QUICK if quick else VECTORS), None if quick else RESULT)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from deniable.errors import InvalidParameter
-from research.papers.data import Data
+from research.data.folder import Data
 from research.papers.errata import Paper
 from research.papers.figure import Figure, Pace, Result
 

@@ -202,9 +202,4 @@ def coins_for(seed: int, *what: object) -> SeededCoins:
     return SeededCoins(" ".join(map(str, (seed, *what))).encode())
 
 
-def random_for(seed: int, *what: object) -> np.random.Generator:
-    """Generated data, and nothing that protects anybody."""
-    return np.random.default_rng([seed, *" ".join(map(str, what)).encode()])
-
-
 ALL = Pace()  # all of the work, and nobody is told

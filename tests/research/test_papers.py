@@ -12,17 +12,17 @@ from click.testing import CliRunner
 
 import deniable as dn
 from deniable.cli.main import main
+from research.data.folder import FILES
+from research.data.histograms import STATED, histogram
+from research.data.lists import network, rated, weighted
 from research.papers import FIGURES, Check, Data, Pace, Result, load, pages
 from research.papers.bitrand import theory
 from research.papers.brr.fig8 import staircase_channel
 from research.papers.brr.regions import divided
 from research.papers.catalog import NAMES, missing, papers
 from research.papers.compressed.messages import Published, paper_cost
-from research.papers.data import FILES
 from research.papers.errata import Paper, Stated
 from research.papers.figure import claimed, near, printed, result_from
-from research.papers.histograms import STATED, histogram
-from research.papers.lists import network, rated, weighted
 from research.papers.uldp.mechanisms import PUBLISHED, sized, stated_error, total
 from tests import ROOT
 

@@ -15,13 +15,14 @@ from deniable.graphs.asymmetric import Asymmetric, count_triangles_asymmetric
 from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.index_law import index_law
 from deniable.wrappers.published import disguise, published_optimum, told_beside
+from research.data.folder import random_for
+from research.data.histograms import STATED, histogram
+from research.data.lists import Lists
 from research.papers import Data, Pace, load
 from research.papers.catalog import papers
 from research.papers.compressed import fig6, heap, messages, sweep
 from research.papers.compressed.rivals import MARGIN, AsProgrammed
-from research.papers.figure import Result, claimed, random_for
-from research.papers.histograms import STATED, histogram
-from research.papers.lists import Lists
+from research.papers.figure import Result, claimed
 from research.papers.uldp import fig4, table2
 from research.papers.uldp.collect import Independent, Reported, collector, measure, over_exact, told_at
 from research.papers.uldp.mechanisms import best_buckets, best_subset, hashed, sized, stated_error, total

@@ -9,10 +9,10 @@ from deniable import BitRand, FeatureVector
 from deniable.domains import Features
 from deniable.mechanisms.algebra import mean_formulas as formulas
 from deniable.mechanisms.vectors.bitrand import sign_magnitude_errors
+from research.data.folder import Data, random_for
 from research.papers import style
 from research.papers.bitrand.theory import LARGEST, LATENT, OME, corrected, true_epsilon
-from research.papers.data import Data
-from research.papers.figure import ALL, Figure, Pace, Result, Row, claimed, coins_for, random_for
+from research.papers.figure import ALL, Figure, Pace, Result, Row, claimed, coins_for
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from research.data.folder import Data
 from research.papers.bitrand import bits
 from research.papers.bitrand.theory import BITS, WHOLE
-from research.papers.data import Data
 from research.papers.figure import ABOUT, ALL, Figure, Pace, Result, claimed
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from research.data.folder import Data
 from research.papers.bitrand import elastic
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result
 
 if TYPE_CHECKING:

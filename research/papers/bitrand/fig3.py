@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from research.data.folder import Data
 from research.papers import style
 from research.papers.bitrand.theory import (
     BITS,
@@ -19,7 +20,6 @@ from research.papers.bitrand.theory import (
     rival_error,
     true_epsilon,
 )
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed, printed
 
 if TYPE_CHECKING:

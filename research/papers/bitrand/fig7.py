@@ -6,8 +6,8 @@ import numpy as np
 
 from deniable import DirectResponse, LabelResponse
 from deniable.domains import Categories
+from research.data.folder import Data
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ABOUT, ALL, Figure, Pace, Result, claimed
 
 if TYPE_CHECKING:

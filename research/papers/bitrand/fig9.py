@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from research.data.folder import Data
 from research.papers import style
 from research.papers.bitrand.theory import claimed_epsilon, true_epsilon
-from research.papers.data import Data
 from research.papers.figure import ABOUT, ALL, Figure, Pace, Result, claimed, near, printed
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from research.data.folder import Data
+from research.data.samples import texts
 from research.papers import style
 from research.papers.bitrand.lines import Line, Size, Task, told
 from research.papers.bitrand.training import BITRAND, CLIENTS, NOISELESS, scored
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed, near
-from research.papers.samples import texts
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures

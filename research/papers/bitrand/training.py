@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from deniable.arrays import Floats
 from deniable_learn.learner import area_under_curve
+from research.data.folder import Data
+from research.data.samples import images, texts
 from research.papers import style
 from research.papers.bitrand.lines import (
     OURS_AWARE,
@@ -22,9 +24,7 @@ from research.papers.bitrand.lines import (
     Task,
     told,
 )
-from research.papers.data import Data
 from research.papers.figure import Pace, Result, Row
-from research.papers.samples import images, texts
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures

@@ -7,8 +7,8 @@ import numpy as np
 
 from deniable import Bipartite, Coarsened
 from deniable.domains import Ordered
+from research.data.folder import Data
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ import numpy as np
 
 from deniable.arrays import Floats
 from deniable_learn import PrivateMeansClassifier, PrivateSGDClassifier
+from research.data.folder import Data
+from research.data.samples import Samples, images
 from research.papers import style
 from research.papers.brr.published_sgd import BATCH, RATE, course, pixels
-from research.papers.data import Data
 from research.papers.figure import ABOUT, ALL, Check, Figure, Pace, Result, Row, claimed, near
-from research.papers.samples import Samples, images
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures

@@ -8,11 +8,11 @@ import numpy as np
 from deniable.arrays import Floats
 from deniable_learn import PrivateMeansClassifier, PrivateVectorClassifier
 from deniable_learn.learner import scaled
+from research.data.folder import Data
+from research.data.samples import TABLES, Samples, table
 from research.papers import style
 from research.papers.brr import published_vectors as program
-from research.papers.data import Data
 from research.papers.figure import ALL, Check, Figure, Pace, Result, Row, claimed, near, printed
-from research.papers.samples import TABLES, Samples, table
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures

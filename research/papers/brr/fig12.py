@@ -8,9 +8,9 @@ import numpy as np
 from deniable import Bipartite, Staircase
 from deniable.domains import Points
 from deniable.mechanisms.releases.release import Release
+from research.data.folder import Data
 from research.papers import style
 from research.papers.brr.regions import COUNTS, Regions, divided
-from research.papers.data import Data
 from research.papers.figure import ABOUT, ALL, Figure, Pace, Result, claimed, coins_for
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from deniable import Bipartite, Coarsened
 from deniable.arrays import Floats
 from deniable.domains import Ordered
 from deniable.mechanisms.releases.release_channel import exponential_channel
+from research.data.folder import Data
 from research.papers import style
 from research.papers.brr.theorems import equation20, exact_limits, mean_ratio, near_share, row_loss, row_ratios
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ import numpy as np
 
 from deniable import FiniteChannel
 from deniable.domains import Ordered
+from research.data.folder import Data
 from research.papers import style
 from research.papers.brr.regions import COUNTS, by_prefix, divided
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed, near
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from deniable import Bipartite, Coarsened, Staircase
 from deniable.domains import Points, quadkey
 from deniable.domains.quadkey import LEVELS
+from research.data.folder import Data
 from research.papers import style
 from research.papers.brr.regions import COUNTS, divided
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed, near
 
 if TYPE_CHECKING:

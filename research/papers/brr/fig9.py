@@ -8,11 +8,11 @@ import numpy as np
 from deniable.arrays import Floats
 from deniable_learn import PrivateGBDTRegressor
 from deniable_learn.learner import root_mean_square
+from research.data.folder import Data
+from research.data.samples import TABLES, Samples, table
 from research.papers import style
 from research.papers.brr.authors_trees import TREES, Way, program_errors
-from research.papers.data import Data
 from research.papers.figure import ABOUT, ALL, Check, Figure, Pace, Result, Row, claimed, near, printed
-from research.papers.samples import TABLES, Samples, table
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures

@@ -9,11 +9,11 @@ from deniable import Compressed
 from deniable.domains import SparseVector
 from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.common import common_with
+from research.data.folder import Data, random_for
+from research.data.lists import rated
 from research.papers import style
 from research.papers.compressed.messages import EPSILON
-from research.papers.data import Data
-from research.papers.figure import ALL, Figure, Pace, Result, claimed, coins_for, near, random_for
-from research.papers.lists import rated
+from research.papers.figure import ALL, Figure, Pace, Result, claimed, coins_for, near
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from research.data.folder import Data
+from research.data.lists import SITES, variants
 from research.papers.compressed import drawing, messages
 from research.papers.compressed.about import LOCATIONS
-from research.papers.data import Data
 from research.papers.figure import ALL, Check, Figure, Pace, Result, claimed
-from research.papers.lists import SITES, variants
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures

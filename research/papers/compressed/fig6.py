@@ -11,11 +11,11 @@ from deniable.core.coins import Coins
 from deniable.graphs import Graph, Split, count_triangles
 from deniable.graphs.asymmetric import count_triangles_asymmetric
 from deniable.graphs.grouped import count_triangles_grouped
+from research.data.folder import Data
+from research.data.lists import WIKI, network
 from research.papers import style
 from research.papers.compressed.rivals import AsProgrammed
-from research.papers.data import Data
 from research.papers.figure import ALL, Check, Figure, Pace, Result, claimed, coins_for, printed
-from research.papers.lists import WIKI, network
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures

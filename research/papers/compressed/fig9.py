@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+from research.data.folder import Data
+from research.data.lists import friends
 from research.papers.compressed import drawing, messages
-from research.papers.data import Data
 from research.papers.figure import ALL, Check, Figure, Pace, Result
-from research.papers.lists import friends
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures

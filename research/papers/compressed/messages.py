@@ -19,9 +19,9 @@ from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.costs import Costs
 from deniable.mechanisms.sparse.index_law import mixed_index_law
 from deniable.mechanisms.sparse.published_compressed import PublishedCompressed
+from research.data.lists import Lists
 from research.papers.compressed.heap import CAP, Work, heap_work
 from research.papers.figure import Check, Pace, Result, Row, claimed, coins_for, near
-from research.papers.lists import Lists
 
 COLUMNS = ("differing", "way", "bits", "milliseconds", "points ranked")
 MEASURED = ("milliseconds",)

@@ -8,11 +8,11 @@ import numpy as np
 from deniable.arrays import Floats
 from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.index_law import index_law, published_bound
+from research.data.folder import Data
+from research.data.lists import rated
 from research.papers.compressed.heap import CAP, Work, heap_work
 from research.papers.compressed.messages import EPSILON, HEAP, MEASURED, OURS, PUBLISHED, Cost, ours, published
-from research.papers.data import Data
 from research.papers.figure import Check, Pace, Result, Row, claimed
-from research.papers.lists import rated
 
 FEW, MANY = 40, 1000
 HEAPS = 15, 40  # people for whom the published encoder is run

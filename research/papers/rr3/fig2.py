@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.mechanisms.key_value.three_design import channel_loss
+from research.data.folder import Data
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from deniable import KeySampling, PCKVUnary
 from deniable.domains import KeyValue, Pairs
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
 from deniable.planning import plan
+from research.data.folder import Data
+from research.data.lists import Weighted, weighted
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ABOUT, ALL, Check, Figure, Pace, Result, claimed, coins_for
-from research.papers.lists import Weighted, weighted
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures

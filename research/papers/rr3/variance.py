@@ -9,8 +9,8 @@ import numpy as np
 
 from deniable.core.odds import odds_below
 from deniable.mechanisms.key_value.three_design import Point, channel_loss, least, variance
+from research.data.folder import Data
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, Check, Figure, Pace, Result, claimed
 from research.papers.rr3.formulas import degree_variance, eq27, eq29, eq40, equal_loss, exact_ewrr, exact_slopes, largest
 

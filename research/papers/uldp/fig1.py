@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from research.data.folder import Data
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed
 from research.papers.uldp.mechanisms import best_buckets, hashed_epsilon, sized, stated_error, total
 

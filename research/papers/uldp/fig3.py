@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.arrays import Floats
+from research.data.folder import Data
+from research.data.histograms import STATED
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed, near
-from research.papers.histograms import STATED
 from research.papers.uldp.collect import told_at
 from research.papers.uldp.mechanisms import EPSILONS, OURS, PUBLISHED, hashed_epsilon, sized, stated_error, total
 

@@ -8,10 +8,10 @@ from deniable import Unary
 from deniable.core.odds import odds_below
 from deniable.domains import Categories
 from deniable.wrappers.published import published_optimum
+from research.data.folder import Data
+from research.data.histograms import STATED, Histogram, histogram
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, Check, Figure, Pace, Result, claimed, near, printed
-from research.papers.histograms import STATED, Histogram, histogram
 from research.papers.uldp.collect import Measured, measure, over_exact
 from research.papers.uldp.mechanisms import EPSILONS, FEW, LEAN, PUBLISHED, stated_error
 

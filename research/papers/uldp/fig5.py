@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from research.data.folder import Data, random_for
+from research.data.histograms import STATED, histogram
 from research.papers import style
-from research.papers.data import Data
-from research.papers.figure import ALL, Figure, Pace, Result, claimed, near, random_for
-from research.papers.histograms import STATED, histogram
+from research.papers.figure import ALL, Figure, Pace, Result, claimed, near
 from research.papers.uldp.collect import Measured, measure, over_exact
 from research.papers.uldp.mechanisms import LEAN, PUBLISHED
 

@@ -7,10 +7,10 @@ import numpy as np
 from deniable import SubsetSelection
 from deniable.domains import Categories
 from deniable.wrappers.pilot import Pilot
+from research.data.folder import Data
+from research.data.histograms import STATED, Histogram, histogram
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed, coins_for, near
-from research.papers.histograms import STATED, Histogram, histogram
 from research.papers.uldp.collect import collector
 from research.papers.uldp.mechanisms import EPSILONS, FAMILIES, FEW
 from research.papers.uldp.pilot import PILOT, divided, published_pilot, shown_share

@@ -8,10 +8,10 @@ import numpy as np
 from deniable.core.odds import odds_below
 from deniable.mechanisms.shares.subset_selection import chance
 from deniable.wrappers.published import disguise, published_error, published_optimum, told_beside
+from research.data.folder import Data
+from research.data.histograms import STATED
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, ROUNDING, Figure, Pace, Result, claimed, near
-from research.papers.histograms import STATED
 from research.papers.uldp.mechanisms import EPSILONS, FAMILIES, best_subset, hashed_epsilon
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from deniable.domains import Categories
 from deniable.metrics import mae
 from deniable.wrappers.published import published_optimum
 from deniable.wrappers.utility import UtilityOptimized
+from research.data.folder import Data
+from research.data.histograms import STATED, histogram
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed, near
-from research.papers.histograms import STATED, histogram
 from research.papers.uldp.collect import Collector, Reported, collector, expected_mae
 from research.papers.uldp.mechanisms import LEAN, PUBLISHED
 from research.papers.uldp.metrics import PEOPLE, judged, log_ratio

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from deniable.arrays import Floats
 from deniable.metrics import top_f1, top_ndcg
+from research.data.folder import Data
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, Check, Figure, Pace, Result, claimed, near
 from research.papers.uldp.mechanisms import LEAN, PUBLISHED
 from research.papers.uldp.metrics import average, judged

@@ -4,8 +4,8 @@ import math
 from typing import TYPE_CHECKING
 
 from deniable.wrappers.published import published_optimum
+from research.data.folder import Data
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, Row, claimed, near
 from research.papers.uldp.mechanisms import OURS, PUBLISHED, sized, stated_error, total
 

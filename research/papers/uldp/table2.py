@@ -7,10 +7,10 @@ import numpy as np
 from deniable import SubsetSelection
 from deniable.domains import Categories
 from deniable.wrappers.utility import UtilityOptimized
+from research.data.folder import Data
+from research.data.histograms import STATED, histogram
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, Check, Figure, Pace, Result, claimed, near, printed
-from research.papers.histograms import STATED, histogram
 from research.papers.uldp.collect import told_at
 from research.papers.uldp.mechanisms import EPSILONS
 from research.papers.uldp.pilot import PILOT, divided, expected_error, published_pilot, shown_share
