@@ -285,11 +285,11 @@ class TestPlantedErrors:
     def test_costs_that_are_no_longer_lower(self, monkeypatch: pytest.MonkeyPatch) -> None:
         lists = tuple(np.sort(np.random.default_rng(each).choice(3000, 30, replace=False)) for each in range(4))
         held, pace = Lists(3000, lists, "made up"), Pace()
-        checks = messages.size_result(held, 4, 1, pace, 3, lambda cost: [messages.slope_check(cost)]).checks
+        checks = messages.size_result(held, 4, 1, pace, 3, messages.slope_checks).checks
         assert checks[1].holds and checks[2].holds
         right = messages.paper_cost
         monkeypatch.setattr(messages, "paper_cost", lambda labels: 10 * right(labels))
-        checks = messages.size_result(held, 4, 1, pace, 3, lambda cost: [messages.slope_check(cost)]).checks
+        checks = messages.size_result(held, 4, 1, pace, 3, messages.slope_checks).checks
         assert not checks[1].holds and not checks[2].holds and "4 of 4 people" in checks[1].otherwise
 
 
