@@ -17,7 +17,8 @@ from deniable.core.coins import SeededCoins
 from deniable.domains import Categories
 from deniable.mechanisms.registry import candidates
 from deniable.metrics import mse, top_f1, top_ndcg
-from deniable.wrappers.utility import OpenAnswers, UtilityOptimized
+from deniable.wrappers.open_answers import OpenAnswers
+from deniable.wrappers.utility_optimized import UtilityOptimized
 from research.data.folder import Data
 from research.data.histograms import CHECKINS, FOURSQUARE, VENUES, Histogram, grid, histogram
 from research.experiments.command import data_option, deliver

@@ -8,13 +8,13 @@ import numpy as np
 
 from deniable.core.coins import Coins
 from deniable.graphs import Graph, Split, count_triangles
-from deniable.graphs.asymmetric import count_triangles_asymmetric
-from deniable.graphs.grouped import count_triangles_grouped
 from research.data.folder import Data
 from research.data.lists import WIKI, network
 from research.papers import style
 from research.papers.compressed.rivals import AsProgrammed
 from research.papers.figure import ALL, Check, Figure, Pace, Result, claimed, coins_for, printed
+from research.rivals.asymmetric import count_triangles_asymmetric
+from research.rivals.grouped import count_triangles_grouped
 
 FIGURE = Figure(
     "compressed/fig6", "Compressed RR", "error of the number of triangles against the download", seconds=26, minutes=3

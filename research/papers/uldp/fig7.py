@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 
 from deniable.core.odds import odds_below
+from deniable.mechanisms.algebra.utility_formulas import disguise, published_error, published_optimum, told_beside
 from deniable.mechanisms.shares.subset_selection import chance
-from deniable.wrappers.published import disguise, published_error, published_optimum, told_beside
 from research.data.folder import Data
 from research.data.histograms import STATED
 from research.papers import style

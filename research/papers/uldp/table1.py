@@ -2,7 +2,7 @@
 
 import math
 
-from deniable.wrappers.published import published_optimum
+from deniable.mechanisms.algebra.utility_formulas import published_optimum
 from research.data.folder import Data
 from research.papers import style
 from research.papers.figure import ALL, Figure, Pace, Result, Row, claimed, near

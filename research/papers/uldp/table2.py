@@ -6,7 +6,7 @@ import numpy as np
 
 from deniable import SubsetSelection
 from deniable.domains import Categories
-from deniable.wrappers.utility import UtilityOptimized
+from deniable.wrappers.utility_optimized import UtilityOptimized
 from research.data.folder import Data
 from research.data.histograms import STATED, histogram
 from research.papers import style

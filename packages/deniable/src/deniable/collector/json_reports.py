@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from deniable.core.layout import Column, Flags, Number
-from deniable.core.messages import Key
-from deniable.core.messages import Message as Text
+from deniable.core.variable import Key, Variable
 from deniable.errors import InvalidReport, SurveyMismatch
 from deniable.survey import Message, Question, Survey
 
-Field = Number | Flags | Key | Text
+Field = Number | Flags | Key | Variable
 
 
 def read_json(survey: Survey, body: bytes) -> list[Message]:
@@ -47,7 +46,7 @@ def write_json(survey: Survey, message: Message) -> dict[str, object]:
 def _value(field: Field, column: Column) -> int | str:
     if isinstance(field, Number):
         return int(column[0])
-    return bytes(column[0]).hex() if isinstance(field, Text) else column[:1].tobytes().hex()
+    return bytes(column[0]).hex() if isinstance(field, Variable) else column[:1].tobytes().hex()
 
 
 def _message(survey: Survey, data: Any) -> Message:
@@ -85,7 +84,7 @@ def _packed(question: Question, fields: Any) -> bytes:
             columns[field.name] = np.array([value], field.dtype)
         elif isinstance(field, Key):
             columns[field.name] = np.frombuffer(_bytes(value, 8), "<u8").astype(np.uint64)
-        elif isinstance(field, Text):
+        elif isinstance(field, Variable):
             columns[field.name] = np.array([_bytes(value, None), None], object)[:1]
         else:
             columns[field.name] = np.frombuffer(_bytes(value, (field.bits + 7) // 8), np.uint8)[None, :]

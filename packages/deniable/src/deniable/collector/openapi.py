@@ -6,7 +6,7 @@ from deniable.collector.pages import MEDIA as PAGE_MEDIA
 from deniable.collector.playground import EPSILON, PEOPLE, VALUES
 from deniable.collector.verdicts import REFUSALS
 from deniable.core.layout import Flags, Number
-from deniable.core.messages import Key, Message
+from deniable.core.variable import Key, Variable
 from deniable.device.sending import MEDIA
 from deniable.mechanisms.registry import candidates
 from deniable.survey import Question, Survey
@@ -144,10 +144,10 @@ def _fields(question: Question) -> Data:
     return {"type": "object", "required": list(fields), "properties": fields, "additionalProperties": False}
 
 
-def _field(field: Number | Flags | Key | Message) -> Data:
+def _field(field: Number | Flags | Key | Variable) -> Data:
     if isinstance(field, Number):
         return {"type": "integer", "minimum": 0, "maximum": field.below - 1}
-    if isinstance(field, Message):
+    if isinstance(field, Variable):
         return {"type": "string", "pattern": "^([0-9a-f]{2})*$", "maxLength": 2 * field.most}
     return {"type": "string", "pattern": f"^[0-9a-f]{{{2 * ((field.bits + 7) // 8)}}}$"}
 

@@ -14,8 +14,8 @@ import numpy as np
 from deniable.core.coins import Coins, checked_coins
 from deniable.core.domain import Answers
 from deniable.core.loss import PrivacyLoss
-from deniable.core.messages import MessageLayout
 from deniable.core.reports import Reports
+from deniable.core.variable import VariableLayout
 from deniable.device import Device
 from deniable.errors import InvalidReport, OutsideDomain
 from deniable.survey import budget, message
@@ -301,7 +301,7 @@ class Survey:
         questions, out = self.part(bits), []
         for question, parts in zip(questions, self._columns(bits, payloads), strict=True):
             layout = question.mechanism.layout
-            if isinstance(layout, MessageLayout):
+            if isinstance(layout, VariableLayout):
                 columns = layout.joined(parts)
             else:
                 rows = np.frombuffer(b"".join(parts), np.uint8).reshape(len(payloads), -1)
@@ -336,5 +336,5 @@ def advice_for(survey: Survey, people: int) -> Advice:
 
 
 def _error(question: Question, epsilon: float, people: int) -> float:
-    mechanism = question.how.mechanism(question.mechanism.domain, question.details, epsilon, people)
-    return question.how.error(mechanism, people)
+    domain = question.mechanism.domain
+    return question.how.error(domain, question.how.mechanism(domain, question.details, epsilon, people), people)
