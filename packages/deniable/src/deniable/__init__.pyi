@@ -141,10 +141,12 @@ from deniable.metrics import top_f1 as top_f1
 from deniable.metrics import top_ndcg as top_ndcg
 from deniable.planning.costs import Cost as Cost
 from deniable.planning.costs import measured_cost as measured_cost
+from deniable.planning.measured import MeasuredErrors as MeasuredErrors
+from deniable.planning.measured import compare as compare
+from deniable.planning.planner import plan as plan
+from deniable.planning.planner import required_n as required_n
 from deniable.planning.releases import plan_release as plan_release
 from deniable.planning.repeated import plan_repeated as plan_repeated
-from deniable.planning.shares import plan as plan
-from deniable.planning.shares import required_n as required_n
 from deniable.postprocess.base_cut import base_cut as base_cut
 from deniable.postprocess.em import em as em
 from deniable.postprocess.em import em_channel as em_channel

@@ -9,11 +9,12 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deniable.arrays import Floats
+from deniable.arrays import Floats, Ints
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
-from deniable.core.layout import Column, Columns, Layout
+from deniable.core.layout import Column, Columns, Drawn, Layout
 from deniable.core.mechanism import Mechanism, PureProtocol
+from deniable.core.spec import Spec
 from deniable.domains.vectors import Vectors
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.registry import mechanism_from_spec
@@ -24,7 +25,7 @@ Maker = Callable[[Domain, float], PureProtocol]
 RECORDS = "any two records"
 
 
-class Attributes(Mechanism):
+class Attributes(Mechanism[Sequence[object], Ints]):
     """A mechanism for records, rows of several answers, made of one mechanism for each: what all three ways share."""
 
     domain: Vectors
@@ -76,14 +77,14 @@ class Attributes(Mechanism):
         return float(np.sqrt(np.mean(self.predict(even, n).standard_error ** 2)))
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> Self:
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
         parts = [mechanism_from_spec(part) for part in parameters["parts"]]
         return cls(domain, epsilon, parts)  # type: ignore[call-arg]
 
     def parameters(self) -> Mapping[str, object]:
         return {"parts": [part.spec() for part in self.parts]}
 
-    def named(self, place: int, columns: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    def named(self, place: int, columns: Drawn) -> dict[str, NDArray[Any]]:
         """Columns of one attribute's mechanism under the names they have in a report."""
         return {f"{place}.{name}": column for name, column in columns.items()}
 
