@@ -71,7 +71,9 @@ def test_a_survey_keeps_its_laws_and_never_changes(new_store: NewStore, monkeypa
         number, kept = store.register(first)
         assert kept is first
         # a later release with another planner
-        monkeypatch.setattr("deniable.survey.kinds.plan", lambda domain, epsilon, n, **_: dn.DirectResponse(domain, epsilon))
+        monkeypatch.setattr(
+            "deniable.survey.kinds.kind.plan", lambda domain, epsilon, n, **_: dn.DirectResponse(domain, epsilon)
+        )
         planned_anew = survey(ONE)
         assert planned_anew.fingerprint != first.fingerprint
         again, kept = store.register(planned_anew)

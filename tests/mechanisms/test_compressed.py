@@ -21,8 +21,8 @@ from deniable.domains import domain_from_spec
 from deniable.mechanisms.sparse import codes
 from deniable.mechanisms.sparse.budget import represented_odds
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.heap_index import heap_index
 from deniable.mechanisms.sparse.index_law import index_law, mixed_index_law
-from deniable.mechanisms.sparse.published import heap_index
 from deniable.mechanisms.sparse.published_compressed import PublishedCompressed
 from deniable.mechanisms.sparse.sparsity import NoisyCount
 from tests.mechanisms.test_sparse_law import is_likely

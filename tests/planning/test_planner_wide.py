@@ -65,7 +65,8 @@ def test_a_survey_is_planned_whole(text: str) -> None:
     for question, own in zip(asked.questions, found.questions, strict=True):
         assert own.id in words and own.wire == question.mechanism.wire
         reports = 50_000 * asked.sample // len(asked.questions) if asked.budget == "sampled" else 50_000
-        assert own.reports == reports and own.error == question.how.error(question.mechanism, reports)
+        error = question.how.error(question.mechanism.domain, question.mechanism, reports)
+        assert own.reports == reports and own.error == error
         assert own.needed == math.ceil(50_000 * (100 * own.error) ** 2)
     assert "50,000 people" in words and "For a person:" in words
     assert found.bits <= sum(question.mechanism.layout.bits for question in asked.questions)

@@ -7,12 +7,13 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
+import numpy as np
+
 from deniable.collector.store import Store
 from deniable.core.estimate import Estimate, confidence_each
 from deniable.core.tally import Tally
 from deniable.files.arrow import pyarrow_package
 from deniable.survey import Question, Survey
-from deniable.survey.cleaning import cleaned, within
 
 COLUMNS = ("question", "period", "measure", "answer", "value", "standard_error", "low", "high", "reports", "cleaned")
 Record = tuple[str, int | None, str, str, float, float, float, float, int, float]
@@ -32,15 +33,16 @@ class Answered:
         """A line for each published number."""
         if self.estimate is None:
             return []
-        key, lines, domain = (self.question.id, self.period), list[Record](), self.question.mechanism.domain
-        for part in self.question.how.parts(self.estimate):
-            columns = (part.values, part.standard_error, *part.interval(confidence), cleaned(domain, part))
+        key, lines = (self.question.id, self.period), list[Record]()
+        how, domain = self.question.how, self.question.mechanism.domain
+        for part in how.parts(self.estimate):
+            columns = (part.values, part.standard_error, *part.interval(confidence), how.cleaned(domain, part))
             for label, *row in zip(part.labels, *columns, strict=True):
                 value, error, low, high, clean = map(float, row)
                 lines.append((*key, part.measure, str(label), value, error, low, high, self.reports, clean))
         reach = NormalDist().inv_cdf((1 + confidence) / 2)
-        for name, (value, error) in self.question.how.more(domain, self.estimate).items():
-            low, high, clean = value - reach * error, value + reach * error, within(domain, value)
+        for name, (value, error) in how.more(domain, self.estimate).items():
+            low, high, clean = value - reach * error, value + reach * error, float(how.within(domain, np.array(value)))
             lines.append((*key, name, "", value, error, low, high, self.reports, clean))
         return lines
 

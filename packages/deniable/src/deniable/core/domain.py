@@ -45,6 +45,10 @@ class Domain(ABC):
         """As `index`, where coins may decide, such as those that round a number to one of the two nearest indices."""
         return self.index(values)
 
+    def snapped(self, values: Answers) -> Answers:
+        """The answers themselves, or where they may lie between two of ours, the nearest of ours; no coin is tossed."""
+        return values
+
     @abstractmethod
     def spec(self) -> Mapping[str, object]:
         """The domain as plain data, for JSON and fingerprints."""

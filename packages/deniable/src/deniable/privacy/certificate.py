@@ -6,7 +6,7 @@ from deniable.core.domain import formatted_size
 from deniable.core.loss import PrivacyLoss, Proof, told_odds, written_odds
 from deniable.core.mechanism import Mechanism
 from deniable.privacy.ratio import Worst
-from deniable.wrappers.utility import OpenAnswers
+from deniable.wrappers.open_answers import OpenAnswers
 
 LONGEST = 160  # letters of a worst report that are shown whole
 

@@ -105,7 +105,7 @@ def plan_survey(survey: Survey, people: int | None = None, timed: bool = False) 
     found = []
     for question in survey.questions:
         mechanism = question.mechanism
-        error = question.how.error(mechanism, reports)
+        error = question.how.error(mechanism.domain, mechanism, reports)
         needed = math.ceil(people * (error / FINE) ** 2)
         guess = mechanism.guess() if isinstance(mechanism, Additive) else None
         cost = measured_cost(mechanism, 512) if timed else None

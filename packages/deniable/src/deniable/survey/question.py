@@ -1,16 +1,17 @@
 """One question of a survey, with the mechanism that randomizes its answers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from deniable.core.domain import Answers
+from deniable.core.domain import Answers, Label
 from deniable.core.layout import Layout
 from deniable.core.mechanism import Mechanism
 from deniable.errors import OutsideDomain
-from deniable.survey.kind import NO_ANSWER, Kind
-from deniable.survey.kinds import kind_named
+from deniable.survey.kinds.choice import NO_ANSWER
+from deniable.survey.kinds.kind import Kind
+from deniable.survey.kinds.registry import kind_named
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,13 +26,18 @@ class Question:
     mechanism: Mechanism
 
     @property
-    def how(self) -> Kind:
+    def how(self) -> Kind[Any]:
         """How questions of this kind are made and asked."""
         return kind_named(self.kind)
 
     @property
+    def sensitive(self) -> Sequence[Label]:
+        """The sensitive answers, if only some are; the others may be disclosed."""
+        return self.how.sensitive(self.details)
+
+    @property
     def optional(self) -> bool:
-        """Whether a person may stay silent; then silence is one of the answers and is randomized like them."""
+        """Whether a person may skip it; skipping is then one of the answers and is randomized like them."""
         return bool(self.details.get("optional", False))
 
     @property
@@ -48,14 +54,14 @@ class Question:
         return self._layout.length(reports, body[start : start + self._layout.prefix])
 
     def answers(self, values: Answers) -> Answers:
-        """The answers as the mechanism takes them: silence becomes an answer, where it is allowed."""
+        """The answers as the mechanism takes them: skipping becomes an answer, where it is allowed."""
         if any(value is None for value in values):
             if not self.optional:
                 raise OutsideDomain(
-                    f"Question {self.id!r} was not answered. Answer it, or let it be left out: optional = true."
+                    f"Question {self.id!r} was not answered. Answer it, or let people skip it: optional = true."
                 )
             return [NO_ANSWER if value is None else value for value in values]
-        return values if self.how.given is None else [self.how.given(value) for value in values]
+        return self.how.encode(values)
 
     def contract(self) -> dict[str, object]:
         """What a person is asked, as plain data."""

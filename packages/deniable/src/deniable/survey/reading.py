@@ -10,13 +10,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
+from deniable.core.domain import Domain
+from deniable.core.mechanism import Mechanism
 from deniable.core.odds import checked_epsilon
 from deniable.errors import DeniableError, InvalidParameter, InvalidSurvey
-from deniable.mechanisms.registry import mechanism_from_json
+from deniable.mechanisms.registry import family, mechanism_from_spec
 from deniable.survey import budget
 from deniable.survey.budget import BUDGETS
-from deniable.survey.kind import WrongDetail
-from deniable.survey.kinds import kind_named, sensitive_of
+from deniable.survey.kinds.kind import WrongDetail
+from deniable.survey.kinds.registry import kind_named
 from deniable.survey.lines import lines_of
 from deniable.survey.question import Question
 from deniable.survey.survey import FORMAT, MOST_QUESTIONS, Survey
@@ -37,9 +39,9 @@ def read(path: Path) -> Survey:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise InvalidSurvey(f"There is no file {str(path)!r}. Check the name.") from None
+        raise InvalidSurvey(f"File {str(path)!r} not found.") from None
     except (OSError, ValueError) as error:
-        raise InvalidSurvey(f"The file {str(path)!r} cannot be read as text in UTF-8.") from error
+        raise InvalidSurvey(f"File {str(path)!r} is not readable UTF-8 text.") from error
     return parse_json(text, str(path)) if path.suffix == ".json" else parse_toml(text, str(path))
 
 
@@ -51,7 +53,7 @@ def parse_toml(text: str, name: str) -> Survey:
         line = re.search(r"line (\d+)", str(error))
         at = f", line {line[1]}" if line else ", at its end"
         what = str(error).split(" (at ")[0]
-        raise InvalidSurvey(f"{name}{at}: this is not TOML. {what}.") from None
+        raise InvalidSurvey(f"{name}{at}: Invalid TOML: {what}.") from None
     lines = lines_of(text)
 
     def where(table: str, number: int | None, key: str | None) -> str:
@@ -66,16 +68,16 @@ def parse_json(text: str, name: str) -> Survey:
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
-        raise InvalidSurvey(f"{name}, line {error.lineno}: this is not JSON. {error.msg}.") from None
+        raise InvalidSurvey(f"{name}, line {error.lineno}: Invalid JSON: {error.msg}.") from None
     except RecursionError:
-        raise InvalidSurvey(f"{name}: this is not a survey.") from None
+        raise InvalidSurvey(f"{name}: Invalid JSON: nested too deeply.") from None
 
     def where(table: str, number: int | None, key: str | None) -> str:
         which = table if number is None else f"{table} {number + 1}"
         return f"{name}, {which}" + (f", {key}" if key else "")
 
     if not isinstance(data, dict):
-        raise InvalidSurvey(f'{name}: a survey is an object with "survey" and "question".')
+        raise InvalidSurvey(f'{name}: A survey is an object with "survey" and "question".')
     return _survey(data, where)
 
 
@@ -85,7 +87,7 @@ class _Table:
     def __init__(self, data: object, place: Where, table: str, number: int | None = None) -> None:
         self._place, self._table, self._number = place, table, number
         if not isinstance(data, Mapping):
-            self.refuse(None, f"a survey needs a table [{table}].")
+            self.refuse(None, f"The table [{table}] is missing.")
         self.data: Mapping[str, Any] = data
 
     def refuse(self, key: str | None, what: str) -> NoReturn:
@@ -94,18 +96,20 @@ class _Table:
     def only(self, allowed: set[str]) -> None:
         for key in self.data:
             if key not in allowed:
-                self.refuse(key, f"{key!r} is not known here. Use {', '.join(sorted(allowed))}.")
+                self.refuse(key, f"Unknown key {key!r}. Allowed here: {', '.join(sorted(allowed))}.")
 
     def text(self, key: str, default: str | None = None) -> str:
         value = self.data.get(key, default)
         if not isinstance(value, str) or not value:
-            self.refuse(key, f'{key} is missing or not a text: {key} = "..."')
+            self.refuse(key, f'{key} must be text: {key} = "..."')
         return value
 
     def name(self, key: str) -> str:
         value = self.text(key)
         if not _ID.fullmatch(value):
-            self.refuse(key, f"{key} is made of small letters, digits, '.', '_' and '-', at most 64 of them.")
+            self.refuse(
+                key, f"{key} must be 1 to 64 lower-case letters, digits, '.', '_' or '-', and start with a letter or digit."
+            )
         return value
 
     def whole(self, key: str, default: int, least: int, most: int = 1 << 40) -> int:
@@ -117,7 +121,7 @@ class _Table:
     def flag(self, key: str) -> bool:
         value = self.data.get(key, False)
         if not isinstance(value, bool):
-            self.refuse(key, f"{key} is true or false.")
+            self.refuse(key, f"{key} must be true or false.")
         return value
 
     def moment(self, key: str) -> int | None:
@@ -130,32 +134,32 @@ class _Table:
         if isinstance(value, datetime) and value.tzinfo is not None:
             value = int(value.timestamp())
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 40:
-            self.refuse(key, f"{key} is a date and time with its zone, such as 2026-11-01T08:00:00Z.")
+            self.refuse(key, f"{key} must be a date and time with a time zone, such as 2026-11-01T08:00:00Z.")
         return value
 
 
 def _survey(data: Mapping[str, Any], place: Where) -> Survey:
     extra = sorted(set(data) - {"format", "survey", "question"})
     if extra:
-        raise InvalidSurvey(f"{place(extra[0], None, None)}: a survey has [survey] and [[question]], not {extra[0]!r}.")
-    if data.get("format", FORMAT) != FORMAT:
         raise InvalidSurvey(
-            f"{place('', None, 'format')}: this release reads surveys of format {FORMAT!r}. Update deniable."
+            f"{place(extra[0], None, None)}: Unknown table {extra[0]!r}. A survey has [survey] and [[question]]."
         )
+    if data.get("format", FORMAT) != FORMAT:
+        raise InvalidSurvey(f"{place('', None, 'format')}: Unknown format. This release reads {FORMAT!r}. Update deniable.")
     about = _Table(data.get("survey"), place, "survey")
     about.only(_ABOUT)
     rows = data.get("question")
     if not isinstance(rows, list) or not 1 <= len(rows) <= MOST_QUESTIONS:
-        about.refuse(None, f"a survey has 1 to {MOST_QUESTIONS} questions, each under [[question]].")
+        about.refuse(None, f"A survey needs 1 to {MOST_QUESTIONS} questions, each under [[question]].")
     tables = [_Table(row, place, "question", number) for number, row in enumerate(rows)]
     epsilon = _epsilon(about)
     split = about.text("budget", "equal")
     if split not in BUDGETS:
-        about.refuse("budget", 'budget is "equal", "weighted" (by the weight of each question) or "sampled".')
+        about.refuse("budget", 'budget must be "equal", "weighted" (by the weight of each question) or "sampled".')
     sample = about.whole("sample", 1, 1, len(tables))
     if split != "sampled":
         if "sample" in about.data and sample != 1:
-            about.refuse("sample", 'sample is for budget = "sampled": how many questions each person answers.')
+            about.refuse("sample", 'sample, the number of questions per person, requires budget = "sampled".')
         sample = 1
     people = about.whole("people", 10_000, 1)
     weights = [_weight(table, split) for table in tables]
@@ -165,13 +169,13 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
     )
     for number, table in enumerate(tables):
         if any(question.id == questions[number].id for question in questions[:number]):
-            table.refuse("id", "two questions have the same id. Give each its own.")
+            table.refuse("id", "Two questions have the same id. Give each its own.")
     opens, closes = about.moment("opens"), about.moment("closes")
     if opens is not None and closes is not None and closes <= opens:
-        about.refuse("closes", "the survey closes before it opens.")
+        about.refuse("closes", "closes must be after opens.")
     window = _window(about)
     if window is not None and opens is None:
-        about.refuse("window", "windows are counted from the moment the survey opens: add opens = 2026-11-01T00:00:00Z.")
+        about.refuse("window", "window requires opens, when the first window starts: opens = 2026-11-01T00:00:00Z.")
     survey = Survey(
         id=about.name("id"),
         title=about.text("title", about.text("id")),
@@ -188,7 +192,7 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         questions=questions,
     )
     if survey.loss().epsilon() > epsilon:
-        about.refuse("epsilon", "the mechanisms written in this survey spend more than its epsilon.")
+        about.refuse("epsilon", "The mechanisms in this file spend more than the survey's epsilon.")
     return survey
 
 
@@ -202,9 +206,9 @@ def _epsilon(about: _Table) -> float:
 def _weight(table: _Table, split: str) -> float:
     weight = table.data.get("weight", 1.0)
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < math.inf:
-        table.refuse("weight", "weight is a number above 0.")
+        table.refuse("weight", "weight must be a number above 0.")
     if split != "weighted" and weight != 1:
-        table.refuse("weight", 'weights count only with budget = "weighted".')
+        table.refuse("weight", 'weight requires budget = "weighted".')
     return float(weight)
 
 
@@ -213,7 +217,7 @@ def _window(about: _Table) -> int | None:
     if isinstance(window, str) and window in _WINDOWS:
         return _WINDOWS[window]
     if window is not None and (isinstance(window, bool) or not isinstance(window, int) or window < 60):
-        about.refuse("window", 'window is "hour", "day", "week" or a number of seconds, at least 60.')
+        about.refuse("window", 'window must be "hour", "day", "week" or a number of seconds, at least 60.')
     return window
 
 
@@ -221,20 +225,20 @@ def _question(table: _Table, weight: float, epsilon: float, people: int) -> Ques
     name, ask = table.name("id"), table.text("ask", table.data.get("id"))
     try:
         kind = kind_named(table.data.get("kind"))
-        table.only(_COMMON | kind.details)
-        details = {key: value for key, value in table.data.items() if key in kind.details}
-        for flag in {"optional", "clip"} & set(details):
+        table.only(_COMMON | kind.keys)
+        details = {key: value for key, value in table.data.items() if key in kind.keys}
+        for flag in kind.flags & set(details):
             table.flag(flag)
         domain = kind.domain(details)
         written = table.data.get("mechanism")
         if written is None:
             mechanism = kind.mechanism(domain, details, epsilon, people)
         else:
-            mechanism = mechanism_from_json(json.dumps(written))
+            mechanism = _fixed(written, domain, epsilon)
             if mechanism.domain != domain:
-                table.refuse("mechanism", "the mechanism is for another question: its answers differ.")
-            if set(getattr(mechanism, "sensitive", ())) != set(sensitive_of(details)):
-                table.refuse("mechanism", "the mechanism protects other answers than the question says.")
+                table.refuse("mechanism", "The mechanism is for other answers than the question has.")
+            if set(getattr(mechanism, "sensitive", ())) != set(kind.sensitive(details)):
+                table.refuse("mechanism", "The sensitive answers of the mechanism are not those of the question.")
     except InvalidSurvey:
         raise
     except WrongDetail as error:
@@ -242,3 +246,13 @@ def _question(table: _Table, weight: float, epsilon: float, people: int) -> Ques
     except DeniableError as error:
         table.refuse("mechanism" if "mechanism" in table.data else None, str(error))
     return Question(name, ask, table.data["kind"], details, weight, mechanism)
+
+
+def _fixed(written: Any, domain: Domain, epsilon: float) -> Mechanism:
+    """The mechanism that a file fixes; without domain and epsilon it gets those of the question."""
+    if isinstance(written, dict) and "mechanism" in written and not {"domain", "epsilon"} <= set(written):
+        spec: dict[str, Any] = {"domain": domain.spec(), "epsilon": epsilon, **written}
+        with suppress(KeyError, TypeError, AttributeError, ValueError, ZeroDivisionError):  # explained below
+            spec = {**family(spec["mechanism"]).from_parameters(domain, spec["epsilon"], spec).spec(), **spec}
+        return mechanism_from_spec(spec)
+    return mechanism_from_spec(written)

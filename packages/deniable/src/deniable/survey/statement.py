@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from deniable.core.loss import PrivacyLoss, told_odds, written_odds
 from deniable.errors import InvalidParameter
 from deniable.survey.survey import Survey
-from deniable.wrappers.utility import OpenAnswers
 
 if TYPE_CHECKING:
     from deniable.survey.certificate import SurveyCertificate
@@ -50,7 +49,7 @@ def _person(survey: Survey, whole: PrivacyLoss) -> list[str]:
         "  That is about all your answers together, for the two cases that can be told apart best. Most reports say less.",
         "  It is not hidden that you took part, when, and from which address.",
     ]
-    open_ones = [question.id for question in survey.questions if isinstance(question.mechanism, OpenAnswers)]
+    open_ones = [question.id for question in survey.questions if question.sensitive]
     if open_ones:
         lines.append(
             f"  Of {', '.join(open_ones)} only the sensitive answers are protected; the others may be told as they are."

@@ -336,5 +336,5 @@ def advice_for(survey: Survey, people: int) -> Advice:
 
 
 def _error(question: Question, epsilon: float, people: int) -> float:
-    mechanism = question.how.mechanism(question.mechanism.domain, question.details, epsilon, people)
-    return question.how.error(mechanism, people)
+    domain = question.mechanism.domain
+    return question.how.error(domain, question.how.mechanism(domain, question.details, epsilon, people), people)

@@ -63,6 +63,7 @@ class Compressed(Mechanism):
     code: str = "model"
     weights: tuple[int, ...] | None = None
     wire = "compressed-1"
+    question = "sparse"
 
     def __post_init__(self) -> None:
         super().__post_init__()

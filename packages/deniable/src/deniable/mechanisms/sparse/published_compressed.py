@@ -17,7 +17,7 @@ from deniable.kernels.encoder_plain import net_of
 from deniable.mechanisms.sparse.chunks import chunk_of
 from deniable.mechanisms.sparse.compressed import Compressed
 from deniable.mechanisms.sparse.encoder import stream
-from deniable.mechanisms.sparse.published import heap_index
+from deniable.mechanisms.sparse.heap_index import heap_index
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""The kinds of questions, one per file; `registry` finds them by name."""

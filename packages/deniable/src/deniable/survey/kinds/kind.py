@@ -1,0 +1,126 @@
+"""What a kind of question is: how it is written in a survey file, randomized, asked, simulated and summarized."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from deniable.arrays import Floats
+from deniable.core.domain import Answers, Domain, Label
+from deniable.core.estimate import Estimate
+from deniable.core.mechanism import Mechanism
+from deniable.errors import InvalidParameter
+from deniable.planning import plan
+from deniable.postprocess import norm_sub
+
+Details = Mapping[str, Any]
+Figures = Mapping[str, tuple[float, float]]  # name -> value and standard error
+D = TypeVar("D", bound=Domain)
+
+
+class WrongDetail(InvalidParameter):
+    """A line of a question that cannot be used; `key` names the line."""
+
+    def __init__(self, key: str, message: str) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+class Kind(ABC, Generic[D]):
+    """One kind of question. `D` is the domain of its answers.
+
+    `keys` are the lines that such a question has in a survey file besides those that every question has; `flags` are those
+    of them that are true or false.
+    """
+
+    keys: frozenset[str]
+    flags: frozenset[str] = frozenset()
+    unit: str = ""  # what the budget of such a question protects, if not the whole answer
+
+    # In a survey file
+
+    @abstractmethod
+    def domain(self, details: Details) -> D:
+        """The possible answers of a question with these lines; raises `WrongDetail` for a line that cannot be used."""
+
+    def mechanism(self, domain: D, details: Details, epsilon: float, people: int) -> Mechanism:
+        """The best mechanism for this many people; for shares unless a kind says otherwise."""
+        return plan(domain, epsilon, people)
+
+    def sensitive(self, details: Details) -> Sequence[Label]:
+        """The sensitive answers, if only some are; the others may then be disclosed."""
+        return ()
+
+    # In a terminal and in simulations
+
+    @abstractmethod
+    def hint(self, domain: D) -> str:
+        """What a person may type."""
+
+    @abstractmethod
+    def read(self, domain: D, text: str) -> object:
+        """The answer that was typed; raises `OutsideDomain`, never repeating the text."""
+
+    @abstractmethod
+    def pretend(self, domain: D, random: np.random.Generator, people: int) -> Answers:
+        """Made-up answers of this many people."""
+
+    def encode(self, answers: Answers) -> Answers:
+        """The answers as the mechanism takes them, if that is not how people give them."""
+        return answers
+
+    # In plans and results
+
+    def error(self, domain: D, mechanism: Mechanism, people: int) -> float:
+        """The predicted error, root mean square: of a share, if all answers are equally common."""
+        return rms(mechanism.predict(np.full(domain.size, 1 / domain.size), people))
+
+    def parts(self, estimate: Any) -> Sequence[Estimate]:
+        """The estimates that are published."""
+        return [estimate]
+
+    def more(self, domain: D, estimate: Any) -> Figures:
+        """Further figures that follow from the estimate, each with its standard error."""
+        return {}
+
+    def cleaned(self, domain: D, part: Estimate) -> Floats:
+        """The nearest possible values. They have no standard error, and are biased.
+
+        Shares become non-negative and sum to one, since each person gives one answer.
+        """
+        return norm_sub(part).values if part.measure == "share" else self.within(domain, part.values)
+
+    def within(self, domain: D, means: Floats) -> Floats:
+        """Means clipped to the range of the answers."""
+        low, high = self.range(domain)
+        return np.clip(means, low, high)
+
+    def range(self, domain: D) -> tuple[float, float]:
+        """The smallest and the largest answer, where answers are numbers."""
+        return domain.labels[0], domain.labels[-1]
+
+
+def rms(estimate: Estimate) -> float:
+    """The root mean square of the standard errors."""
+    return float(np.sqrt(np.mean(estimate.standard_error**2)))
+
+
+def mean_of(points: Floats, estimate: Estimate) -> Figures:
+    """The mean and its standard error from the shares of these points; an upper bound if covariances are unknown."""
+    if estimate.covary is not None:
+        error = math.sqrt(max(float(points @ estimate.covariance() @ points), 0.0))
+    else:
+        error = float(np.abs(points) @ estimate.standard_error)
+    return {"mean": (float(points @ estimate.values), error)}
+
+
+def need_numbers(details: Details, kind: str, *keys: str) -> None:
+    """Refuse a question that lacks one of these numbers."""
+    for key in keys:
+        if isinstance(details.get(key), bool) or not isinstance(details.get(key), int | float):
+            raise WrongDetail(key, f'A question of kind "{kind}" needs {key}, a number, such as {key} = {_EXAMPLES[key]}.')
+
+
+_EXAMPLES = {"low": 0, "high": 10, "dimensions": 8}

@@ -1,0 +1,65 @@
+"""A number: the mean, and with steps the shares of the points of a grid."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from deniable.core.domain import Answers
+from deniable.core.estimate import Estimate
+from deniable.core.mechanism import Additive, Mechanism
+from deniable.domains import Interval
+from deniable.errors import InvalidParameter, OutsideDomain
+from deniable.planning import plan
+from deniable.survey.kinds.kind import Details, Figures, Kind, WrongDetail, mean_of, need_numbers, rms
+
+FINE = 1024  # steps of the grid if only the mean is estimated
+
+
+class Number(Kind[Interval]):
+    """A number from `low` to `high`."""
+
+    keys = frozenset({"low", "high", "steps", "clip"})
+    flags = frozenset({"clip"})
+
+    def domain(self, details: Details) -> Interval:
+        need_numbers(details, "number", "low", "high")
+        try:
+            return Interval(details["low"], details["high"], details.get("steps", FINE), clip=details.get("clip", True))
+        except InvalidParameter as error:
+            raise WrongDetail("steps" if "steps" in details else "low", str(error)) from None
+
+    def mechanism(self, domain: Interval, details: Details, epsilon: float, people: int) -> Mechanism:
+        """The best for the mean alone; if steps are given, for the shares of the points, from which the mean follows."""
+        return plan(domain, epsilon, people, target="shares" if "steps" in details else "mean")
+
+    def hint(self, domain: Interval) -> str:
+        return f"a number from {domain.low:g} to {domain.high:g}"
+
+    def read(self, domain: Interval, text: str) -> object:
+        try:
+            return float(text.strip().replace(",", "."))
+        except ValueError:
+            raise OutsideDomain("That is not a number. Type it in digits.") from None
+
+    def pretend(self, domain: Interval, random: np.random.Generator, people: int) -> Answers:
+        return np.round(domain.low + (domain.high - domain.low) * random.beta(2, 4, people), 6)
+
+    def error(self, domain: Interval, mechanism: Mechanism, people: int) -> float:
+        """Of a share; or of the mean in units of the range, if all answers are the middle."""
+        if isinstance(mechanism, Additive):
+            return super().error(domain, mechanism, people)
+        truth = np.zeros(domain.size)
+        truth[domain.size // 2] = 1.0
+        return rms(mechanism.predict(truth, people)) / (domain.high - domain.low)
+
+    def parts(self, estimate: Estimate) -> Sequence[Estimate]:
+        return [] if estimate.measure == "mean" else [estimate]
+
+    def more(self, domain: Interval, estimate: Estimate) -> Figures:
+        """The mean, unbiased, since answers are rounded to the points without bias."""
+        if estimate.measure == "mean":
+            return {"mean": (float(estimate.values[0]), float(estimate.standard_error[0]))}
+        return mean_of(domain.points, estimate)
+
+    def range(self, domain: Interval) -> tuple[float, float]:
+        return domain.low, domain.high

@@ -1,0 +1,50 @@
+"""Which of several items a person has: the share of people who have each."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from deniable.core.domain import Answers, Label
+from deniable.core.estimate import Estimate
+from deniable.domains import KeyValue
+from deniable.errors import OutsideDomain
+from deniable.survey.kinds.kind import Details
+from deniable.survey.kinds.ratings import Items
+
+
+class Set(Items):
+    """A list of names; it is randomized as if each item in it had the rating 1."""
+
+    keys = frozenset({"items", "at_most"})
+
+    def domain(self, details: Details) -> KeyValue:
+        return self.items(details, "set", 0, 1)
+
+    def hint(self, domain: KeyValue) -> str:
+        return f"up to {domain.at_most} of {self.listed(domain)}, separated by commas"
+
+    def read(self, domain: KeyValue, text: str) -> object:
+        names = {str(label): label for label in domain.labels}
+        found = [part.strip() for part in text.split(",") if part.strip()]
+        if not set(found) <= set(names):
+            raise OutsideDomain("Type names from the list, separated by commas, or nothing.")
+        return [names[name] for name in found]
+
+    def pretend(self, domain: KeyValue, random: np.random.Generator, people: int) -> Answers:
+        return [[*rated] for rated in self.rated(domain, random, people)]
+
+    def encode(self, answers: Answers) -> Answers:
+        return [_each_once(answer) for answer in answers]
+
+    def parts(self, estimate: Any) -> Sequence[Estimate]:
+        return [estimate.frequency]
+
+
+def _each_once(answer: object) -> dict[Label, float]:
+    try:
+        if isinstance(answer, list | tuple | set | frozenset):
+            return dict.fromkeys(answer, 1.0)
+    except TypeError:  # an item that is not a name, such as a list
+        pass
+    raise OutsideDomain("The answer to this question is a list of names, which may be empty.")
