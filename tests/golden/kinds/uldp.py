@@ -27,7 +27,7 @@ from deniable.mechanisms.algebra.utility_formulas import (
 from deniable.mechanisms.shares import local_hashing as hashing
 from deniable.mechanisms.shares.subset_selection import chance
 from deniable.privacy.channel import channel_odds
-from deniable.wrappers.channel import averaged, channel_noise, envelope
+from tests.golden.any_channel import averaged, channel_noise, envelope
 from tests.golden.kinds.registry import kind
 
 Inputs = Mapping[str, Any]
