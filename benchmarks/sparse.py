@@ -43,7 +43,7 @@ def words_a_second(effort: Effort) -> float:
 def encode_bound(differing: int, load: float | None, effort: Effort) -> tuple[float, str]:
     """Each coordinate that differs is looked at in as many draws as its chunk needs, a block of 128 bits each."""
     chosen = mechanism(87_585, load)
-    blocks = differing * expected_candidates(chosen.channel, chosen.load or 0) * float(chosen.channel.odds)
+    blocks = differing * expected_candidates(chosen.coordinate, chosen.load or 0) * float(chosen.coordinate.odds)
     return words_a_second(effort) / (2 * blocks), BOUND
 
 
@@ -62,7 +62,7 @@ def decoded(what: str, effort: Effort) -> float:
 
 def decode_bound(what: str, effort: Effort) -> tuple[float, str]:
     """Eight words of 32 bits for 32 coordinates, or one block of four for a single one."""
-    share = float(mechanism(87_585).channel.q)
+    share = float(mechanism(87_585).coordinate.q)
     each = {"access": 0.5, "packed": 8.0, "ones": 8.0 * share, "count": 8.0}[what]
     return words_a_second(effort) * each, BOUND
 

@@ -18,8 +18,8 @@ print(f"{bits.mean():.0f} bits for a list of about 20 things out of 1,000,000")
 
 # One thing can be looked up without decoding the rest: 60 of these 100 people own it.
 said = mechanism.value(reports, 123_456)
-share = mechanism.channel.indicator(said, 1).mean()
-error = (mechanism.channel.noise / len(people)) ** 0.5
+share = mechanism.coordinate.indicator(said, 1).mean()
+error = (mechanism.coordinate.noise / len(people)) ** 0.5
 print(f"owners of thing 123456: {share:.0%}, standard error {error:.0%}")
 
 # Whole vectors and lists of ones say the same.

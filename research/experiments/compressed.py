@@ -19,7 +19,7 @@ import numpy as np
 from deniable import Compressed
 from deniable.core.coins import SeededCoins
 from deniable.domains import SparseVector
-from deniable.mechanisms.sparse.channel import Channel
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.costs import Costs
 from deniable.mechanisms.sparse.index_law import mixed_index_law
 
@@ -37,7 +37,7 @@ def vectors(size: int, differing: int, count: int) -> list[np.ndarray[tuple[int]
 
 def entropy(mechanism: Compressed, differing: int, chunks: int) -> float:
     """The bits of so many labels with the best code."""
-    return chunks * mixed_index_law(mechanism.channel, mechanism.alpha, differing / chunks).entropy()
+    return chunks * mixed_index_law(mechanism.coordinate, mechanism.alpha, differing / chunks).entropy()
 
 
 def bits(alpha: float, differing: int, count: int) -> tuple[float, float]:
@@ -55,13 +55,13 @@ def bits_table(count: int) -> Iterator[str]:
     yield "| alpha | variance of a bit | " + " | ".join(f"{differing:,} differ" for differing in DIFFERING) + " |"
     yield "|--:|--:|" + "--:|" * len(DIFFERING)
     for alpha in ALPHAS:
-        channel = Compressed(SparseVector(SIZE), EPSILON, alpha, code="gamma").channel
+        coordinate = Compressed(SparseVector(SIZE), EPSILON, alpha, code="gamma").coordinate
         cells = ["{:.1f} ({:.1f})".format(*bits(alpha, differing, count)) for differing in DIFFERING]
-        yield f"| {alpha:g} | {channel.noise:.1f} | " + " | ".join(cells) + " |"
+        yield f"| {alpha:g} | {coordinate.noise:.1f} | " + " | ".join(cells) + " |"
     for name, cost in (("list", "listed"), ("subset", "subset"), ("plain response", "plain_response")):
-        channel = Channel.of(EPSILON)
-        cells = [f"{getattr(Costs(channel, SIZE, differing), cost):,.0f}" for differing in DIFFERING]
-        yield f"| {name} | {f'{channel.noise:.2f}' if 'plain' in name else '0'} | " + " | ".join(cells) + " |"
+        coordinate = CoordinateResponse.of(EPSILON)
+        cells = [f"{getattr(Costs(coordinate, SIZE, differing), cost):,.0f}" for differing in DIFFERING]
+        yield f"| {name} | {f'{coordinate.noise:.2f}' if 'plain' in name else '0'} | " + " | ".join(cells) + " |"
 
 
 def milliseconds(mechanism: Compressed, differing: int, count: int) -> float:

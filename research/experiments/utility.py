@@ -22,7 +22,8 @@ from deniable.core.coins import SeededCoins
 from deniable.domains import Categories
 from deniable.mechanisms.registry import candidates
 from deniable.metrics import mse, top_f1, top_ndcg
-from deniable.wrappers.utility import OpenAnswers, UtilityOptimized
+from deniable.wrappers.open_answers import OpenAnswers
+from deniable.wrappers.utility_optimized import UtilityOptimized
 
 RESULT = Path(__file__).with_suffix(".md")
 SETTINGS = [(25, 0.95), (230, 0.77), (424, 0.56), (3, 0.78)]

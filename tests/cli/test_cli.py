@@ -848,7 +848,7 @@ class TestEstimate:
             (data[:-10] + b"\0" + data[-9:], "checksum"),
             (data + stranger.pack(stranger.perturb([1])), f"made by mechanism {stranger.fingerprint[:8]}"),
             (b"", "is empty"),
-            (b"town\nhepatitis\n" * 9, "not a message of reports"),
+            (b"town\nhepatitis\n" * 9, "not packed reports"),
         ]:
             broken.write_bytes(content)
             arguments = (towns.a_reports, str(broken), "--mechanism", towns.m_json, "--save-tally", str(saved))
@@ -970,4 +970,7 @@ def test_an_unknown_verb() -> None:
 
 
 def test_verbs_are_commands() -> None:
-    assert all(isinstance(command, click.Command) and command.help for command in main.commands.values())
+    commands = {name: main.get_command(click.Context(main), name) for name in VERBS}
+    for name, command in commands.items():
+        assert isinstance(command, click.Command) and command.help
+        assert command.short_help == VERBS[name][1]

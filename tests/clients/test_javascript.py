@@ -59,7 +59,7 @@ PAGE = re.compile(r"^```js\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 def test_the_documented_code_runs(tmp_path: Path) -> None:
     """The blocks of the page run one after the other, against a survey that a file holds and a collector that counts."""
     shutil.copy(CLIENT, tmp_path / "deniable.js")
-    survey = dn.Survey.load(ROOT / "src" / "deniable" / "data" / "survey.toml")
+    survey = dn.Survey.load(ROOT / "packages" / "deniable" / "src" / "deniable" / "data" / "survey.toml")
     (tmp_path / "survey.json").write_text(survey.to_json())
     blocks = "\n".join(PAGE.findall((ROOT / "docs" / "javascript.md").read_text()))
     server = """

@@ -14,7 +14,7 @@ from deniable.graphs.foreseen import RESPONSES, WIDENINGS, foreseen_shared_pairs
 from deniable.graphs.grouped import Grouped, count_triangles_grouped, grouped_round
 from deniable.graphs.response import CompressedLists, NoisyGraph, compressed_response, plain_response, transposed
 from deniable.graphs.triangles import cut_to, laplace_scale, largest_change, second_round
-from deniable.mechanisms.sparse.channel import Channel
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.sparsity import NoisyCount
 from tests.mechanisms.test_sparse_law import is_likely
 
@@ -84,42 +84,42 @@ class TestGraph:
 class TestTwoRounds:
     def test_exact_mean_and_variance_over_all_noisy_graphs(self) -> None:
         """Every noisy graph on five vertices with its probability: right on average, with the stated variance."""
-        channel = Channel.of(0.7)
-        p, q, mean, square = float(channel.p), float(channel.q), 0.0, 0.0
+        coordinate = CoordinateResponse.of(0.7)
+        p, q, mean, square = float(coordinate.p), float(coordinate.q), 0.0, 0.0
         for outcome in itertools.product((0, 1), repeat=len(PAIRS)):
-            noisy = NoisyGraph.of(Graph.of([pair for pair, one in zip(PAIRS, outcome, strict=True) if one], 5), channel)
+            noisy = NoisyGraph.of(Graph.of([pair for pair, one in zip(PAIRS, outcome, strict=True) if one], 5), coordinate)
             truth = FIVE.are_edges(*(np.array(each) for each in zip(*PAIRS, strict=True)))
             chance = math.prod(p if one == true else q for one, true in zip(outcome, truth, strict=True))
-            value = float(second_round(FIVE, noisy, with_local=False).counts(channel).sum())
+            value = float(second_round(FIVE, noisy, with_local=False).counts(coordinate).sum())
             mean += chance * value
             square += chance * value**2
         assert mean == pytest.approx(FIVE.triangles(), abs=1e-9)
-        assert square - mean**2 == pytest.approx(channel.noise * FIVE.shared_pairs(), rel=1e-9)
+        assert square - mean**2 == pytest.approx(coordinate.noise * FIVE.shared_pairs(), rel=1e-9)
 
     def test_local_sensitivity_is_the_worst_change(self) -> None:
-        graph, channel = random_graph(14, 0.5, 5), Channel.of(0.4)
-        noisy = NoisyGraph.of(random_graph(14, 0.5, 6), channel)
+        graph, coordinate = random_graph(14, 0.5, 5), CoordinateResponse.of(0.4)
+        noisy = NoisyGraph.of(random_graph(14, 0.5, 6), coordinate)
         seen = second_round(graph, noisy)
         for vertex in range(14):
-            here = seen.counts(channel)[vertex]
+            here = seen.counts(coordinate)[vertex]
             mine, worst = set(graph.below(vertex).tolist()), 0.0
             for other in range(vertex):
                 edges = [(vertex, each) for each in mine ^ {other}]
                 changed = second_round(Graph.of(np.array(edges, np.int64).reshape(-1, 2), 14), noisy)
-                worst = max(worst, abs(changed.counts(channel)[vertex] - here))
+                worst = max(worst, abs(changed.counts(coordinate)[vertex] - here))
             if mine:
                 assert seen.local[vertex] == pytest.approx(worst, abs=1e-9)
 
     def test_cut_lists_change_by_no_more_than_the_scale(self) -> None:
         """All single changes of one list of a graph whose lists are cut to three."""
-        channel, graph = Channel.of(0.4), random_graph(10, 0.7, 7)
-        noisy, most = NoisyGraph.of(random_graph(10, 0.5, 8), channel), np.full(10, 3)
-        here = second_round(cut_to(graph, most), noisy).counts(channel)[9]
+        coordinate, graph = CoordinateResponse.of(0.4), random_graph(10, 0.7, 7)
+        noisy, most = NoisyGraph.of(random_graph(10, 0.5, 8), coordinate), np.full(10, 3)
+        here = second_round(cut_to(graph, most), noisy).counts(coordinate)[9]
         assert cut_to(graph, most).degrees.max() == 3
         for other in range(9):
             edges = [(9, each) for each in set(graph.below(9).tolist()) ^ {other}]
-            changed = second_round(cut_to(Graph.of(np.array(edges).reshape(-1, 2), 10), most), noisy).counts(channel)[9]
-            assert abs(changed - here) <= laplace_scale(most, channel, 1.0)[9] + 1e-9
+            changed = second_round(cut_to(Graph.of(np.array(edges).reshape(-1, 2), 10), most), noisy).counts(coordinate)[9]
+            assert abs(changed - here) <= laplace_scale(most, coordinate, 1.0)[9] + 1e-9
 
     @pytest.mark.needs("numba")
     @pytest.mark.parametrize("method", ["compressed", "plain"])
@@ -202,12 +202,12 @@ class TestResponse:
                 answered = compressed_response(graph, lists, graph.degrees, coins)
             else:
                 answered = plain_response(graph, 1.0, coins)
-            channel, bits = answered.channel, np.tril(answered.rows.unpack(), -1)
+            coordinate, bits = answered.coordinate, np.tril(answered.rows.unpack(), -1)
             assert np.array_equal(bits, answered.rows.unpack())
             a = np.tril(matrix(graph), -1)
             yes, edges = yes + int(bits[a == 1].sum()), edges + graph.edges
             none, others = none + int(bits[a == 0].sum()), others + 150 * 149 // 2 - graph.edges
-        for times, total, chance in ((yes, edges, float(channel.p)), (none, others, float(channel.q))):
+        for times, total, chance in ((yes, edges, float(coordinate.p)), (none, others, float(coordinate.q))):
             assert abs(times - total * chance) < 6 * (total * chance * (1 - chance)) ** 0.5
 
     def test_bits_are_transposed(self) -> None:
@@ -220,7 +220,7 @@ class TestResponse:
     def test_both_ways_is_symmetric(self) -> None:
         for vertices in (3, 64, 1100):
             graph = Graph.of(np.random.default_rng(11).integers(0, vertices, (500, 2)), vertices)
-            noisy = NoisyGraph.of(graph, Channel.of(1.0))
+            noisy = NoisyGraph.of(graph, CoordinateResponse.of(1.0))
             bits = np.unpackbits(noisy.both_ways.view(np.uint8), axis=1, bitorder="little")[:, :vertices]
             assert np.array_equal(bits, matrix(graph))
             assert np.array_equal(noisy.answers(graph.lower, graph.owners), np.ones(graph.edges, np.bool_))
@@ -280,9 +280,9 @@ class TestNoise:
             assert (np.log(noise.smooth_sensitivity(local + step, step, beta) / found) <= beta + 1e-12).all()
 
     def test_largest_change(self) -> None:
-        channel = Channel.of(0.5)
-        both = channel.indicator(np.array([0, 1]), 1)
-        assert largest_change(channel) == pytest.approx(np.abs(both).max())
+        coordinate = CoordinateResponse.of(0.5)
+        both = coordinate.indicator(np.array([0, 1]), 1)
+        assert largest_change(coordinate) == pytest.approx(np.abs(both).max())
 
 
 class TestOthers:
@@ -293,7 +293,7 @@ class TestOthers:
         mean = 0.0
         for outcome in itertools.product((0, 1), repeat=len(PAIRS)):
             noisy = NoisyGraph.of(
-                Graph.of([pair for pair, one in zip(PAIRS, outcome, strict=True) if one], 5), Channel.of(1.0)
+                Graph.of([pair for pair, one in zip(PAIRS, outcome, strict=True) if one], 5), CoordinateResponse.of(1.0)
             )
             heads = [response.mu * (1.0 if true else response.rho) for true in truth]
             chance = math.prod(h if one else 1 - h for one, h in zip(outcome, heads, strict=True))

@@ -374,7 +374,7 @@ def test_numpy_parts_need_no_torch() -> None:
 import sys
 sys.modules["torch"] = sys.modules["flwr"] = sys.modules["sklearn"] = None
 import numpy as np, deniable as dn
-from deniable import learning
+import deniable_learn as learning
 x, y = np.eye(4)[np.arange(40) % 4], np.arange(40) % 4
 data = learning.privatize_together((x, y), features=dn.UnitVectors(4), labels=dn.Categories(range(4)), epsilon=8.0)
 print(learning.fit_moments(data).weights.shape)

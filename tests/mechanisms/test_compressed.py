@@ -15,14 +15,14 @@ import pytest
 from numpy.typing import NDArray
 
 import deniable as dn
-from deniable.core.messages import MessageLayout
 from deniable.core.reports import Reports
+from deniable.core.variable import VariableLayout
 from deniable.domains import domain_from_spec
 from deniable.mechanisms.sparse import codes
 from deniable.mechanisms.sparse.budget import represented_odds
-from deniable.mechanisms.sparse.channel import Channel
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from deniable.mechanisms.sparse.heap_index import heap_index
 from deniable.mechanisms.sparse.index_law import index_law, mixed_index_law
-from deniable.mechanisms.sparse.published import heap_index
 from deniable.mechanisms.sparse.published_compressed import PublishedCompressed
 from deniable.mechanisms.sparse.sparsity import NoisyCount
 from tests.mechanisms.test_sparse_law import is_likely
@@ -89,7 +89,7 @@ class TestDecoders:
         mechanism = dn.Compressed(dn.SparseVector(40), 3.0, load=load)
         people = 20_000
         vectors = mechanism.vector(mechanism.perturb([[1, 17, 33]] * people, dn.SeededCoins(4)))
-        p, q = float(mechanism.channel.p), float(mechanism.channel.q)
+        p, q = float(mechanism.coordinate.p), float(mechanism.coordinate.q)
         for coordinate, share in enumerate(vectors.mean(axis=0)):
             chance = p if coordinate in (1, 17, 33) else q
             assert abs(share - chance) < 5.7 * (chance * (1 - chance) / people) ** 0.5
@@ -127,14 +127,14 @@ class TestEstimate:
     def test_unbiased_on_expected_counts(self, mechanism: dn.Compressed, ratings: dn.Compressed) -> None:
         for each in (mechanism, ratings):
             shares = np.random.default_rng(6).random(each.cells) / each.domain.values
-            p, q, n = each.channel.p, each.channel.q, 1 << 40
+            p, q, n = each.coordinate.p, each.coordinate.q, 1 << 40
             counts = np.array([round(n * (q + Fraction(share) * (p - q))) for share in shares])
             estimate = each.estimate(dn.Tally(each.fingerprint, n, counts))
             assert estimate.values == pytest.approx(shares, abs=1e-9)
 
     def test_variance_is_exact(self, ratings: dn.Compressed) -> None:
         """Of one coordinate with value 8 for one person of four: Bernoulli variances, added in fractions."""
-        p, q = ratings.channel.p, ratings.channel.q
+        p, q = ratings.coordinate.p, ratings.coordinate.q
         shares = np.zeros(ratings.cells)
         shares[7] = 0.25
         predicted = ratings.predict(shares, 4)
@@ -196,7 +196,7 @@ class TestPromise:
             dn.certify(dn.Compressed(ITEMS, 1.0, code="gamma"))
         weak = dn.Compressed(ITEMS, 1.0, code="gamma")
         monkeypatch.undo()
-        object.__setattr__(weak, "channel", Channel.quantised(0.5))
+        object.__setattr__(weak, "coordinate", CoordinateResponse.quantised(0.5))
         assert not dn.certify(weak).holds
         assert dn.certify(mechanism).holds
 
@@ -211,7 +211,7 @@ class TestPromise:
     def test_published_gives_the_sparsity_away(self) -> None:
         """With eps 1/4 and beta 2, two differing coordinates are told in one index and three in two."""
         published = dn.Compressed.as_published(dn.SparseVector(50), 1.0)
-        assert isinstance(published, PublishedCompressed) and published.channel.epsilon == pytest.approx(0.25)
+        assert isinstance(published, PublishedCompressed) and published.coordinate.epsilon == pytest.approx(0.25)
         truth = published.domain.index([[1, 2], [1, 2, 3]])
         assert published.chunks(truth, dn.SeededCoins(1)).tolist() == [1, 2]
         certificate = dn.certify(published)
@@ -231,7 +231,7 @@ class TestPromise:
     @pytest.mark.needs("numba")
     def test_heap_encoder_has_the_same_law(self) -> None:
         """Alarms falsely less than once in 1e6; at alpha 3, where its mean time is finite."""
-        channel, alpha, samples = Channel.quantised(0.7), 3.0, 4000
+        coordinate, alpha, samples = CoordinateResponse.quantised(0.7), 3.0, 4000
         coins, nets = dn.SeededCoins(8), np.random.default_rng(9)
         found = []
         for _ in range(samples):
@@ -239,11 +239,11 @@ class TestPromise:
 
             def net(label: int, drawn: dict[int, int] = drawn) -> int:
                 if label not in drawn:
-                    drawn[label] = 1 if nets.random() < float(channel.q) else -1
+                    drawn[label] = 1 if nets.random() < float(coordinate.q) else -1
                 return drawn[label]
 
-            found.append(heap_index(net, channel.epsilon, alpha, 1, coins)[0])
-        law = index_law(channel, alpha, 1)
+            found.append(heap_index(net, coordinate.epsilon, alpha, 1, coins)[0])
+        law = index_law(coordinate, alpha, 1)
         expected = samples * np.append(law.pmf(np.arange(1, 30)), law.tail(29))
         assert is_likely(np.bincount(np.minimum(found, 30), minlength=31)[1:], expected)
 
@@ -285,7 +285,7 @@ class TestNoisyCount:
 class TestCode:
     @pytest.mark.parametrize(("epsilon", "alpha", "load"), [(0.25, 2.0, 16.0), (1 / 3, 1.5, 10.0), (1.0, 2.0, 2.5)])
     def test_bits_are_near_the_entropy(self, epsilon: float, alpha: float, load: float) -> None:
-        law = mixed_index_law(Channel.quantised(epsilon), alpha, load)
+        law = mixed_index_law(CoordinateResponse.quantised(epsilon), alpha, load)
         entropy = law.entropy()
         assert entropy < codes.mean_bits(codes.model_weights(law)) < 1.01 * entropy
         chances = np.array(codes.model_weights(law)) / 65536
@@ -294,9 +294,9 @@ class TestCode:
 
     def test_weights(self) -> None:
         for load in (0.0, 3.0):
-            assert codes.are_weights(codes.model_weights(mixed_index_law(Channel.quantised(0.5), 2.0, load)))
+            assert codes.are_weights(codes.model_weights(mixed_index_law(CoordinateResponse.quantised(0.5), 2.0, load)))
         assert codes.are_weights(codes.zipf_weights(0.8))
-        assert codes.are_weights(codes.value_weights(Channel.quantised(0.5, 11)), 11)
+        assert codes.are_weights(codes.value_weights(CoordinateResponse.quantised(0.5, 11)), 11)
 
     def test_any_message_is_read_or_refused(self, mechanism: dn.Compressed) -> None:
         """Random bytes and damaged messages: refused, or exactly what a device would have written."""
@@ -316,7 +316,7 @@ class TestCode:
                 continue
             read += 1
             if decoder.counts[0]:
-                assert mechanism._messages.write(decoder.labels, decoder.counts) == [each]
+                assert mechanism._label_code.write(decoder.labels, decoder.counts) == [each]
         assert 0 < read < len(hostile)
 
     @pytest.mark.parametrize("claimed", [10**3, 10**6, 10**9, 1 << 39])
@@ -375,7 +375,7 @@ class TestWire:
     )
     def test_lengths_that_do_not_fit(self, data: bytes, size: int) -> None:
         with pytest.raises(dn.InvalidReport):
-            MessageLayout.of(9).unpack(data, size)
+            VariableLayout.of(9).unpack(data, size)
 
     def test_columns_that_do_not_fit(self, mechanism: dn.Compressed) -> None:
         good: dict[str, NDArray[Any]] = dict(mechanism.perturb(SETS).columns)
@@ -522,4 +522,4 @@ class TestRefusals:
             labels[10]
 
     def test_copies_with_other_parameters(self, mechanism: dn.Compressed) -> None:
-        assert replace(mechanism, alpha=2.0, weights=None, load=None).channel != mechanism.channel
+        assert replace(mechanism, alpha=2.0, weights=None, load=None).coordinate != mechanism.coordinate

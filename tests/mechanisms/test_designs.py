@@ -15,7 +15,7 @@ import deniable as dn
 from deniable.arrays import Ints
 from deniable.core.coins import Coins
 from deniable.mechanisms.algebra.difference_sets import (
-    FAMILIES,
+    BY_SIZE,
     DifferenceSet,
     Paley,
     Quartic,
@@ -182,7 +182,7 @@ def every_design(least: int, most: int) -> list[DifferenceSet]:
     found: list[DifferenceSet] = [
         Singer(q, t) for t in range(3, 14) for q in range(2, 120) if prime_power(q) and q**t < most
     ]
-    for family in FAMILIES.values():
+    for family in BY_SIZE.values():
         found += [family(v) for v in itertools.takewhile(lambda v: v < most, family.sizes(least))]
     return [design for design in found if least <= design.v]
 

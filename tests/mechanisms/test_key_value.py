@@ -13,7 +13,8 @@ import pytest
 
 import deniable as dn
 from deniable.domains import domain_from_spec
-from deniable.mechanisms.key_value.key_value_protocol import Chances, KeyValueProtocol, total_error
+from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol, total_error
+from deniable.mechanisms.key_value.padded_protocol import Chances
 from deniable.mechanisms.key_value.pckv_unary import independent
 from deniable.planning import key_value as key_value_choice
 from tests.cli.test_cli import run

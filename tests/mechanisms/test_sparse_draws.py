@@ -8,8 +8,8 @@ import pytest
 import deniable as dn
 from deniable.arrays import Words
 from deniable.kernels import draws_plain
-from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.chunks import best_load, chunk_of, first_place, published_chunks
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.permutation import Permutation
 
 
@@ -42,10 +42,16 @@ def test_known_answers(counter: tuple[int, ...], key: int, answer: str) -> None:
 def test_twins_draw_the_same() -> None:
     from deniable.kernels import draws_compiled
 
-    for threshold in (Channel.quantised(0.25).threshold, Channel.quantised(3.0).threshold, 1, 1 << 28, (1 << 31) - 1):
+    for threshold in (
+        CoordinateResponse.quantised(0.25).threshold,
+        CoordinateResponse.quantised(3.0).threshold,
+        1,
+        1 << 28,
+        (1 << 31) - 1,
+    ):
         given = some(3000)
         assert np.array_equal(draws_plain.draw_bits(*given, threshold), draws_compiled.draw_bits(*given, threshold))
-    threshold = Channel.quantised(0.5, 11).threshold
+    threshold = CoordinateResponse.quantised(0.5, 11).threshold
     given = some(3000, 2)
     assert np.array_equal(draws_plain.draw_values(*given, threshold, 11), draws_compiled.draw_values(*given, threshold, 11))
 
@@ -56,7 +62,7 @@ def test_rows_are_the_coordinates(size: int) -> None:
     """Packed rows of both twins, chunk by chunk, against one coordinate at a time."""
     from deniable.kernels import draws_compiled
 
-    threshold, chunks = Channel.quantised(0.3).threshold, min(size, 7)
+    threshold, chunks = CoordinateResponse.quantised(0.3).threshold, min(size, 7)
     chunk = np.arange(chunks)
     label, key = words(*range(1, chunks + 1)), np.full(chunks, 99, np.uint64)
     row = np.zeros(chunks, np.int64)
@@ -75,7 +81,7 @@ def test_rows_are_the_coordinates(size: int) -> None:
 def test_a_coordinate_is_one_if_its_number_is_below() -> None:
     """The binary digits of U, read from the planes by hand."""
     place, chunk, label, key = some(200, 3)
-    threshold = Channel.quantised(1.0).threshold
+    threshold = CoordinateResponse.quantised(1.0).threshold
     numbers = np.zeros(200, np.int64)
     for group in range(8):
         counter = (place >> np.uint64(5)) * np.uint64(8) + np.uint64(group)
@@ -86,10 +92,10 @@ def test_a_coordinate_is_one_if_its_number_is_below() -> None:
 
 def test_draws_have_the_frequencies_of_the_channel() -> None:
     """Six standard deviations for each of eleven values: a false alarm once in 4e7."""
-    channel, size = Channel.quantised(0.5, 11), 200_000
-    drawn = np.bincount(draws_plain.draw_values(*some(size, 4), channel.threshold, 11), minlength=11)
+    coordinate, size = CoordinateResponse.quantised(0.5, 11), 200_000
+    drawn = np.bincount(draws_plain.draw_values(*some(size, 4), coordinate.threshold, 11), minlength=11)
     for value, times in enumerate(drawn):
-        chance = float(channel.p if value == 0 else channel.q)
+        chance = float(coordinate.p if value == 0 else coordinate.q)
         assert abs(times - size * chance) < 6 * (size * chance * (1 - chance)) ** 0.5
 
 
@@ -139,33 +145,33 @@ def test_published_chunks_leave_some_empty() -> None:
 class TestChannel:
     @pytest.mark.parametrize(("epsilon", "values"), [(0.25, 2), (1.0, 2), (0.5, 3), (0.25, 11), (4.0, 256)])
     def test_quantised_costs_a_little_less(self, epsilon: float, values: int) -> None:
-        channel = Channel.quantised(epsilon, values)
-        assert channel.p + (values - 1) * channel.q == 1
-        assert channel.q == Fraction(channel.threshold, 1 << 32)
-        assert epsilon - 2e-6 < channel.epsilon <= epsilon
-        assert channel.odds <= dn.odds_below(epsilon)
+        coordinate = CoordinateResponse.quantised(epsilon, values)
+        assert coordinate.p + (values - 1) * coordinate.q == 1
+        assert coordinate.q == Fraction(coordinate.threshold, 1 << 32)
+        assert epsilon - 2e-6 < coordinate.epsilon <= epsilon
+        assert coordinate.odds <= dn.odds_below(epsilon)
 
     def test_indicator_is_unbiased(self) -> None:
         """Over the exact law of a response to value 2."""
-        channel = Channel.quantised(0.5, 4)
-        law = [float(channel.p if value == 2 else channel.q) for value in range(4)]
+        coordinate = CoordinateResponse.quantised(0.5, 4)
+        law = [float(coordinate.p if value == 2 else coordinate.q) for value in range(4)]
         for value in range(4):
-            mean = law @ channel.indicator(np.arange(4), value)
+            mean = law @ coordinate.indicator(np.arange(4), value)
             assert mean == pytest.approx(float(value == 2), abs=1e-12)
-        square = law @ channel.indicator(np.arange(4), 1) ** 2
-        assert square == pytest.approx(channel.noise)
+        square = law @ coordinate.indicator(np.arange(4), 1) ** 2
+        assert square == pytest.approx(coordinate.noise)
 
     def test_refusals(self) -> None:
         for values in (1, 257, True, 2.0):
             with pytest.raises(dn.InvalidParameter, match="2 to 256 values"):
-                Channel.quantised(1.0, values)  # type: ignore[arg-type]
+                CoordinateResponse.quantised(1.0, values)  # type: ignore[arg-type]
         with pytest.raises(dn.InvalidParameter, match="less likely"):
-            Channel(2, Fraction(1, 2))
+            CoordinateResponse(2, Fraction(1, 2))
         with pytest.raises(dn.InvalidParameter, match="quantised"):
-            _ = Channel.of(1.0).threshold
+            _ = CoordinateResponse.of(1.0).threshold
 
     def test_load_keeps_the_work(self) -> None:
         for epsilon in (0.1, 0.25, 1.0):
-            channel = Channel.quantised(epsilon)
-            load, growth = best_load(channel), float(channel.odds) - 1
+            coordinate = CoordinateResponse.quantised(epsilon)
+            load, growth = best_load(coordinate), float(coordinate.odds) - 1
             assert np.exp(load * growth) / load <= max(7.01, np.e * growth * 1.001)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 import deniable as dn
 from deniable.arrays import Ints
 from deniable.kernels import encoder, encoder_plain
-from deniable.mechanisms.sparse.channel import Channel
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.encoder import _series, labels_for, stream
 from deniable.mechanisms.sparse.index_law import IndexLaw, checked_alpha, index_law, mixed_index_law, phi
 
@@ -35,22 +35,24 @@ def is_likely(observed: ArrayLike, expected: ArrayLike) -> bool:
     return bool(z < 5)
 
 
-def encoded(channel: Channel, alpha: float, differing: int, chunks: int, seed: int, key: int | None = None) -> Ints:
+def encoded(
+    coordinate: CoordinateResponse, alpha: float, differing: int, chunks: int, seed: int, key: int | None = None
+) -> Ints:
     """The labels of many chunks with so many differing coordinates each: with draws of their own, or all with the same."""
     places = np.tile(np.arange(differing) * 5, chunks)
-    values = np.tile(np.arange(differing) % (channel.values - 1) + 1, chunks)
+    values = np.tile(np.arange(differing) % (coordinate.values - 1) + 1, chunks)
     keys = np.arange(chunks) if key is None else np.full(chunks, key)
     offsets = np.arange(chunks + 1) * differing
     single = np.ones(chunks, np.int64)
-    return labels_for(channel, alpha, places, values, offsets, 64, single, keys.astype(np.uint64), dn.SeededCoins(seed))
+    return labels_for(coordinate, alpha, places, values, offsets, 64, single, keys.astype(np.uint64), dn.SeededCoins(seed))
 
 
 @pytest.mark.needs("numba")
 @pytest.mark.parametrize(("differing", "epsilon", "alpha", "values"), CASES)
 def test_index_has_the_exact_law(differing: int, epsilon: float, alpha: float, values: int) -> None:
-    channel, chunks = Channel.quantised(epsilon, values), 60_000
-    law = index_law(channel, alpha, differing)
-    labels = encoded(channel, alpha, differing, chunks, 1)
+    coordinate, chunks = CoordinateResponse.quantised(epsilon, values), 60_000
+    law = index_law(coordinate, alpha, differing)
+    labels = encoded(coordinate, alpha, differing, chunks, 1)
     edges = np.concatenate([np.arange(31), 2.0 ** np.arange(5, 40)])
     expected = chunks * np.append(-np.diff(law.tail(edges)), law.tail(edges[-1]))
     assert is_likely(np.bincount(np.searchsorted(edges, labels) - 1, minlength=len(expected)), expected)
@@ -60,31 +62,31 @@ def test_index_has_the_exact_law(differing: int, epsilon: float, alpha: float, v
 @pytest.mark.parametrize(("differing", "epsilon", "alpha", "values"), [CASES[2], CASES[4], CASES[10], CASES[11]])
 def test_decoded_coordinates_are_a_response(differing: int, epsilon: float, alpha: float, values: int) -> None:
     """The joint law of all that differ and of one that does not is that of independent responses."""
-    channel, chunks = Channel.quantised(epsilon, values), 60_000
-    labels = encoded(channel, alpha, differing, chunks, 2).astype(np.uint64)
+    coordinate, chunks = CoordinateResponse.quantised(epsilon, values), 60_000
+    labels = encoded(coordinate, alpha, differing, chunks, 2).astype(np.uint64)
     from deniable.kernels import draws
 
     drawn = []
     for place in [*(np.arange(differing) * 5), 3]:
         given = np.full(chunks, place, np.uint64), np.zeros(chunks, np.uint64), labels, np.arange(chunks).astype(np.uint64)
-        bits = draws.draw_bits(*given, channel.threshold)
-        drawn.append(bits if values == 2 else draws.draw_values(*given, channel.threshold, values))
+        bits = draws.draw_bits(*given, coordinate.threshold)
+        drawn.append(bits if values == 2 else draws.draw_values(*given, coordinate.threshold, values))
     truth = [*(np.arange(differing) % (values - 1) + 1), 0]
     cell = np.zeros(chunks, np.int64)
     for each in drawn:
         cell = cell * values + each
     expected = [
-        chunks * math.prod(float(channel.p if z == v else channel.q) for z, v in zip(outcome, truth, strict=True))
+        chunks * math.prod(float(coordinate.p if z == v else coordinate.q) for z, v in zip(outcome, truth, strict=True))
         for outcome in itertools.product(range(values), repeat=differing + 1)
     ]
     assert is_likely(np.bincount(cell, minlength=len(expected)), expected)
 
 
-def by_definition(channel: Channel, alpha: float, differing: int, key: int, samples: int, points: int) -> Ints:
+def by_definition(coordinate: CoordinateResponse, alpha: float, differing: int, key: int, samples: int, points: int) -> Ints:
     """argmin of (T / r)^alpha V over the first points, with fixed draws; none beyond wins but with small probability."""
     random = np.random.default_rng(8)
-    net = np.array([_net(channel, differing, key, label) for label in range(1, points + 1)])
-    ratio = float(channel.odds) ** net
+    net = np.array([_net(coordinate, differing, key, label) for label in range(1, points + 1)])
+    ratio = float(coordinate.odds) ** net
     out = np.empty(samples, np.int64)
     for start in range(0, samples, 1000):
         times = np.cumsum(random.exponential(size=(1000, points)), axis=1)
@@ -92,10 +94,10 @@ def by_definition(channel: Channel, alpha: float, differing: int, key: int, samp
     return out
 
 
-def _net(channel: Channel, differing: int, key: int, label: int) -> int:
+def _net(coordinate: CoordinateResponse, differing: int, key: int, label: int) -> int:
     places, values = (
         np.arange(differing, dtype=np.uint64) * 5,
-        np.arange(differing, dtype=np.uint64) % (channel.values - 1) + 1,
+        np.arange(differing, dtype=np.uint64) % (coordinate.values - 1) + 1,
     )
     return encoder_plain.net_of(
         label,
@@ -105,8 +107,8 @@ def _net(channel: Channel, differing: int, key: int, label: int) -> int:
         values.astype(np.uint64),
         np.uint64(0),
         np.uint64(key),
-        channel.threshold,
-        channel.values,
+        coordinate.threshold,
+        coordinate.values,
     )
 
 
@@ -116,9 +118,9 @@ def _net(channel: Channel, differing: int, key: int, label: int) -> int:
 )
 def test_law_given_the_draws_is_the_definition(differing: int, epsilon: float, alpha: float, values: int) -> None:
     """Two samples, of the encoder and of the definition with 400 points, compared cell by cell."""
-    channel, samples = Channel.quantised(epsilon, values), 40_000
-    ours = np.bincount(np.minimum(encoded(channel, alpha, differing, samples, 3, key=77), 40), minlength=41)[1:]
-    wanted = np.bincount(np.minimum(by_definition(channel, alpha, differing, 77, samples, 400), 40), minlength=41)[1:]
+    coordinate, samples = CoordinateResponse.quantised(epsilon, values), 40_000
+    ours = np.bincount(np.minimum(encoded(coordinate, alpha, differing, samples, 3, key=77), 40), minlength=41)[1:]
+    wanted = np.bincount(np.minimum(by_definition(coordinate, alpha, differing, 77, samples, 400), 40), minlength=41)[1:]
     both = (ours + wanted) / 2
     assert is_likely(np.concatenate([ours, wanted]), np.concatenate([both, both]))
 
@@ -128,7 +130,7 @@ def test_law_given_the_draws_is_the_definition(differing: int, epsilon: float, a
 def test_twins_tell_the_same(differing: int, epsilon: float, alpha: float, values: int) -> None:
     from deniable.kernels import encoder_compiled
 
-    channel, chunks = Channel.quantised(epsilon, values), 40
+    coordinate, chunks = CoordinateResponse.quantised(epsilon, values), 40
     outcomes = []
     for twin in (encoder_plain, encoder_compiled):
         labels, state = np.zeros(chunks, np.uint64), np.array([0, 0, 0, 0, np.inf, 0, np.inf])
@@ -138,7 +140,7 @@ def test_twins_tell_the_same(differing: int, epsilon: float, alpha: float, value
         offsets = np.arange(chunks + 1) * differing
         key = np.arange(chunks, dtype=np.uint64)
         done, used = twin.encode(
-            words, offsets, place, value, key * 0, key, channel.threshold, values, math.log(channel.odds), alpha,
+            words, offsets, place, value, key * 0, key, coordinate.threshold, values, math.log(coordinate.odds), alpha,
             _series(alpha), state, labels
         )  # fmt: skip
         outcomes.append((done, used, labels.tolist()))
@@ -148,7 +150,7 @@ def test_twins_tell_the_same(differing: int, epsilon: float, alpha: float, value
 
 def test_words_that_come_in_small_parts_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A step that lacks words is taken again from its first one."""
-    channel, data = Channel.quantised(0.5), dn.SeededCoins(6).draw(8 * 4000).view("<u8")
+    coordinate, data = CoordinateResponse.quantised(0.5), dn.SeededCoins(6).draw(8 * 4000).view("<u8")
     results = []
     for more in (4000, 5, 3):
         left = data
@@ -162,7 +164,9 @@ def test_words_that_come_in_small_parts_change_nothing(monkeypatch: pytest.Monke
         arguments = np.arange(0, 25, 4), np.arange(24, dtype=np.uint64) * 3, np.ones(24, np.uint64)
         keys = np.arange(6, dtype=np.uint64)
         first = 64 + 8 * 6
-        taken = encoder.encode(draw, *arguments, keys, keys, channel.threshold, 2, math.log(channel.odds), 1.5, _series(1.5))
+        taken = encoder.encode(
+            draw, *arguments, keys, keys, coordinate.threshold, 2, math.log(coordinate.odds), 1.5, _series(1.5)
+        )
         assert len(data) - len(left) > first or more == 4000
         results.append(taken.tolist())
     assert results[0] == results[1] == results[2]
@@ -171,9 +175,9 @@ def test_words_that_come_in_small_parts_change_nothing(monkeypatch: pytest.Monke
 @pytest.mark.needs("numba")
 def test_labels_far_out_are_times() -> None:
     """At alpha 1.1 about 6 % of all labels lie past 2^40; the law of their exponents is that of the tail."""
-    channel, chunks = Channel.quantised(0.5), 40_000
-    labels = encoded(channel, 1.1, 1, chunks, 9)
-    law = index_law(channel, 1.1, 1)
+    coordinate, chunks = CoordinateResponse.quantised(0.5), 40_000
+    labels = encoded(coordinate, 1.1, 1, chunks, 9)
+    law = index_law(coordinate, 1.1, 1)
     far = labels >= (1023 + 40) << 32
     assert not ((labels > 1 << 41) & ~far).any()
     exponent = (labels[far] >> 32) - 1023
@@ -210,18 +214,18 @@ def test_poisson_probabilities_are_exact() -> None:
 @pytest.mark.parametrize("alpha", [1.1, 1.5, 2.0, 5.0])
 def test_law_is_one(alpha: float) -> None:
     for differing in (0, 1, 5):
-        law = index_law(Channel.quantised(0.4), alpha, differing)
+        law = index_law(CoordinateResponse.quantised(0.4), alpha, differing)
         ones = np.arange(1, 200)
         assert law.tail(0) == pytest.approx(1, abs=1e-9)
         assert law.pmf(ones).sum() == pytest.approx(float(1 - law.tail(199)), abs=1e-9)
 
 
 def test_mixed_law_is_the_mixture() -> None:
-    channel, load = Channel.quantised(0.5), 1.5
-    mixed = mixed_index_law(channel, 2.0, load)
+    coordinate, load = CoordinateResponse.quantised(0.5), 1.5
+    mixed = mixed_index_law(coordinate, 2.0, load)
     k = np.array([1.0, 2, 5, 40])
     shares = [math.exp(-load) * load**d / math.factorial(d) for d in range(14)]
-    whole = sum(share * index_law(channel, 2.0, d).pmf(k) for d, share in enumerate(shares))
+    whole = sum(share * index_law(coordinate, 2.0, d).pmf(k) for d, share in enumerate(shares))
     assert mixed.pmf(k) == pytest.approx(whole, rel=2e-4)
 
 
@@ -244,8 +248,8 @@ def test_phi_is_the_incomplete_gamma_function() -> None:
 
 def test_changing_one_coordinate_moves_no_index_by_more_than_the_theorem() -> None:
     """Given draws and times, Pr[K = k] is in proportion to (r_k / T_k)^alpha: exactly, on many times and draws."""
-    channel, alpha = Channel.quantised(0.25), 2.0
-    odds, random = float(channel.odds), np.random.default_rng(11)
+    coordinate, alpha = CoordinateResponse.quantised(0.25), 2.0
+    odds, random = float(coordinate.odds), np.random.default_rng(11)
     worst = 0.0
     for points in (2, 3, 5, 10, 100):
         for _ in range(50):
@@ -258,7 +262,7 @@ def test_changing_one_coordinate_moves_no_index_by_more_than_the_theorem() -> No
                 weight = (ratio / times) ** alpha
                 laws.append(weight / weight.sum())
             worst = max(worst, float(np.abs(np.log(laws[0] / laws[1])).max()))
-    assert 0.9 < worst / (2 * alpha * channel.epsilon) <= 1 + 1e-12
+    assert 0.9 < worst / (2 * alpha * coordinate.epsilon) <= 1 + 1e-12
 
 
 def test_refusals() -> None:

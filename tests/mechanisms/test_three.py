@@ -11,7 +11,7 @@ import pytest
 import deniable as dn
 from deniable.domains import domain_from_spec
 from deniable.mechanisms.key_value.three_design import least, variance, vertices
-from deniable.mechanisms.shares.equal_weight import ExactChannel
+from deniable.mechanisms.shares.exact_channel import ExactChannel
 
 EPSILON = math.log(3)
 

@@ -12,9 +12,9 @@ from deniable import HadamardResponse
 from deniable.core.odds import odds_below
 from deniable.graphs import Split
 from deniable.graphs.asymmetric import Asymmetric, count_triangles_asymmetric
-from deniable.mechanisms.sparse.channel import Channel
+from deniable.mechanisms.algebra.utility_formulas import disguise, published_optimum, told_beside
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import index_law
-from deniable.wrappers.published import disguise, published_optimum, told_beside
 from research.papers import Data, Pace, load
 from research.papers.catalog import papers
 from research.papers.compressed import fig6, heap, messages, sweep
@@ -170,23 +170,23 @@ class TestHeap:
     @pytest.mark.parametrize(("alpha", "epsilon", "differing"), [(3.0, 0.7, 1), (4.0, 0.25, 3), (3.0, 0.5, 0)])
     def test_law(self, alpha: float, epsilon: float, differing: int) -> None:
         """The labels have the declared law; alarms falsely less than once in 1e6. Nothing is given up at these alphas."""
-        channel, samples, random = Channel.quantised(epsilon), 3000, random_for(1, alpha, differing)
-        found = np.array([heap.encode(channel, alpha, differing, random, 10**6)[0] for _ in range(samples)])
-        law = index_law(channel, alpha, differing)
+        coordinate, samples, random = CoordinateResponse.quantised(epsilon), 3000, random_for(1, alpha, differing)
+        found = np.array([heap.encode(coordinate, alpha, differing, random, 10**6)[0] for _ in range(samples)])
+        law = index_law(coordinate, alpha, differing)
         assert found.min() >= 1
         expected = samples * np.append(law.pmf(np.arange(1, 30)), law.tail(29))
         assert is_likely(np.bincount(np.minimum(found, 30), minlength=31)[1:], expected)
 
     def test_a_wrong_law_is_seen(self) -> None:
-        channel, samples, random = Channel.quantised(0.7), 3000, random_for(2, "wrong")
-        found = np.array([heap.encode(channel, 3.0, 3, random, 10**6)[0] for _ in range(samples)])
-        law = index_law(channel, 3.0, 1)
+        coordinate, samples, random = CoordinateResponse.quantised(0.7), 3000, random_for(2, "wrong")
+        found = np.array([heap.encode(coordinate, 3.0, 3, random, 10**6)[0] for _ in range(samples)])
+        law = index_law(coordinate, 3.0, 1)
         expected = samples * np.append(law.pmf(np.arange(1, 30)), law.tail(29))
         assert not is_likely(np.bincount(np.minimum(found, 30), minlength=31)[1:], expected)
 
     def test_it_ranks_at_least_to_its_label_and_stops_at_the_cap(self) -> None:
-        channel, random = Channel.quantised(0.25), random_for(1, "cap")
-        found = [heap.encode(channel, 2.0, 2, random, 50) for _ in range(500)]
+        coordinate, random = CoordinateResponse.quantised(0.25), random_for(1, "cap")
+        found = [heap.encode(coordinate, 2.0, 2, random, 50) for _ in range(500)]
         assert all(1 <= label <= ranked <= 50 or (label, ranked) == (heap.GIVEN_UP, 50) for label, ranked in found)
         assert 0 < sum(label == heap.GIVEN_UP for label, _ in found) < 150
 
@@ -273,7 +273,7 @@ class TestPlantedErrors:
         """Theorem 7 holds at alpha 3, and the check says so."""
         work = heap.Work(np.array([1]), np.array([1]), np.array([1.0]), 0.0)
         assert not sweep.heavy_tail([work]).holds
-        monkeypatch.setattr(sweep, "index_law", lambda channel, alpha, differing: index_law(channel, 3.0, differing))
+        monkeypatch.setattr(sweep, "index_law", lambda coordinate, alpha, differing: index_law(coordinate, 3.0, differing))
         assert sweep.heavy_tail([work]).holds
 
     def test_a_bound_that_is_too_low(self, monkeypatch: pytest.MonkeyPatch) -> None:

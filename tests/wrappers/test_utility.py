@@ -15,9 +15,9 @@ import deniable as dn
 from deniable.core.coins import Coins
 from deniable.core.layout import Columns
 from deniable.core.mechanism import Mechanism
+from deniable.mechanisms.algebra.utility_formulas import true_odds
 from deniable.mechanisms.shares.subset_selection import subset_error
-from deniable.wrappers.published import true_odds
-from deniable.wrappers.utility import OpenAnswers
+from deniable.wrappers.open_answers import OpenAnswers
 from tests.open_examples import EPSILON, LEAN, PUBLISHED, SEVEN, TWO, lean, number
 
 ALL: dict[str, OpenAnswers] = {**LEAN, **{f"published-{name}": each for name, each in PUBLISHED.items()}}

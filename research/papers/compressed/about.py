@@ -48,9 +48,9 @@ inf
         "At the same budget one coordinate has epsilon / (2 alpha): "
         "at epsilon 1 and alpha 2 the error is 4.16 times as large.",
         """
->>> from deniable.mechanisms.sparse.channel import Channel
+>>> from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 >>> import math
->>> round(math.sqrt(Channel.of(0.25).noise / Channel.of(1.0).noise), 2)
+>>> round(math.sqrt(CoordinateResponse.of(0.25).noise / CoordinateResponse.of(1.0).noise), 2)
 4.16
 """,
     ),
@@ -61,7 +61,7 @@ inf
         "for alpha up to 2 the mean is infinite. Ours skips ahead.",
         """
 >>> from deniable.mechanisms.sparse.index_law import index_law
->>> law = index_law(Channel.quantised(0.25), 2.0, 2)
+>>> law = index_law(CoordinateResponse.quantised(0.25), 2.0, 2)
 >>> [round(float(law.tail(x) * x), 2) for x in (1e4, 1e6, 1e8)]        # does not fall, so that the sum of tails diverges
 [0.72, 0.72, 0.72]
 """,
@@ -73,10 +73,10 @@ inf
         "4 / (e^epsilon - 1) coordinates keep the work of each in bounds.",
         """
 >>> from deniable.mechanisms.sparse.index_law import expected_candidates
->>> channels = [Channel.of(eps) for eps in (0.25, 2.0, 4.0, 6.0)]
->>> [float(f"{expected_candidates(each, 1 / (2 * each.epsilon)):.2g}") for each in channels]
+>>> coordinates = [CoordinateResponse.of(eps) for eps in (0.25, 2.0, 4.0, 6.0)]
+>>> [float(f"{expected_candidates(each, 1 / (2 * each.epsilon)):.2g}") for each in coordinates]
 [1.8, 4.9, 810.0, 370000000000000.0]
->>> [round(expected_candidates(each, 4 / (math.exp(each.epsilon) - 1))) for each in channels]
+>>> [round(expected_candidates(each, 4 / (math.exp(each.epsilon) - 1))) for each in coordinates]
 [55, 55, 55, 55]
 """,
     ),
@@ -85,7 +85,7 @@ inf
         "Lemma 1, used with bits in Theorem 6: the divergence of d coordinates is at most epsilon d.",
         "That many nats, so that in bits it fails for large epsilon; for small ones it is far less: d (p - q) log2(p / q).",
         """
->>> [(eps, round(Channel.of(eps).divergence(), 4)) for eps in (0.25, 2.0, 4.0)]       # claimed, and true, in bits
+>>> [(eps, round(CoordinateResponse.of(eps).divergence(), 4)) for eps in (0.25, 2.0, 4.0)]       # claimed, and true, in bits
 [(0.25, 0.0449), (2.0, 2.1975), (4.0, 5.5632)]
 """,
     ),
@@ -96,8 +96,8 @@ inf
         """
 >>> from deniable.mechanisms.sparse.costs import Costs
 >>> from deniable.mechanisms.sparse.index_law import mixed_index_law
->>> listed, fair = (getattr(Costs(Channel.of(2.0), 87_585, 3500), name) for name in ("listed", "subset"))
->>> private = 3500 * mixed_index_law(Channel.of(2.0), 2.0, 0.6).entropy() / 0.6      # at 2 for one coordinate, the best code
+>>> listed, fair = (getattr(Costs(CoordinateResponse.of(2.0), 87_585, 3500), name) for name in ("listed", "subset"))
+>>> private = 3500 * mixed_index_law(CoordinateResponse.of(2.0), 2.0, 0.6).entropy() / 0.6  # the best code
 >>> [round(bits / 1000, 1) for bits in (listed, private, fair)]
 [57.5, 24.6, 21.2]
 """,
@@ -182,7 +182,7 @@ False
         "the same label, and then identical noise, with probability 0.42.",
         """
 >>> import numpy as np
->>> law = index_law(Channel.quantised(0.25), 2.0, 0)
+>>> law = index_law(CoordinateResponse.quantised(0.25), 2.0, 0)
 >>> round(float((law.pmf(np.arange(1, 5000)) ** 2).sum()), 2)
 0.42
 """,

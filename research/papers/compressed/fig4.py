@@ -7,8 +7,8 @@ import numpy as np
 
 from deniable import Compressed
 from deniable.domains import SparseVector
-from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.common import common_with
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from research.papers import style
 from research.papers.compressed.messages import EPSILON
 from research.papers.data import Data
@@ -28,7 +28,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     held = rated(data, seed)
     size, pairs = held.size, pace.times(quick, 150, 1000)
     chosen = random_for(seed, "pairs").integers(0, len(held.lists), (pairs, 2))
-    plain, rows = Channel.of(EPSILON), []
+    plain, rows = CoordinateResponse.of(EPSILON), []
     ways = {f"compressed, alpha {alpha:g}": Compressed(SparseVector(size), EPSILON, alpha) for alpha in (2.0, 1.5)}
     for number, (first, second) in enumerate(pace.over(chosen.tolist())):
         own, other = held.lists[first], held.lists[second]
@@ -38,7 +38,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         found = {PLAIN: common_with(np.ones(len(own), bool), said, plain)}
         for name, made in ways.items():
             answers = made.value(made.perturb([other], coins), own)[0]
-            found[name] = common_with(np.ones(len(own), bool), answers, made.channel)
+            found[name] = common_with(np.ones(len(own), bool), answers, made.coordinate)
         for name, (estimate, variance) in found.items():
             rows.append((number, common, len(own), name, abs(estimate - common), math.sqrt(variance)))
     table = Result(COLUMNS, rows, (claimed("", True, ""),))
@@ -52,7 +52,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         for name in (PLAIN, *ways)
     }
     worse = float(np.sqrt((errors["compressed, alpha 2"] ** 2).mean() / (errors[PLAIN] ** 2).mean()))
-    exact = math.sqrt(Channel.of(EPSILON / 4).noise / plain.noise)
+    exact = math.sqrt(CoordinateResponse.of(EPSILON / 4).noise / plain.noise)
     # The error of a mean of squares of normal numbers; of the ratio of two such roots, for the same pairs, at most.
     error, ratio_error = 1 / math.sqrt(2 * pairs), worse / math.sqrt(pairs)
     checks = (

@@ -16,8 +16,8 @@ import numpy as np
 
 from deniable.arrays import Floats, Ints
 from deniable.domains import SparseVector
-from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.chunks import chunk_of
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.published_compressed import PublishedCompressed
 from research.papers.figure import random_for
 
@@ -69,14 +69,16 @@ def small_mark(a: float, random: np.random.Generator) -> float:
             return mark
 
 
-def encode(channel: Channel, alpha: float, differing: int, random: np.random.Generator, cap: int = CAP) -> tuple[int, int]:
+def encode(
+    coordinate: CoordinateResponse, alpha: float, differing: int, random: np.random.Generator, cap: int = CAP
+) -> tuple[int, int]:
     """One chunk. Shared draws are independent, so that how many coordinates of one agree is drawn when it is asked for."""
-    q = float(channel.q)
+    q = float(coordinate.q)
 
     def net() -> int:
         return 2 * int(random.binomial(differing, q)) - differing if differing else 0
 
-    return heap_index(net, math.log(channel.odds), alpha, differing, random, cap)
+    return heap_index(net, math.log(coordinate.odds), alpha, differing, random, cap)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,10 +97,10 @@ def heap_work(size: int, lists: Sequence[Ints], seed: int, epsilon: float, beta:
     random = random_for(seed, "heap", epsilon, beta)
     ranked, times, given_up, total = [], [], 0, 0
     for each in lists:
-        chunks = max(1, math.ceil(beta * made.channel.epsilon * len(each)))
+        chunks = max(1, math.ceil(beta * made.coordinate.epsilon * len(each)))
         loads = np.bincount(chunk_of(made.permutation.forward(each), size, chunks), minlength=chunks)
         start = time.process_time()
-        found = [encode(made.channel, made.alpha, load, random) for load in loads.tolist()]
+        found = [encode(made.coordinate, made.alpha, load, random) for load in loads.tolist()]
         times.append(1000 * (time.process_time() - start))
         ranked.append(sum(count for _, count in found))
         given_up += sum(label == GIVEN_UP for label, _ in found)

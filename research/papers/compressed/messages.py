@@ -15,7 +15,7 @@ from deniable import Compressed
 from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.domains import SparseVector
-from deniable.mechanisms.sparse.channel import Channel
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.costs import Costs
 from deniable.mechanisms.sparse.index_law import mixed_index_law
 from deniable.mechanisms.sparse.published_compressed import PublishedCompressed
@@ -108,9 +108,9 @@ def heap_rows(work: Work) -> list[Row]:
 
 def stated_slope(epsilon: float = EPSILON, beta: float = 2.0) -> float:
     """The paper's cost of a differing coordinate by the exact law of the labels: beta eps chunks, 1 / (beta eps) in each."""
-    channel = Channel.quantised(epsilon / 4)
-    chunks = beta * channel.epsilon
-    law = mixed_index_law(channel, 2.0, 1 / chunks)
+    coordinate = CoordinateResponse.quantised(epsilon / 4)
+    chunks = beta * coordinate.epsilon
+    law = mixed_index_law(coordinate, 2.0, 1 / chunks)
     logs = np.concatenate([np.log2(np.arange(1, NEAR)), np.arange(math.log2(NEAR), 60, 0.1) + 0.05])
     tails = law.tail(np.concatenate([np.arange(NEAR), 2.0 ** (logs[NEAR - 1 :] + 0.05)]))
     cost = logs + np.log2(1 + logs) + 2
@@ -128,7 +128,7 @@ def against_size(held: Lists, count: int, seed: int, pace: Pace, heaps: int) -> 
     work = heap_work(held.size, lists[: max(2, heaps)], seed, EPSILON, 2.0)
     rows = [row for way, cost in costs.items() for row in rows_of(way, cost)] + heap_rows(work)
     for each in lists:
-        plain = Costs(Channel.of(EPSILON), held.size, len(each))
+        plain = Costs(CoordinateResponse.of(EPSILON), held.size, len(each))
         rows += [(len(each), way, bits, 0.0, math.nan) for way, bits in ((LIST, plain.listed), (SUBSET, plain.subset))]
     return rows, costs, work
 
@@ -145,7 +145,7 @@ def size_checks(costs: dict[str, Cost], work: Work, size: int) -> list[Check]:
     """What the text says of all three figures."""
     cost = costs[PUBLISHED]
     listed = cost.differing * np.log2(size)
-    subset = np.array([Costs(Channel.of(EPSILON), size, int(d)).subset for d in cost.differing])
+    subset = np.array([Costs(CoordinateResponse.of(EPSILON), size, int(d)).subset for d in cost.differing])
 
     def lower(claim: str, than: Floats) -> Check:
         few = cost.differing[cost.bits >= than]

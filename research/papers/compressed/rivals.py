@@ -19,7 +19,7 @@ from deniable.graphs.asymmetric import Asymmetric, asymmetric_response, triangle
 from deniable.graphs.grouped import grouped_round
 from deniable.graphs.response import plain_response
 from deniable.graphs.triangles import second_round
-from deniable.mechanisms.sparse.channel import Channel
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import mixed_index_law
 
 MARGIN = 150.0
@@ -68,19 +68,23 @@ class AsProgrammed:
 
     def compressed(self, coins: Coins, alpha: float = 2.0, beta: float = 2.0) -> Run:
         """Compressed response: the whole variance, and the paper's cost of its labels by their exact law."""
-        channel = Channel.quantised(self.split.for_response / (2 * alpha))
+        coordinate = CoordinateResponse.quantised(self.split.for_response / (2 * alpha))
         eps, degrees = self.split.for_second_round, self.graph.degrees
         scales = self.noisy(coins) / eps / math.tanh(eps / 2)
-        chunks = np.maximum(1, np.ceil(beta * channel.epsilon * degrees))
-        cost = chunk_cost(channel, alpha, float(degrees.sum() / chunks.sum()))
-        answered = plain_response(self.graph, channel.epsilon, coins)  # of the same law as the compressed one
-        found = second_round(self.graph, answered, with_local=False).counts(answered.channel)
+        chunks = np.maximum(1, np.ceil(beta * coordinate.epsilon * degrees))
+        cost = chunk_cost(coordinate, alpha, float(degrees.sum() / chunks.sum()))
+        answered = plain_response(self.graph, coordinate.epsilon, coins)  # of the same law as the compressed one
+        found = second_round(self.graph, answered, with_local=False).counts(answered.coordinate)
         estimate = float((found + noise.laplace(scales, coins)).sum())
-        return estimate, float(chunks.sum()) * cost, 2 * float((scales**2).sum()) + channel.noise * self.graph.shared_pairs()
+        return (
+            estimate,
+            float(chunks.sum()) * cost,
+            2 * float((scales**2).sum()) + coordinate.noise * self.graph.shared_pairs(),
+        )
 
 
 @lru_cache(maxsize=8)
-def chunk_cost(channel: Channel, alpha: float, load: float) -> float:
+def chunk_cost(coordinate: CoordinateResponse, alpha: float, load: float) -> float:
     """E[log2 K] + log2(1 + E[log2 K]) + 2, what the paper counts for a chunk."""
-    mean = mixed_index_law(channel, alpha, load).mean_log()
+    mean = mixed_index_law(coordinate, alpha, load).mean_log()
     return mean + math.log2(1 + mean) + 2

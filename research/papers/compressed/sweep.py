@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.mechanisms.sparse.channel import Channel
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import index_law, published_bound
 from research.papers.compressed.heap import CAP, Work, heap_work
 from research.papers.compressed.messages import EPSILON, HEAP, MEASURED, OURS, PUBLISHED, Cost, ours, published
@@ -55,11 +55,11 @@ def bit_rows(value: float, way: str, cost: Cost) -> list[Row]:
 
 def bound_check() -> Check:
     """Theorem 4 and what is said before it, for the exact laws of labels."""
-    channel, wrong = Channel.of(EPSILON / 4), 0
+    coordinate, wrong = CoordinateResponse.of(EPSILON / 4), 0
     for differing in LOADS:
-        law = index_law(channel, 2.0, differing)
+        law = index_law(coordinate, 2.0, differing)
         mean = law.mean_log()
-        wrong += mean > published_bound(channel, 2.0, differing) or law.entropy() > mean + math.log2(mean + 1) + 2
+        wrong += mean > published_bound(coordinate, 2.0, differing) or law.entropy() > mean + math.log2(mean + 1) + 2
     return claimed(
         "the mean of log2 K is at most the divergence and log2(3.56) / min((alpha - 1) / 2, 1), and the bits are at most "
         "that and log2(1 + that) + 2 (Theorem 4)",
@@ -130,7 +130,7 @@ def beta_claims(points: Floats, spread: Floats) -> list[Check]:
 
 def heavy_tail(works: Sequence[Work]) -> Check:
     """The published encoder ranks all points up to the one it tells: its mean time is that of K, which is infinite."""
-    law = index_law(Channel.quantised(0.25), 2.0, 2)
+    law = index_law(CoordinateResponse.quantised(0.25), 2.0, 2)
     far, further = (float(law.tail(x)) for x in (1e4, 1e8))
     power = math.log(further / far) / math.log(1e4)
     most = max(int(work.ranked.max()) for work in works)

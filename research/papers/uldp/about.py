@@ -6,7 +6,7 @@ from fractions import Fraction
 from deniable import Unary
 from deniable.core.odds import odds_below
 from deniable.domains import Categories
-from deniable.wrappers.published import published_optimum, told_beside
+from deniable.mechanisms.algebra.utility_formulas import published_optimum, told_beside
 from research.papers.errata import Erratum, Paper, Stated
 from research.papers.histograms import STATED as STATED_SETS
 from research.papers.uldp.collect import told_at
@@ -19,7 +19,7 @@ ERRATA = (
         "It is worked out for the average over all hash functions, but a report names its function.",
         """
 >>> import math
->>> from deniable.mechanisms.shares.local_hashing import LocalHashing
+>>> from deniable import LocalHashing
 >>> published = dn.PublishedUtility(LocalHashing.binary, dn.Categories(range(3)), range(2), math.log(3))
 >>> round(published.epsilon, 3), round(published.loss().epsilon(), 3), dn.certify(published).holds
 (1.099, 1.435, False)
@@ -99,7 +99,7 @@ Fraction(1, 2)
         "A stationary point for s far above g; for few sensitive answers and large epsilon it loses up to 249 %.",
         """
 >>> from research.papers.uldp.mechanisms import hashed
->>> from deniable.wrappers.published import published_optimum
+>>> from deniable.mechanisms.algebra.utility_formulas import published_optimum
 >>> g = round(published_optimum(2, math.exp(6.0), 1.0)["g"])
 >>> best = min(hashed(2, 6.0, 1.0, each) for each in range(2, 500))
 >>> round(hashed(2, 6.0, 1.0, g) / best, 2)

@@ -11,8 +11,8 @@ from deniable import Unary
 from deniable.arrays import Bools, Floats, Ints
 from deniable.core.odds import odds_below
 from deniable.domains import Categories
-from deniable.wrappers.published import disguise, told_beside
-from deniable.wrappers.utility import OpenAnswers
+from deniable.mechanisms.algebra.utility_formulas import disguise, told_beside
+from deniable.wrappers.open_answers import OpenAnswers
 from research.papers.figure import coins_for, random_for
 from research.papers.histograms import Histogram
 from research.papers.uldp.mechanisms import best_buckets, mechanism

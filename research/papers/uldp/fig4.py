@@ -7,7 +7,7 @@ import numpy as np
 from deniable import Unary
 from deniable.core.odds import odds_below
 from deniable.domains import Categories
-from deniable.wrappers.published import published_optimum
+from deniable.mechanisms.algebra.utility_formulas import published_optimum
 from research.papers import style
 from research.papers.data import Data
 from research.papers.figure import ALL, Check, Figure, Pace, Result, claimed, near, printed

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.core.odds import odds_below
+from deniable.mechanisms.algebra.utility_formulas import disguise, published_error, published_optimum, told_beside
 from deniable.mechanisms.shares.subset_selection import chance
-from deniable.wrappers.published import disguise, published_error, published_optimum, told_beside
 from research.papers import style
 from research.papers.data import Data
 from research.papers.figure import ALL, ROUNDING, Figure, Pace, Result, claimed, near

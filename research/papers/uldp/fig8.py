@@ -8,9 +8,9 @@ import numpy as np
 from deniable import Unary
 from deniable.core.odds import odds_below
 from deniable.domains import Categories
+from deniable.mechanisms.algebra.utility_formulas import published_optimum
 from deniable.metrics import mae
-from deniable.wrappers.published import published_optimum
-from deniable.wrappers.utility import UtilityOptimized
+from deniable.wrappers.utility_optimized import UtilityOptimized
 from research.papers import style
 from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed, near

@@ -10,16 +10,11 @@ from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import odds_below
 from deniable.domains import Categories
+from deniable.mechanisms.algebra.utility_formulas import disguise, published_error, published_optimum, told_beside, true_odds
 from deniable.mechanisms.shares.subset_selection import chance
-from deniable.wrappers.published import (
-    PublishedUtility,
-    disguise,
-    published_error,
-    published_optimum,
-    told_beside,
-    true_odds,
-)
-from deniable.wrappers.utility import OpenAnswers, UtilityOptimized
+from deniable.wrappers.open_answers import OpenAnswers
+from deniable.wrappers.published_utility import PublishedUtility
+from deniable.wrappers.utility_optimized import UtilityOptimized
 
 PUBLISHED = ("uRR", "uRAP", "uHR", "uSS", "uUE", "uLH")
 OURS = ("uSS lean", "block design")

@@ -3,7 +3,7 @@
 import math
 from typing import TYPE_CHECKING
 
-from deniable.wrappers.published import published_optimum
+from deniable.mechanisms.algebra.utility_formulas import published_optimum
 from research.papers import style
 from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, Row, claimed, near

@@ -6,7 +6,7 @@ import numpy as np
 
 from deniable import SubsetSelection
 from deniable.domains import Categories
-from deniable.wrappers.utility import UtilityOptimized
+from deniable.wrappers.utility_optimized import UtilityOptimized
 from research.papers import style
 from research.papers.data import Data
 from research.papers.figure import ALL, Check, Figure, Pace, Result, claimed, near, printed

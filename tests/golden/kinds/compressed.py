@@ -17,9 +17,9 @@ from deniable.graphs.response import NoisyGraph
 from deniable.graphs.triangles import laplace_scale, second_round
 from deniable.kernels import draws_plain
 from deniable.mechanisms.sparse.budget import response_epsilon
-from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.chunks import published_chunks
 from deniable.mechanisms.sparse.common import common_between, common_with
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.costs import Costs
 from deniable.mechanisms.sparse.index_law import IndexLaw, expected_candidates, index_law, mixed_index_law, published_bound
 from deniable.mechanisms.sparse.ratings import ratings_of
@@ -64,21 +64,21 @@ class Honest(dn.SeededCoins):
         return np.zeros(size, np.int64)
 
 
-def _channel(inputs: Mapping[str, Any]) -> Channel:
-    return Channel.of(inputs.get("eps_rr", 1.0), inputs.get("values", 2))
+def _coordinate(inputs: Mapping[str, Any]) -> CoordinateResponse:
+    return CoordinateResponse.of(inputs.get("eps_rr", 1.0), inputs.get("values", 2))
 
 
 @kind("rr_quantised")
 def rr_quantised(inputs: Mapping[str, Any]) -> object:
     """Thresholds in whole 2^-32, rounded toward privacy."""
-    channel = Channel.quantised(inputs["eps_rr"], inputs["values"])
-    return {"s": channel.threshold, "eps_hat": channel.epsilon}
+    coordinate = CoordinateResponse.quantised(inputs["eps_rr"], inputs["values"])
+    return {"s": coordinate.threshold, "eps_hat": coordinate.epsilon}
 
 
 @kind("ratio")
 def ratio(inputs: Mapping[str, Any]) -> object:
     """How much more likely a draw is under the truth than under the reference."""
-    return Channel.of(inputs["eps_rr"], 256).ratio(inputs["v"], inputs["c"], inputs["z"])
+    return CoordinateResponse.of(inputs["eps_rr"], 256).ratio(inputs["v"], inputs["c"], inputs["z"])
 
 
 @kind("budget")
@@ -90,26 +90,26 @@ def budget(inputs: Mapping[str, Any]) -> object:
 @kind("index_pmf")
 def index_pmf(inputs: Mapping[str, Any]) -> object:
     """The exact law of the index that is told."""
-    return float(index_law(_channel(inputs), inputs["alpha"], inputs["d"]).pmf(inputs["k"]))
+    return float(index_law(_coordinate(inputs), inputs["alpha"], inputs["d"]).pmf(inputs["k"]))
 
 
 @kind("index_tail")
 def index_tail(inputs: Mapping[str, Any]) -> object:
     """Its tail."""
-    return float(index_law(_channel(inputs), inputs["alpha"], inputs["d"]).tail(inputs["m"]))
+    return float(index_law(_coordinate(inputs), inputs["alpha"], inputs["d"]).tail(inputs["m"]))
 
 
 @kind("bits_per_chunk")
 def bits_per_chunk(inputs: Mapping[str, Any]) -> object:
     """Entropy and lengths of codes."""
-    law = mixed_index_law(_channel(inputs), inputs["alpha"], inputs["lam"])
+    law = mixed_index_law(_coordinate(inputs), inputs["alpha"], inputs["lam"])
     return {**_bits(law), "elias_gamma": law.elias_gamma(), "elias_delta": law.elias_delta()}
 
 
 @kind("bits_empty_chunk")
 def bits_empty_chunk(inputs: Mapping[str, Any]) -> object:
     """The same for a chunk in which nothing differs."""
-    return _bits(index_law(_channel(inputs), inputs["alpha"], 0))
+    return _bits(index_law(_coordinate(inputs), inputs["alpha"], 0))
 
 
 def _bits(law: IndexLaw) -> dict[str, float]:
@@ -119,13 +119,13 @@ def _bits(law: IndexLaw) -> dict[str, float]:
 @kind("log2K_bound")
 def log_bound(inputs: Mapping[str, Any]) -> object:
     """The published bound."""
-    return published_bound(_channel(inputs), inputs["alpha"], inputs["d"])
+    return published_bound(_coordinate(inputs), inputs["alpha"], inputs["d"])
 
 
 @kind("baselines")
 def baselines(inputs: Mapping[str, Any]) -> object:
     """Bits by other means."""
-    costs = Costs(_channel(inputs), inputs["n"], inputs["d"])
+    costs = Costs(_coordinate(inputs), inputs["n"], inputs["d"])
     return {
         "rr_entropy": costs.plain_response,
         "log2_binom": costs.subset,
@@ -137,7 +137,7 @@ def baselines(inputs: Mapping[str, Any]) -> object:
 @kind("expected_rstar")
 def expected_rstar(inputs: Mapping[str, Any]) -> object:
     """Draws that the encoder looks at."""
-    return expected_candidates(_channel(inputs), inputs["lam"])
+    return expected_candidates(_coordinate(inputs), inputs["lam"])
 
 
 @kind("philox4x32_10")
@@ -158,39 +158,39 @@ def chunk_count(inputs: Mapping[str, Any]) -> object:
 @kind("common_one_sided")
 def common_one_sided(inputs: Mapping[str, Any]) -> object:
     """Common items of a list and a response."""
-    estimate, variance = common_with(inputs["u"], inputs["z"], _channel(inputs))
+    estimate, variance = common_with(inputs["u"], inputs["z"], _coordinate(inputs))
     return {"estimate": estimate, "variance": variance}
 
 
 @kind("common_two_sided")
 def common_two_sided(inputs: Mapping[str, Any]) -> object:
     """Common items of two responses."""
-    estimate, variance = common_between(inputs["x"], inputs["z"], _channel(inputs), inputs["d1"], inputs["d2"])
+    estimate, variance = common_between(inputs["x"], inputs["z"], _coordinate(inputs), inputs["d1"], inputs["d2"])
     return {"estimate": estimate, "variance": variance}
 
 
 @kind("ratings")
 def ratings(inputs: Mapping[str, Any]) -> object:
     """Raters and stars of one item."""
-    raters, stars = ratings_of(inputs["reports"], Channel.of(inputs["eps_rr"], 11))
+    raters, stars = ratings_of(inputs["reports"], CoordinateResponse.of(inputs["eps_rr"], 11))
     return {"raters": raters, "sum_stars": stars}
 
 
-def _graphs(inputs: Mapping[str, Any], channel: Channel) -> tuple[Graph, NoisyGraph]:
-    return Graph.of(inputs["edges"], inputs["n"]), NoisyGraph.of(Graph.of(inputs["noisy_edges"], inputs["n"]), channel)
+def _graphs(inputs: Mapping[str, Any], coordinate: CoordinateResponse) -> tuple[Graph, NoisyGraph]:
+    return Graph.of(inputs["edges"], inputs["n"]), NoisyGraph.of(Graph.of(inputs["noisy_edges"], inputs["n"]), coordinate)
 
 
 @kind("triangle_two_round")
 def triangle_two_round(inputs: Mapping[str, Any]) -> object:
     """What each vertex finds on a noisy graph, before the noise of the second round."""
-    channel = _channel(inputs)
-    graph, noisy = _graphs(inputs, channel)
+    coordinate = _coordinate(inputs)
+    graph, noisy = _graphs(inputs, coordinate)
     seen = second_round(graph, noisy)
-    less = seen.noisy - float(channel.q) * seen.pairs
+    less = seen.noisy - float(coordinate.q) * seen.pairs
     rows = zip(seen.pairs.tolist(), seen.noisy.tolist(), less.tolist(), strict=True)
     return {
         "per_user": [list(row) for row in rows],
-        "estimate": float(seen.counts(channel).sum()),
+        "estimate": float(seen.counts(coordinate).sum()),
         "true": graph.triangles(),
     }
 
@@ -199,13 +199,13 @@ def triangle_two_round(inputs: Mapping[str, Any]) -> object:
 def triangle_variance(inputs: Mapping[str, Any]) -> object:
     """The variance that the noisy graph gives it."""
     shared = Graph.of(inputs["edges"], inputs["n"]).shared_pairs()
-    return {"sum_c_squared": shared, "variance": _channel(inputs).noise * shared}
+    return {"sum_c_squared": shared, "variance": _coordinate(inputs).noise * shared}
 
 
 @kind("triangle_arr_one")
 def triangle_arr_one(inputs: Mapping[str, Any]) -> object:
     """The same for asymmetric response with one noisy edge to download."""
-    graph, noisy = _graphs(inputs, Channel.of(inputs["eps"]))
+    graph, noisy = _graphs(inputs, CoordinateResponse.of(inputs["eps"]))
     told, estimate = triangles_of(graph, noisy, Asymmetric(inputs["eps"], inputs["mu"]), inputs["kappa"])
     return {"per_user": told.tolist(), "estimate": estimate}
 
@@ -213,7 +213,7 @@ def triangle_arr_one(inputs: Mapping[str, Any]) -> object:
 @kind("laplace_scale")
 def laplace(inputs: Mapping[str, Any]) -> object:
     """The noise of the second round for lists that are cut."""
-    return float(laplace_scale(np.array([inputs["D"]]), _channel(inputs), inputs["eps2"])[0])
+    return float(laplace_scale(np.array([inputs["D"]]), _coordinate(inputs), inputs["eps2"])[0])
 
 
 @kind("chernoff_kappa")

@@ -12,7 +12,7 @@ import deniable as dn
 from deniable.core.mechanism import Mechanism
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
 from deniable.mechanisms.key_value.three_design import least
-from deniable.mechanisms.shares.equal_weight import ExactChannel
+from deniable.mechanisms.shares.exact_channel import ExactChannel
 from tests.golden.kinds.registry import kind
 
 Inputs = Mapping[str, Any]

@@ -16,11 +16,18 @@ from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import odds_below
 from deniable.mechanisms.algebra.difference_sets import Singer
 from deniable.mechanisms.algebra.tuning import hidden_share, open_error
+from deniable.mechanisms.algebra.utility_formulas import (
+    disguise,
+    largest_z,
+    published_error,
+    published_optimum,
+    told_beside,
+    true_odds,
+)
 from deniable.mechanisms.shares import local_hashing as hashing
 from deniable.mechanisms.shares.subset_selection import chance
 from deniable.privacy.channel import channel_odds
 from deniable.wrappers.channel import averaged, channel_noise, envelope
-from deniable.wrappers.published import disguise, largest_z, published_error, published_optimum, told_beside, true_odds
 from tests.golden.kinds.registry import kind
 
 Inputs = Mapping[str, Any]

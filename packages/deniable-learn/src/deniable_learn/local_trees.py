@@ -11,8 +11,11 @@ from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.loss import PrivacyLoss
 from deniable.domains import Interval
-from deniable.mechanisms.means.mean_mechanism import Duchi, MeanMechanism, ThreeOutputs
-from deniable.mechanisms.means.piecewise import Hybrid, Piecewise
+from deniable.mechanisms.means.duchi import Duchi
+from deniable.mechanisms.means.hybrid import Hybrid
+from deniable.mechanisms.means.mean_mechanism import MeanMechanism
+from deniable.mechanisms.means.piecewise import Piecewise
+from deniable.mechanisms.means.three_outputs import ThreeOutputs
 
 TYPICAL = 0.3  # the size of a residual that the mechanism is chosen for
 PARTS = 5  # of the people: one tells where targets lie, one where exactly, three are for trees

@@ -96,6 +96,7 @@ from deniable.graphs.bipartite import BipartiteGraph as BipartiteGraph
 from deniable.graphs.graph import Graph as Graph
 from deniable.graphs.neighbours import common_neighbours as common_neighbours
 from deniable.graphs.triangles import count_triangles as count_triangles
+from deniable.mechanisms.algebra.rotation import Rotation as Rotation
 from deniable.mechanisms.key_value.key_sampling import KeySampling as KeySampling
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate as KeyValueEstimate
 from deniable.mechanisms.key_value.pckv_direct import PCKVDirect as PCKVDirect
@@ -103,12 +104,12 @@ from deniable.mechanisms.key_value.pckv_unary import PCKVUnary as PCKVUnary
 from deniable.mechanisms.key_value.privkvm import PrivKVM as PrivKVM
 from deniable.mechanisms.key_value.three_design import feasible_regions as feasible_regions
 from deniable.mechanisms.key_value.three_state import ThreeState as ThreeState
+from deniable.mechanisms.means.bit_sampling import BitSampling as BitSampling
+from deniable.mechanisms.means.duchi import Duchi as Duchi
+from deniable.mechanisms.means.hybrid import Hybrid as Hybrid
 from deniable.mechanisms.means.mean_channel import MeanChannel as MeanChannel
-from deniable.mechanisms.means.mean_mechanism import BitSampling as BitSampling
-from deniable.mechanisms.means.mean_mechanism import Duchi as Duchi
-from deniable.mechanisms.means.mean_mechanism import ThreeOutputs as ThreeOutputs
-from deniable.mechanisms.means.piecewise import Hybrid as Hybrid
 from deniable.mechanisms.means.piecewise import Piecewise as Piecewise
+from deniable.mechanisms.means.three_outputs import ThreeOutputs as ThreeOutputs
 from deniable.mechanisms.registry import mechanism_from_json as mechanism_from_json
 from deniable.mechanisms.releases.bipartite import Bipartite as Bipartite
 from deniable.mechanisms.releases.coarsened import Coarsened as Coarsened
@@ -132,7 +133,6 @@ from deniable.mechanisms.vectors.bitrand import BitRand as BitRand
 from deniable.mechanisms.vectors.duchi_vector import DuchiVector as DuchiVector
 from deniable.mechanisms.vectors.feature_vector import FeatureVector as FeatureVector
 from deniable.mechanisms.vectors.privunit import PrivUnit as PrivUnit
-from deniable.mechanisms.vectors.rotation import Rotation as Rotation
 from deniable.mechanisms.vectors.unit_axes import UnitAxes as UnitAxes
 from deniable.mechanisms.vectors.unit_codes import UnitCodes as UnitCodes
 from deniable.metrics import mae as mae
@@ -192,17 +192,11 @@ from deniable.survey.planning import SurveyPlan as SurveyPlan
 from deniable.survey.planning import plan_survey as plan_survey
 from deniable.survey.question import Question as Question
 from deniable.survey.survey import Survey as Survey
-from deniable.wrappers.attributes import (
-    EveryAttribute as EveryAttribute,
-)
-from deniable.wrappers.attributes import (
-    FakeAttributes as FakeAttributes,
-)
-from deniable.wrappers.attributes import (
-    OneAttribute as OneAttribute,
-)
+from deniable.wrappers.every_attribute import EveryAttribute as EveryAttribute
+from deniable.wrappers.fake_attributes import FakeAttributes as FakeAttributes
 from deniable.wrappers.memoized import Memoized as Memoized
+from deniable.wrappers.one_attribute import OneAttribute as OneAttribute
 from deniable.wrappers.pilot import Pilot as Pilot
 from deniable.wrappers.pilot import PilotedEstimate as PilotedEstimate
-from deniable.wrappers.published import PublishedUtility as PublishedUtility
-from deniable.wrappers.utility import UtilityOptimized as UtilityOptimized
+from deniable.wrappers.published_utility import PublishedUtility as PublishedUtility
+from deniable.wrappers.utility_optimized import UtilityOptimized as UtilityOptimized

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from deniable.arrays import Floats, Ints
 from deniable.core.bits import PackedBits
 from deniable.core.layout import Columns, Flags, Layout, Number
-from deniable.core.messages import MessageLayout
 from deniable.core.reports import Reports, concatenate
+from deniable.core.variable import VariableLayout
 from deniable.errors import InvalidParameter
 
 EMPTY = -(1 << 40)  # what stands in the cells that a shorter report does not have
@@ -106,7 +106,7 @@ def _table(reports: Sequence[Any]) -> NDArray[Any] | None:
 
 def _from_columns(reports: Reports, seconds: Floats | None) -> Batch:
     layout, columns = reports.layout, reports.columns
-    if isinstance(layout, MessageLayout):
+    if isinstance(layout, VariableLayout):
         messages = [columns["message"][place] for place in range(len(reports))]
         batch = _one_by_one(list(zip(columns["key"].tolist(), messages, strict=True)), seconds)
         return replace(batch, columns=columns)
@@ -126,7 +126,7 @@ def _cells(field: Number | Flags, column: NDArray[Any]) -> Iterable[NDArray[Any]
 def cell_names(layout: Layout | None, width: int) -> list[str]:
     """What to call each cell in a sentence."""
     names: list[str] = []
-    for field in () if layout is None or isinstance(layout, MessageLayout) else layout.fields:
+    for field in () if layout is None or isinstance(layout, VariableLayout) else layout.fields:
         names += [f"bit {bit}" for bit in range(field.bits)] if isinstance(field, Flags) else [f"the field {field.name!r}"]
     if len(names) == width:
         return names

@@ -30,7 +30,7 @@ from deniable.core.coins import Coins
 from deniable.core.mechanism import Mechanism
 from deniable.core.odds import checked_epsilon
 from deniable.errors import InvalidParameter
-from deniable.wrappers.utility import OpenAnswers
+from deniable.wrappers.open_answers import OpenAnswers
 
 Progress = Callable[[float], None]
 

@@ -23,9 +23,9 @@ from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify as certificate_of
 from deniable.privacy.certify import certify_ever
 from deniable.survey import Survey, certify_survey
-from deniable.wrappers.attributes import FakeAttributes
+from deniable.wrappers.fake_attributes import FakeAttributes
 from deniable.wrappers.memoized import Memoized
-from deniable.wrappers.utility import UtilityOptimized
+from deniable.wrappers.utility_optimized import UtilityOptimized
 
 LARGEST = 100_000  # values: past this, following a mechanism takes minutes
 

@@ -28,7 +28,8 @@ from deniable.mechanisms.shares.unary import Unary
 from deniable.metrics import mae, mse, top_f1, top_ndcg
 from deniable.planning import Option
 from deniable.planning import options as planned
-from deniable.wrappers.utility import OPEN_SHARE, UtilityOptimized, checked_sensitive
+from deniable.wrappers.open_answers import checked_sensitive
+from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

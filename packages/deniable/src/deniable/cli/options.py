@@ -10,7 +10,7 @@ from deniable.core.coins import Coins, SecureCoins, SeededCoins
 from deniable.core.domain import Label
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
-from deniable.wrappers.utility import OPEN_SHARE
+from deniable.wrappers.utility_optimized import OPEN_SHARE
 
 Command = TypeVar("Command", bound=Callable[..., object])
 

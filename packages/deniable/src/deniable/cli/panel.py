@@ -15,7 +15,7 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-from deniable.core.domain import told_size
+from deniable.core.domain import formatted_size
 from deniable.core.loss import told_odds, written_odds
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import InvalidReport
@@ -78,7 +78,9 @@ def certificate(shown: Certificate) -> Panel:
     lines.add_column(overflow="fold")
     verdict = Text("holds", "bold green") if shown.holds else Text("DOES NOT HOLD", "bold red")
     lines.add_row("verdict", verdict)
-    lines.add_row("mechanism", Text(f"{mechanism.wire}, {told_size(mechanism.domain.size)} values, {mechanism.fingerprint}"))
+    lines.add_row(
+        "mechanism", Text(f"{mechanism.wire}, {formatted_size(mechanism.domain.size)} values, {mechanism.fingerprint}")
+    )
     lines.add_row("budget", Text(f"epsilon {mechanism.epsilon:.12g} for {loss.unit}, {loss.protects}"))
     lines.add_row("exact loss", Text(f"epsilon {loss.epsilon():.12g} for {loss.unit}"))
     if loss.odds is None:
@@ -99,7 +101,7 @@ def certificate(shown: Certificate) -> Panel:
     if loss.proof == "theorem":
         lines.add_row("followed", Text(f"{shown.followed:,} outcomes, from which the rest follows"))
     else:
-        values = f"{shown.values:,} of {told_size(mechanism.domain.size)} values{alike}"
+        values = f"{shown.values:,} of {formatted_size(mechanism.domain.size)} values{alike}"
         lines.add_row("followed", Text(f"{shown.followed:,} outcomes, {values}"))
     return Panel(lines, title="certificate", title_align="left", border_style="green" if shown.holds else "red")
 

@@ -15,7 +15,7 @@ from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 from deniable.planning import CLOSE, Option, chosen, measured_cost, plan_repeated, required_n
 from deniable.planning import options as planned
-from deniable.wrappers.utility import OPEN_SHARE
+from deniable.wrappers.utility_optimized import OPEN_SHARE
 
 if TYPE_CHECKING:
     from rich.table import Table

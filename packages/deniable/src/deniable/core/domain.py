@@ -45,15 +45,19 @@ class Domain(ABC):
         """As `index`, where coins may decide, such as those that round a number to one of the two nearest indices."""
         return self.index(values)
 
+    def snapped(self, values: Answers) -> Answers:
+        """The answers themselves, or where they may lie between two of ours, the nearest of ours; no coin is tossed."""
+        return values
+
     @abstractmethod
     def spec(self) -> Mapping[str, object]:
         """The domain as plain data, for JSON and fingerprints."""
 
 
-def told_size(size: int) -> str:
+def formatted_size(size: int) -> str:
     """How many answers there are, for people to read.
 
-    >>> told_size(1024), told_size(2**7680)
+    >>> formatted_size(1024), formatted_size(2**7680)
     ('1,024', 'about 10^2311')
     """
     return f"{size:,}" if size < 10**15 else f"about 10^{math.floor(math.log10(size))}"

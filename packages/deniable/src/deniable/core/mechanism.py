@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable import kernels
 from deniable.arrays import Bools, Floats, Ints
-from deniable.core import message
+from deniable.core import packing
 from deniable.core.bits import PackedBits
 from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins, checked_coins
-from deniable.core.domain import Answers, Domain, checked_answers, told_size
+from deniable.core.domain import Answers, Domain, checked_answers, formatted_size
 from deniable.core.estimate import Estimate, confidence_each
 from deniable.core.layout import Column, Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
@@ -150,18 +150,18 @@ class Mechanism(ABC):
         return shares
 
     def pack(self, reports: Reports) -> bytes:
-        """The reports as one message, with a header and a checksum."""
+        """The reports as bytes, with a header and a checksum."""
         if reports.fingerprint != self.fingerprint:
             raise SurveyMismatch("These reports were made by another mechanism. Pack them with the one that made them.")
-        return message.encode(reports)
+        return packing.encode(reports)
 
     def unpack(self, data: bytes) -> Reports:
-        """The reports in a message; refuses damaged ones and those of another mechanism."""
-        return message.decode(data, self.fingerprint, self.layout)
+        """The reports in packed bytes; refuses damaged ones and those of another mechanism."""
+        return packing.decode(data, self.fingerprint, self.layout)
 
     def explain(self) -> str:
         """Why this mechanism: the planner's comparison if it was planned, else what it is."""
-        return self.why or f"{self.wire} for {told_size(self.domain.size)} values, chosen by hand: {self.loss()}"
+        return self.why or f"{self.wire} for {formatted_size(self.domain.size)} values, chosen by hand: {self.loss()}"
 
     def spec(self) -> dict[str, object]:
         """The mechanism as plain data: all that a client in another language needs."""

@@ -68,6 +68,9 @@ class Interval(Domain):
         """The point of the grid nearest to each number, the lower of two that are equally near; no coin is tossed."""
         return self.points[np.ceil(self._position(values) - 0.5).astype(np.int64)]
 
+    def snapped(self, values: Answers) -> Floats:
+        return self.nearest(values)
+
     def outside(self, values: Answers) -> int:
         """How many of these numbers lie outside the interval: what `clip` would move."""
         numbers = self._numbers(values)

@@ -10,7 +10,6 @@ import numpy as np
 
 from deniable.arrays import Ints
 from deniable.core.domain import Answers, Domain
-from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, OutsideDomain
 
 
@@ -18,7 +17,7 @@ from deniable.errors import InvalidParameter, OutsideDomain
 class Vectors(Domain):
     """Rows with one answer from each of these domains, such as an age and a place. Numbers go to the nearest point.
 
-    >>> from deniable.domains import Ordered
+    >>> from deniable.domains import Interval, Ordered
     >>> Vectors([Interval(0, 1, steps=4), Ordered(["low", "high"])]).index([(0.3, "high"), (1, "low")])
     array([[1, 1],
            [4, 0]])
@@ -56,7 +55,7 @@ class Vectors(Domain):
         columns = rows.T if isinstance(rows, np.ndarray) else [list(column) for column in zip(*rows, strict=True)]
         placed = []
         for part, column in zip(self.parts, columns, strict=True):
-            placed.append(part.index(part.nearest(column) if isinstance(part, Interval) else column))
+            placed.append(part.index(part.snapped(column)))
         return np.stack(placed, axis=1)
 
     @classmethod

@@ -9,8 +9,8 @@ import numpy as np
 
 from deniable.core.layout import Column, Flags, Number
 from deniable.core.mechanism import Mechanism
-from deniable.core.messages import Key, Message
 from deniable.core.reports import Reports
+from deniable.core.variable import Key, Variable
 from deniable.errors import InvalidReport, MissingExtra, SurveyMismatch
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def to_arrow(mechanism: Mechanism, reports: Reports) -> "pyarrow.Table":
         column = np.ascontiguousarray(reports.columns[field.name])
         if isinstance(field, Number | Key):
             arrays.append(pa.array(column))
-        elif isinstance(field, Message):
+        elif isinstance(field, Variable):
             arrays.append(pa.array(column.tolist(), pa.binary()))
         else:
             kind = pa.binary(column.shape[1])
@@ -70,9 +70,9 @@ def from_arrow(mechanism: Mechanism, table: "pyarrow.Table") -> Reports:
     return Reports.of(mechanism.fingerprint, mechanism.layout, columns)
 
 
-def _column(field: Number | Flags | Key | Message, chunked: "pyarrow.ChunkedArray") -> Column:
+def _column(field: Number | Flags | Key | Variable, chunked: "pyarrow.ChunkedArray") -> Column:
     pa = pyarrow_package()
-    if isinstance(field, Message):
+    if isinstance(field, Variable):
         wanted = pa.binary()
     elif isinstance(field, Number | Key):
         wanted = pa.from_numpy_dtype(field.empty(0).dtype)
@@ -80,7 +80,7 @@ def _column(field: Number | Flags | Key | Message, chunked: "pyarrow.ChunkedArra
         wanted = pa.binary((field.bits + 7) // 8)
     if chunked.type != wanted or chunked.null_count:
         raise InvalidReport(f"Column {field.name!r} must be of type {wanted} and have no gaps.")
-    if isinstance(field, Message):
+    if isinstance(field, Variable):
         return np.array([*chunked.to_pylist(), None], object)[:-1]  # also an empty one is of objects
     if isinstance(field, Number | Key):
         return np.ascontiguousarray(chunked.to_numpy())

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from deniable.core import message
+from deniable.core import packing
 from deniable.core.mechanism import Mechanism
 from deniable.core.reports import Reports
 from deniable.errors import InvalidReport
@@ -29,8 +29,8 @@ def read_messages(file: BinaryIO, left: int, name: str, mechanism: Mechanism) ->
     if left == 0:
         raise InvalidReport(f"The file {name} is empty; it was cut off. Copy or send it again.")
     while left:
-        header = file.read(message.HEADER + mechanism.layout.prefix)
-        length = message.length(header, mechanism.fingerprint, mechanism.layout)
+        header = file.read(packing.HEADER + mechanism.layout.prefix)
+        length = packing.length(header, mechanism.fingerprint, mechanism.layout)
         if length > left:
             raise InvalidReport(f"The file {name} ends within a message: it was cut off. Copy or send it again.")
         yield mechanism.unpack(header + file.read(length - len(header)))

@@ -19,7 +19,7 @@ from deniable.graphs import noise
 from deniable.graphs.budget import Split
 from deniable.graphs.graph import Graph
 from deniable.graphs.response import BLOCK, NoisyGraph, cut_rows, packed_rows
-from deniable.mechanisms.sparse.channel import Channel
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.sparsity import NoisyCount
 
 MISS = 1e-6  # how rarely the cut should bite
@@ -132,4 +132,4 @@ def asymmetric_response(graph: Graph, response: Asymmetric, coins: Coins) -> Noi
         rest = coins.toss_packed(1 / odds_below(response.epsilon), stop - start, 8 * width).bytes
         part[:] = coins.toss_packed(mu, stop - start, 8 * width).bytes & (part | rest)
     cut_rows(rows)
-    return NoisyGraph(Channel.of(response.epsilon), PackedBits(rows, size), 0)
+    return NoisyGraph(CoordinateResponse.of(response.epsilon), PackedBits(rows, size), 0)

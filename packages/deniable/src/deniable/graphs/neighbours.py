@@ -49,8 +49,8 @@ def common_neighbours(
     own[graph.neighbours(first)] = True
     answers = np.zeros(graph.vertices, np.uint8)
     answers[own] = mechanism.value(report, np.flatnonzero(own))[0]
-    estimate, variance = common_with(own, answers, mechanism.channel)
-    q = float(mechanism.channel.q)
+    estimate, variance = common_with(own, answers, mechanism.coordinate)
+    q = float(mechanism.coordinate.q)
     scale = (1 - q) / (1 - 2 * q) / epsilon
     told = noise.rounded(np.array([estimate]) + noise.laplace(np.array([scale]), coins))
     return CommonNeighbours(float(told[0]), variance + 2 * scale**2, int(mechanism.bits(report)[0]))

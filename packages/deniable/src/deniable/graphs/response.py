@@ -14,8 +14,8 @@ from deniable.errors import InvalidParameter
 from deniable.graphs.graph import Graph
 from deniable.kernels import coder, draws
 from deniable.mechanisms.sparse import codes
-from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.chunks import best_load, first_place
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.encoder import labels_for
 from deniable.mechanisms.sparse.index_law import mixed_index_law
 from deniable.mechanisms.sparse.sparsity import NoisyCount
@@ -29,14 +29,14 @@ WORK = 5.0  # of the encoder: among thousands of lists some are crowded
 class NoisyGraph:
     """Row i, bit j < i says whether i answered that it is joined to j; `bits` is what all answers take together."""
 
-    channel: Channel
+    coordinate: CoordinateResponse
     rows: PackedBits
     bits: int
 
     @classmethod
-    def of(cls, graph: Graph, channel: Channel, bits: int = 0) -> "NoisyGraph":
+    def of(cls, graph: Graph, coordinate: CoordinateResponse, bits: int = 0) -> "NoisyGraph":
         """A graph taken as answers, as in an example with known noise."""
-        return cls(channel, PackedBits(packed_rows(graph), graph.vertices), bits)
+        return cls(coordinate, PackedBits(packed_rows(graph), graph.vertices), bits)
 
     def answers(self, low: Ints, high: Ints) -> NDArray[np.bool_]:
         """What was answered for pairs low < high."""
@@ -78,14 +78,14 @@ def packed_rows(graph: Graph) -> Bytes:
 
 def plain_response(graph: Graph, epsilon: float, coins: Coins) -> NoisyGraph:
     """Every possible lower neighbour answers on its own: n (n - 1) / 2 bits, at their entropy."""
-    channel, rows, size = Channel.of(epsilon), packed_rows(graph), graph.vertices
+    coordinate, rows, size = CoordinateResponse.of(epsilon), packed_rows(graph), graph.vertices
     for start in range(0, size, BLOCK):
         stop = min(start + BLOCK, size)
         width = (stop + 63) // 64 * 8
-        lies = coins.toss_packed(channel.q, stop - start, 8 * width).bytes
+        lies = coins.toss_packed(coordinate.q, stop - start, 8 * width).bytes
         rows[start:stop, :width] ^= lies
     cut_rows(rows)
-    return NoisyGraph(channel, PackedBits(rows, size), math.ceil(size * (size - 1) / 2 * channel.entropy()))
+    return NoisyGraph(coordinate, PackedBits(rows, size), math.ceil(size * (size - 1) / 2 * coordinate.entropy()))
 
 
 def cut_rows(rows: Bytes) -> None:
@@ -105,24 +105,24 @@ class CompressedLists:
     noisy_count: NoisyCount
 
     @cached_property
-    def channel(self) -> Channel:
+    def coordinate(self) -> CoordinateResponse:
         """The response of one possible edge."""
-        return Channel.quantised(self.epsilon / (2 * self.alpha))
+        return CoordinateResponse.quantised(self.epsilon / (2 * self.alpha))
 
     @cached_property
     def load(self) -> float:
         """Neighbours in a chunk, on average."""
-        return best_load(self.channel, WORK)
+        return best_load(self.coordinate, WORK)
 
     @cached_property
     def weights(self) -> tuple[int, ...]:
         """Of the code; most lists are short, so that chunks hold about half of what they could."""
-        return codes.model_weights(mixed_index_law(self.channel, self.alpha, self.load / 2))
+        return codes.model_weights(mixed_index_law(self.coordinate, self.alpha, self.load / 2))
 
     def chunks(self, noisy: Ints, sizes: Ints) -> Ints:
         """How many chunks each list is told in, from its noisy length; none where plain response is shorter."""
-        wanted = self.noisy_count.chunks(noisy, self.channel.epsilon, self.load, sizes)
-        plain = wanted * codes.mean_bits(self.weights) >= sizes * self.channel.entropy()
+        wanted = self.noisy_count.chunks(noisy, self.coordinate.epsilon, self.load, sizes)
+        plain = wanted * codes.mean_bits(self.weights) >= sizes * self.coordinate.entropy()
         return np.where(plain, 0, wanted)
 
 
@@ -132,7 +132,7 @@ def compressed_response(graph: Graph, lists: CompressedLists, noisy: Ints, coins
     Vertices should be numbered at random, so that neighbours do not crowd. Messages are as those of `Compressed`: the
     number of labels, then labels; or, without labels, the answers themselves.
     """
-    channel, size = lists.channel, graph.vertices
+    coordinate, size = lists.coordinate, graph.vertices
     sizes = np.arange(size)
     chunks = lists.chunks(noisy, sizes)
     told = np.flatnonzero(chunks)
@@ -145,20 +145,20 @@ def compressed_response(graph: Graph, lists: CompressedLists, noisy: Ints, coins
         offsets = np.concatenate([[0], np.cumsum(degrees)])
         places = graph.lower[kept]
         ones = np.ones_like(places)
-        labels = labels_for(channel, lists.alpha, places, ones, offsets, sizes[told], chunks[told], keys[told], coins)
+        labels = labels_for(coordinate, lists.alpha, places, ones, offsets, sizes[told], chunks[told], keys[told], coins)
         edges = np.concatenate([[0], np.cumsum(chunks[told])])
         bits += int(coder.code_labels(labels, edges, True, codes.sums(lists.weights))[2].sum())
         own = np.repeat(told, chunks[told])
         chunk = np.arange(len(own)) - np.repeat(edges[:-1], chunks[told])
         first, last = first_place(chunk, own, chunks[own]), first_place(chunk + 1, own, chunks[own])
-        whole = labels.astype(np.uint64), keys[own], channel.threshold
+        whole = labels.astype(np.uint64), keys[own], coordinate.threshold
         draws.draw_rows(rows, own, first, last, chunk.astype(np.uint64), *whole)
     packed = rows.view(np.uint8)
     plain = np.flatnonzero(chunks == 0)
     if plain.size:
-        lies = coins.toss_packed(channel.q, len(plain), 8 * packed.shape[1]).bytes
+        lies = coins.toss_packed(coordinate.q, len(plain), 8 * packed.shape[1]).bytes
         keep = np.arange(8 * packed.shape[1])[None, :] < plain[:, None]
         packed[plain] = (packed_rows(graph)[plain] ^ lies) & np.packbits(keep, axis=1, bitorder="little")
         # The entropy, a bit for the header and two to end each message.
-        bits += math.ceil(float(plain.sum()) * channel.entropy()) + 3 * len(plain)
-    return NoisyGraph(channel, PackedBits(packed, size), bits)
+        bits += math.ceil(float(plain.sum()) * coordinate.entropy()) + 3 * len(plain)
+    return NoisyGraph(coordinate, PackedBits(packed, size), bits)

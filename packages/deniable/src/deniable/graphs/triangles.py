@@ -18,7 +18,7 @@ from deniable.graphs.budget import Split
 from deniable.graphs.foreseen import foreseen_split
 from deniable.graphs.graph import Graph
 from deniable.graphs.response import CompressedLists, NoisyGraph, compressed_response, plain_response
-from deniable.mechanisms.sparse.channel import Channel
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import checked_alpha
 from deniable.mechanisms.sparse.sparsity import NoisyCount
 
@@ -33,12 +33,12 @@ class TriangleCount:
     estimate: float
     bits: int
     second_variance: float
-    channel: Channel
+    coordinate: CoordinateResponse
     split: Split
 
     def response_variance(self, shared_pairs: int) -> float:
         """The exact variance of the first round: F times the sum of c^2 over all pairs (`Graph.shared_pairs`)."""
-        return self.channel.noise * shared_pairs
+        return self.coordinate.noise * shared_pairs
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class SecondRound:
     noisy: Ints
     local: Floats
 
-    def counts(self, channel: Channel) -> Floats:
+    def counts(self, coordinate: CoordinateResponse) -> Floats:
         """The unbiased number of triangles of each vertex."""
-        q = float(channel.q)
+        q = float(coordinate.q)
         return (self.noisy - q * self.pairs) / (1 - 2 * q)
 
 
@@ -89,16 +89,16 @@ def count_triangles(
         margin = 3 / noisy_count.epsilon
         most = np.maximum(np.ceil(noisy + margin), 1).astype(np.int64)
         seen = second_round(cut_to(graph, most), answered, with_local=False)
-        scales = laplace_scale(most, answered.channel, split.for_second_round)
-        told = noise.rounded(seen.counts(answered.channel) + noise.laplace(scales, coins))
+        scales = laplace_scale(most, answered.coordinate, split.for_second_round)
+        told = noise.rounded(seen.counts(answered.coordinate) + noise.laplace(scales, coins))
         variance = 2 * float((scales**2).sum())
     else:
         seen = second_round(graph, answered)
-        step = largest_change(answered.channel)
+        step = largest_change(answered.coordinate)
         scales = noise.smooth_scales(seen.local, step, split.for_second_round, split.widening)
-        told = noise.rounded(seen.counts(answered.channel) + noise.smooth(scales, coins))
+        told = noise.rounded(seen.counts(answered.coordinate) + noise.smooth(scales, coins))
         variance = float((scales**2).sum())
-    return TriangleCount(float(told.sum()), answered.bits, variance, answered.channel, split)
+    return TriangleCount(float(told.sum()), answered.bits, variance, answered.coordinate, split)
 
 
 def second_round(graph: Graph, answered: NoisyGraph, with_local: bool = True) -> SecondRound:
@@ -107,7 +107,7 @@ def second_round(graph: Graph, answered: NoisyGraph, with_local: bool = True) ->
     With c_v the number of its lower neighbours that v is joined to in the noisy graph: every noisy edge between two of them
     is counted at both ends, and a change of neighbour v changes the count by (c_v - q (others)) / (1 - 2 q).
     """
-    words, q = answered.both_ways, float(answered.channel.q)
+    words, q = answered.both_ways, float(answered.coordinate.q)
     noisy, local = np.zeros(graph.vertices, np.int64), np.zeros(graph.vertices)
     for vertex in np.flatnonzero(graph.degrees).tolist():
         mine = graph.below(vertex)
@@ -129,15 +129,15 @@ def cut_to(graph: Graph, most: Ints) -> Graph:
     return Graph.of(np.stack([graph.owners[kept], graph.lower[kept]], axis=1), graph.vertices)
 
 
-def largest_change(channel: Channel) -> float:
+def largest_change(coordinate: CoordinateResponse) -> float:
     """The largest size of one unbiased answer: (1 - q) / (1 - 2 q)."""
-    return float((1 - channel.q) / (1 - 2 * channel.q))
+    return float((1 - coordinate.q) / (1 - 2 * coordinate.q))
 
 
-def laplace_scale(most: Ints, channel: Channel, epsilon: float) -> Floats:
+def laplace_scale(most: Ints, coordinate: CoordinateResponse, epsilon: float) -> Floats:
     """(D - 1) / ((1 - 2 q) epsilon) for lists cut to D.
 
     One edge more or less adds, removes or swaps one neighbour of a cut list, and then the answers for it and each of the D -
     1 others change by at most one.
     """
-    return (np.asarray(most, np.float64) - 1) / float(1 - 2 * channel.q) / epsilon
+    return (np.asarray(most, np.float64) - 1) / float(1 - 2 * coordinate.q) / epsilon

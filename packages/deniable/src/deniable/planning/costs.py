@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from deniable.core.coins import SeededCoins
 from deniable.core.mechanism import Mechanism
-from deniable.domains import Interval
 from deniable.errors import InvalidParameter
 
 
@@ -31,8 +30,7 @@ def measured_cost(mechanism: Mechanism, reports: int = 4096, seconds: float = 0.
         raise InvalidParameter("A measurement needs at least one report and some time.")
     size = min(mechanism.domain.size, 1000)
     domain = mechanism.domain
-    answers = [domain.answer(place * 7919 % size) for place in range(reports)]
-    values = answers if not isinstance(domain, Interval) else list(map(float, answers))  # type: ignore[arg-type]
+    values = [domain.answer(place * 7919 % size) for place in range(reports)]
     made = mechanism.perturb(values, SeededCoins(0))
     mechanism.count(made)  # whatever is compiled or looked up once is not part of it
     return Cost(

@@ -14,9 +14,12 @@ from deniable.core.odds import checked_epsilon
 from deniable.domains.features import Features
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, MissingExtra
+from deniable.mechanisms.means.duchi import Duchi
+from deniable.mechanisms.means.hybrid import Hybrid
 from deniable.mechanisms.means.mean_channel import MeanChannel
-from deniable.mechanisms.means.mean_mechanism import Duchi, MeanMechanism, ThreeOutputs
-from deniable.mechanisms.means.piecewise import Hybrid, Piecewise
+from deniable.mechanisms.means.mean_mechanism import MeanMechanism
+from deniable.mechanisms.means.piecewise import Piecewise
+from deniable.mechanisms.means.three_outputs import ThreeOutputs
 from deniable.planning.vectors import plan_vectors
 
 COARSE = 16  # steps of the grid on which the bound is worked out; a finer one changes it by less than one percent

@@ -8,7 +8,10 @@ from deniable.domains import Vectors
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.unary import Unary
 from deniable.planning.shares import chosen, options
-from deniable.wrappers.attributes import Attributes, EveryAttribute, FakeAttributes, OneAttribute
+from deniable.wrappers.attributes import Attributes
+from deniable.wrappers.every_attribute import EveryAttribute
+from deniable.wrappers.fake_attributes import FakeAttributes
+from deniable.wrappers.one_attribute import OneAttribute
 
 
 @dataclass(frozen=True)

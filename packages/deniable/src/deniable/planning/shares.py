@@ -22,7 +22,8 @@ from deniable.planning.means import plan_for_mean
 from deniable.planning.releases import plan_release
 from deniable.privacy.liars import worst_gain
 from deniable.wrappers.attributes import Attributes
-from deniable.wrappers.utility import OPEN_SHARE, OpenAnswers, UtilityOptimized, checked_sensitive
+from deniable.wrappers.open_answers import OpenAnswers, checked_sensitive
+from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
 
 Target = Literal["shares", "mean", "release"]
 

@@ -13,7 +13,10 @@ from deniable.core.loss import Proof
 from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.ratio import Worst
-from deniable.wrappers.attributes import Attributes, EveryAttribute, FakeAttributes, OneAttribute
+from deniable.wrappers.attributes import Attributes
+from deniable.wrappers.every_attribute import EveryAttribute
+from deniable.wrappers.fake_attributes import FakeAttributes
+from deniable.wrappers.one_attribute import OneAttribute
 
 RECORDS = 256
 

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from deniable.core.domain import told_size
+from deniable.core.domain import formatted_size
 from deniable.core.loss import PrivacyLoss, Proof, told_odds, written_odds
 from deniable.core.mechanism import Mechanism
 from deniable.privacy.ratio import Worst
-from deniable.wrappers.utility import OpenAnswers
+from deniable.wrappers.open_answers import OpenAnswers
 
 LONGEST = 160  # letters of a worst report that are shown whole
 
@@ -62,7 +62,7 @@ class Certificate:
         if self.loss.proof == "theorem":
             return f"a published one, from {self.followed:,} outcomes that were followed exactly"
         spared = "" if self.spared is None else f"; enumerating all would follow {self.spared:,}"
-        values = told_size(self.mechanism.domain.size)
+        values = formatted_size(self.mechanism.domain.size)
         return f"{self.followed:,} outcomes followed, {self.values:,} of {values} values{spared}"
 
     @property

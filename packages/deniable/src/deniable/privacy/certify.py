@@ -49,7 +49,7 @@ from deniable.privacy.told import in_words, told_laws
 from deniable.privacy.wiring import check_members, factored
 from deniable.wrappers.attributes import Attributes
 from deniable.wrappers.memoized import Memoized
-from deniable.wrappers.utility import OpenAnswers
+from deniable.wrappers.open_answers import OpenAnswers
 
 LARGEST_NUMBER = 1 << 22  # reports that are counted, one counter each
 COUNTED = 32  # how many times as many outcomes are followed where reports are counted: about as long

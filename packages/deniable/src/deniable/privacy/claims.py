@@ -26,10 +26,10 @@ from deniable.mechanisms.vectors.bitrand import BitRand
 from deniable.mechanisms.vectors.duchi_vector import DuchiVector
 from deniable.privacy.certificate import told_answer
 from deniable.privacy.certify import certify
-from deniable.wrappers.attributes import FakeAttributes
+from deniable.wrappers.fake_attributes import FakeAttributes
 from deniable.wrappers.memoized import Memoized
-from deniable.wrappers.published import PublishedUtility
-from deniable.wrappers.utility import UtilityOptimized
+from deniable.wrappers.published_utility import PublishedUtility
+from deniable.wrappers.utility_optimized import UtilityOptimized
 
 Verdict = Literal["false", "loose", "holds"]
 

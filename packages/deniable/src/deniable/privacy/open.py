@@ -19,8 +19,8 @@ from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.law import Chances, combinations, gathered, law, runs
 from deniable.privacy.ratio import Worst, worst_ratio
-from deniable.wrappers.published import PublishedUtility
-from deniable.wrappers.utility import OpenAnswers
+from deniable.wrappers.open_answers import OpenAnswers
+from deniable.wrappers.published_utility import PublishedUtility
 
 Certify = Callable[[Mechanism, Proof], Certificate]
 

@@ -41,7 +41,7 @@ from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.core.odds import checked_epsilon
 from deniable.errors import InvalidParameter, NotCertifiable
 from deniable.privacy.law import law
-from deniable.wrappers.utility import OpenAnswers
+from deniable.wrappers.open_answers import OpenAnswers
 
 ASSUMPTION = (
     "only if somebody trusted mixes the reports of all n people, drops who sent which and when, and nobody but the "

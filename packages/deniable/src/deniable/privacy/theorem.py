@@ -10,19 +10,19 @@ from deniable.privacy.ratio import Worst
 
 
 def compressed_worst(mechanism: Compressed) -> tuple[Worst, int]:
-    """The odds that Poisson private representation promises for this channel, and how many outcomes were enumerated.
+    """The odds that Poisson private representation promises for this coordinate, and how many outcomes were enumerated.
 
     The response of one coordinate is enumerated from its threshold, and the noise on the sparsity from the probabilities of
-    its digits, in exact fractions. That telling an index costs 2 alpha times what the channel costs is a theorem, for exact
+    its digits, in exact fractions. That an index costs 2 alpha times what the coordinate costs is a theorem, for exact
     arithmetic; the encoder computes with floating-point numbers of 53 bits.
     """
     if mechanism.loss().odds is None:
         return Worst(None, (0, 0), "the number of indices, which follows from the exact sparsity"), 0
-    channel, followed = mechanism.channel, mechanism.domain.values**2
+    coordinate, followed = mechanism.coordinate, mechanism.domain.values**2
     law = [
-        [Fraction((1 << 32) - (channel.values - 1) * channel.threshold if z == v else channel.threshold, 1 << 32)
-         for z in range(channel.values)]
-        for v in range(channel.values)
+        [Fraction((1 << 32) - (coordinate.values - 1) * coordinate.threshold if z == v else coordinate.threshold, 1 << 32)
+         for z in range(coordinate.values)]
+        for v in range(coordinate.values)
     ]  # fmt: skip
     if any(sum(row) != 1 for row in law):
         raise NotCertifiable("The responses of a coordinate do not sum to one.")

@@ -8,23 +8,10 @@ import numpy as np
 
 from deniable.arrays import Bools, Ints
 from deniable.core.coins import Coins
-from deniable.core.domain import Answers, Domain
+from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Counted, PureProtocol
-
-
-@dataclass(frozen=True)
-class Single(Domain):
-    """A domain of one answer, which needs no telling."""
-
-    labels = (0,)
-
-    def index(self, values: Answers) -> Ints:
-        return np.zeros(len(values), np.int64)
-
-    def spec(self) -> Mapping[str, object]:
-        return {"kind": "single"}
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from deniable.core.estimate import Estimate
 from deniable.core.mechanism import PureProtocol
 from deniable.core.tally import Tally
 from deniable.errors import SurveyMismatch
-from deniable.wrappers.utility import OPEN_SHARE, UtilityOptimized
+from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
 
 
 @dataclass(frozen=True, eq=False)

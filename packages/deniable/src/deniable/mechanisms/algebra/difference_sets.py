@@ -214,7 +214,7 @@ class Quartic(OfSize):
         return (np.arange(first, self.v) ** 2 % self.v) ** 2 % self.v
 
 
-FAMILIES: dict[str, type[OfSize]] = {family.family: family for family in (Trivial, Paley, TwinPrimes, Quartic)}
+BY_SIZE: dict[str, type[OfSize]] = {family.family: family for family in (Trivial, Paley, TwinPrimes, Quartic)}
 
 
 def difference_set(parameters: Mapping[str, Any]) -> DifferenceSet:
@@ -226,10 +226,10 @@ def difference_set(parameters: Mapping[str, Any]) -> DifferenceSet:
     family = parameters["family"]
     if family == Singer.family:
         return Singer(parameters["q"], parameters["t"])
-    if family not in FAMILIES:
-        known = ", ".join([Singer.family, *FAMILIES])
+    if family not in BY_SIZE:
+        known = ", ".join([Singer.family, *BY_SIZE])
         raise InvalidParameter(f"There is no such family of designs in this release; it has {known}.")
-    return FAMILIES[family](parameters["v"])
+    return BY_SIZE[family](parameters["v"])
 
 
 @lru_cache(maxsize=8)
@@ -252,7 +252,7 @@ def candidates(least: int, most: int) -> Iterator[DifferenceSet]:
 
     Of every family but Singer's only the smallest: its share k / v does not change much, and more points add error.
     """
-    for family in FAMILIES.values():
+    for family in BY_SIZE.values():
         if (v := next(family.sizes(least))) <= most:
             yield family(v)
     for t in range(3, most.bit_length() + 1):

@@ -1,7 +1,7 @@
 """One key drawn in public, and a three-state report on it: Harmony, PrivKV, KVUE."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable import kernels
 from deniable.arrays import Floats, Ints
+from deniable.core.candidate import Candidate
 from deniable.core.coins import WHOLE, Coins
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
@@ -23,7 +24,7 @@ from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
 from deniable.mechanisms.key_value.three_state import ThreeState, told_by_states
-from deniable.mechanisms.shares.equal_weight import check_cost, own_cost
+from deniable.mechanisms.shares.exact_channel import check_cost, own_cost
 
 Chances3 = tuple[Fraction, Fraction, Fraction]
 
@@ -128,6 +129,13 @@ class KeySampling(KeyValueProtocol):
     @property
     def layout(self) -> Layout:
         return Layout((Number("key", self.keys), Number("state", 3)))
+
+    @classmethod
+    def candidates(cls) -> Sequence[Candidate]:
+        return (
+            Candidate("key-sampling, kvue", cls.kvue, target="balanced"),
+            Candidate("key-sampling, privkv", cls.privkv_for, target="balanced"),
+        )
 
     def randomize(self, truth: Pairs, coins: Coins) -> Mapping[str, Ints]:
         n = len(truth)

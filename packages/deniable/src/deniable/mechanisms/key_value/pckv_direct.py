@@ -1,6 +1,6 @@
 """PCKV-GRR: one pair of a padded set, told by direct response over all keys."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,14 +10,15 @@ import numpy as np
 
 from deniable import kernels
 from deniable.arrays import Ints
+from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins, check_probability
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import odds_below
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.errors import InvalidParameter, InvalidReport
-from deniable.mechanisms.key_value.key_value_protocol import Chances, PaddedProtocol
-from deniable.mechanisms.shares.equal_weight import check_cost, own_cost
+from deniable.mechanisms.key_value.padded_protocol import Chances, PaddedProtocol
+from deniable.mechanisms.shares.exact_channel import check_cost, own_cost
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,13 @@ class PCKVDirect(PaddedProtocol):
     @property
     def layout(self) -> Layout:
         return Layout((Number("pair", 2 * self.keys + 1),))
+
+    @classmethod
+    def candidates(cls) -> Sequence[Candidate]:
+        return (
+            Candidate("pckv-direct", cls, target="balanced"),
+            Candidate("pckv-direct, frequency", cls.frequencies, target="frequency"),
+        )
 
     def randomize(self, truth: Pairs, coins: Coins) -> Mapping[str, Ints]:
         n, places = len(truth), self.places

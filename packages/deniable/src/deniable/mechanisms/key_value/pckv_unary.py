@@ -1,24 +1,26 @@
 """PCKV-UE: one pair of a padded set, in a row of noisy ends for all keys."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from deniable.arrays import Bytes, Ints
 from deniable.core.bits import PackedBits
+from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins, check_probability
 from deniable.core.layout import Columns, Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import odds_below
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.key_value.key_value_protocol import FINE, Chances, PaddedProtocol, expected, lowest_between
-from deniable.mechanisms.shares.equal_weight import check_cost, own_cost
+from deniable.mechanisms.key_value.key_value_protocol import FINE, lowest_between
+from deniable.mechanisms.key_value.padded_protocol import Chances, PaddedProtocol, expected
+from deniable.mechanisms.shares.exact_channel import check_cost, own_cost
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,14 @@ class PCKVUnary(PaddedProtocol):
     @property
     def layout(self) -> Layout:
         return Layout((Flags("high", self.keys), Flags("low", self.keys)))
+
+    @classmethod
+    def candidates(cls) -> Sequence[Candidate]:
+        return (
+            Candidate("pckv-unary, balanced", cls.balanced, target="balanced"),
+            Candidate("pckv-unary, published", cls.published, target="balanced"),
+            Candidate("pckv-unary, frequency", partial(cls.balanced, target="frequency"), target="frequency"),
+        )
 
     def randomize(self, truth: Pairs, coins: Coins) -> Mapping[str, Bytes]:
         law, n = self.chances, len(truth)

@@ -20,7 +20,7 @@ from deniable.domains.key_value import KeyValue
 from deniable.domains.link import HIGH, LOW, NONE, Link
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate, Named, Spread, squares
-from deniable.mechanisms.shares.equal_weight import ExactChannel, Matrix, check_cost, own_cost
+from deniable.mechanisms.shares.exact_channel import ExactChannel, Matrix, check_cost, own_cost
 
 Target = Literal["degree", "weight", "balanced", "mean"]
 Prior = tuple[float, float, float]
@@ -55,6 +55,7 @@ class ThreeState(ExactChannel):
     domain: Link = field(default_factory=Link)
     claimed: bool = False  # whether epsilon is only what a paper says
     wire = "three-state-1"
+    question = "key_value"
 
     def __post_init__(self) -> None:
         for probability in (self.p1, self.p2, self.q):

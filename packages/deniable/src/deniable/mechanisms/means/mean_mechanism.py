@@ -1,19 +1,15 @@
-"""The mean of numbers in an interval: what all such mechanisms share, and those that report few different numbers."""
+"""The mean of numbers in an interval: what all such mechanisms share."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable import kernels
 from deniable.arrays import Floats, Ints
-from deniable.core.coins import Coins
-from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
@@ -21,7 +17,6 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.tally import Tally
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, InvalidReport
-from deniable.mechanisms.algebra.mean_formulas import three_outputs_share
 
 
 class MeanMechanism(Mechanism):
@@ -32,6 +27,7 @@ class MeanMechanism(Mechanism):
     """
 
     domain: Interval
+    question = "means"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -154,127 +150,3 @@ class MeanMechanism(Mechanism):
 
     def parameters(self) -> Mapping[str, object]:
         return {"odds": str(self.odds)}
-
-
-@dataclass(frozen=True)
-class Duchi(MeanMechanism):
-    """Report one of two numbers, C or -C on [-1, 1]: the number is rounded to either end, and that end told truly or not.
-
-    C = (odds + 1) / (odds - 1) and P(C) = 1/2 + x / (2 C); the variance C^2 - x^2 is the same whatever the grid. One bit.
-    Duchi, Jordan, Wainwright 2013; LDP-FL (Sun, Qian, Chen 2021) is the same. Best for epsilon up to 0.609.
-    """
-
-    domain: Interval
-    epsilon: float
-    wire = "duchi-1"
-
-    @cached_property
-    def centred(self) -> Sequence[Fraction]:
-        scale = (self.odds + 1) / (self.odds - 1)
-        return (-scale, scale)
-
-    def row(self, index: int) -> Sequence[Fraction]:
-        up = (1 + (self.odds - 1) * Fraction(index, self.domain.steps)) / (self.odds + 1)
-        return (1 - up, up)
-
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
-        up = coins.toss_each(truth, self.domain.steps)
-        honest = coins.toss(self.odds / (self.odds + 1), len(truth))
-        return {"value": up == honest}
-
-
-@dataclass(frozen=True)
-class ThreeOutputs(MeanMechanism):
-    """Report -C, 0 or C: with three answers a number near 0 can say so.
-
-    P(0) = a at x = 0 and a / odds at the ends, and the other two are `odds` apart at the ends; between, all are linear in
-    |x|. C = odds (odds + 1) / ((odds - 1) (odds - a)). The best a is computed unless one is given, up to odds / (odds + 2).
-    Zhao et al. 2020. Best for epsilon from about 1.6 to 2.56.
-    """
-
-    domain: Interval
-    epsilon: float
-    a: Fraction = Fraction(-1)
-    wire = "three-outputs-1"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not isinstance(self.a, Fraction):
-            raise InvalidParameter("The share of zeros must be a Fraction. Leave it out to get the best one.")
-        largest = self.odds / (self.odds + 2)
-        if self.a == -1:
-            # Twelve digits: what is lost of the variance is the square of what is lost here.
-            best = Fraction(round(three_outputs_share(self.epsilon) * (1 << 40)), 1 << 40)
-            object.__setattr__(self, "a", min(best, largest))
-        if not 0 <= self.a <= largest:
-            raise InvalidParameter("The share of zeros must lie between 0 and odds / (odds + 2). Leave it out for the best.")
-
-    @cached_property
-    def centred(self) -> Sequence[Fraction]:
-        scale = self.odds * (self.odds + 1) / ((self.odds - 1) * (self.odds - self.a))
-        return (-scale, Fraction(0), scale)
-
-    def row(self, index: int) -> Sequence[Fraction]:
-        x, odds, a = self.point(index), self.odds, self.a
-        far = abs(x)
-        zero = (1 - far) * a + far * a / odds
-        toward = (1 - far) * (1 - a) / 2 + far * (1 - a / odds) * odds / (odds + 1)
-        away = 1 - zero - toward
-        return (away, zero, toward) if x >= 0 else (toward, zero, away)
-
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
-        n, distance = len(truth), 2 * truth - self.domain.steps
-        end = coins.toss_each(np.abs(distance), self.domain.steps)  # the nearer end, or the middle
-        middle_zero, end_zero = coins.toss(self.a, n), coins.toss(self.a / self.odds, n)
-        middle_side, end_side = coins.toss(Fraction(1, 2), n), coins.toss(self.odds / (self.odds + 1), n)
-        zero = np.where(end, end_zero, middle_zero)
-        up = np.where(end, end_side, middle_side) == (distance >= 0)
-        return {"value": np.where(zero, 1, 2 * up.astype(np.int64))}
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "ThreeOutputs":
-        return cls(domain, epsilon, Fraction(parameters["a"]))  # type: ignore[arg-type]
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds), "a": str(self.a)}
-
-
-@dataclass(frozen=True)
-class BitSampling(MeanMechanism):
-    """Report one bit of the number, drawn in proportion to its weight, with the whole budget for it.
-
-    The interval has 2^b - 1 steps, and the bits are those of the place on the grid. The report stands for C or -C, with C =
-    (odds + 1) / (odds - 1), whichever bit it was: its law on the sign is Duchi's, so nothing is gained by the bits.
-    """
-
-    domain: Interval
-    epsilon: float
-    wire = "bit-sampling-1"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.domain.size & self.domain.steps:
-            raise InvalidParameter("Bits are sampled from intervals of 2^b - 1 steps: 1, 3, 7, 15, ...")
-
-    @property
-    def bits(self) -> int:
-        """How many bits a place on the grid has."""
-        return self.domain.steps.bit_length()
-
-    @cached_property
-    def centred(self) -> Sequence[Fraction]:
-        scale = (self.odds + 1) / (self.odds - 1)
-        return (-scale, scale) * self.bits
-
-    def row(self, index: int) -> Sequence[Fraction]:
-        row = []
-        for bit in range(self.bits):
-            share = Fraction(1 << bit, self.domain.steps)
-            one = share * (self.odds if index >> bit & 1 else 1) / (self.odds + 1)
-            row += [share - one, one]
-        return row
-
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
-        bit = coins.pick([1 << place for place in range(self.bits)], len(truth))
-        honest = coins.toss(self.odds / (self.odds + 1), len(truth))
-        return {"value": 2 * bit + ((truth >> bit & 1).astype(np.bool_) == honest)}

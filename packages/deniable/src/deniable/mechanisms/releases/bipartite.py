@@ -1,15 +1,16 @@
 """Bipartite randomized response: the near answers are all equally likely, and more so than the far ones."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
+from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.loss import PrivacyLoss
@@ -93,9 +94,21 @@ class Bipartite(Release):
     def _rings(self) -> Rings:
         return Rings(self.metric, [self.near])
 
+    @classmethod
+    def candidates(cls) -> Sequence[Candidate]:
+        return (
+            Candidate("direct", partial(cls, rule="given", near=1)),
+            Candidate("bipartite, min", cls),
+            Candidate("bipartite, mean", partial(cls, rule="mean"), prior="prior"),
+        )
+
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
         place = coins.split(self.p, self.near, self.domain.size - self.near, len(truth))
         return {"value": self._rings.member(truth, place)}
+
+    @property
+    def remark(self) -> str:
+        return f"{self.near} near"
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
+from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
@@ -98,6 +99,10 @@ class Coarsened(Release):
         """The probability that a given other one is sent."""
         return 1 / (self.odds + self.cells - 1)
 
+    @classmethod
+    def candidates(cls) -> Sequence[Candidate]:
+        return (Candidate("coarsened", cls, prior="prior"),)
+
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
         if self.cells == 1:
             return {"value": np.zeros(len(truth), np.int64)}
@@ -105,6 +110,10 @@ class Coarsened(Release):
         value += self.nearest[truth]
         value -= self.cells * (value >= self.cells)
         return {"value": value}
+
+    @property
+    def remark(self) -> str:
+        return f"{self.cells} representatives"
 
     def loss(self) -> PrivacyLoss:
         alone = len(np.unique(self.nearest)) == 1  # then every answer gives the same law

@@ -10,12 +10,11 @@ from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
-from deniable.core.domain import Answers
+from deniable.core.domain import Answers, checked_answers
 from deniable.core.reports import Reports
-from deniable.domains.interval import Interval
 from deniable.domains.metric import Metric, checked_prior, metric_of
 from deniable.errors import SurveyMismatch
-from deniable.mechanisms.shares.finite_channel import Channel
+from deniable.mechanisms.shares.channel import Channel
 
 if TYPE_CHECKING:
     from deniable.mechanisms.releases.comparison import Comparison
@@ -27,6 +26,13 @@ class Release(Channel):
     Numbers on an interval are moved to the nearest point of its grid, without a coin: an unbiased mean is not what a
     release is for.
     """
+
+    question = "releases"
+
+    @property
+    def remark(self) -> str:
+        """What this release has chosen, in a few words, for comparisons."""
+        return ""
 
     @cached_property
     def metric(self) -> Metric:
@@ -58,9 +64,7 @@ class Release(Channel):
         return [labels[number] for number in self.outputs[reports.columns["value"]].tolist()]
 
     def perturb(self, values: Answers, coins: Coins | None = None) -> Reports:
-        if isinstance(self.domain, Interval) and hasattr(values, "__len__") and len(values):
-            values = self.domain.nearest(values)
-        return super().perturb(values, coins)
+        return super().perturb(self.domain.snapped(checked_answers(values)), coins)
 
     def compare(self, prior: ArrayLike | None = None) -> "Comparison":
         """What releases cost under this mechanism and under its rivals, at the same epsilon."""

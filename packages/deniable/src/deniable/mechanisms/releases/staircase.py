@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
+from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.loss import PrivacyLoss
@@ -67,9 +68,17 @@ class Staircase(Release):
         """The probability of one answer in each ring."""
         return [Fraction(step, self._table.total) for step in self.steps]
 
+    @classmethod
+    def candidates(cls) -> Sequence[Candidate]:
+        return (Candidate("staircase", cls, prior="prior"),)
+
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
         place = coins.pick_each(self._table, np.zeros(len(truth), np.int64))
         return {"value": self._rings.member(truth, place)}
+
+    @property
+    def remark(self) -> str:
+        return f"rings of {', '.join(str(size) for size in self.sizes)}"
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(Fraction(self.steps[0], self.steps[-1]), proof="symmetric")

@@ -39,6 +39,7 @@ class VectorRelease(Mechanism):
     parts: Sequence[Release]
     sampled: bool = False
     wire = "vector-1"
+    question = "releases"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from deniable.arrays import Ints
-from deniable.mechanisms.sparse.channel import Channel
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 
 WORK = 7.0  # draws looked at for each coordinate that differs: a few milliseconds for a thousand
 
@@ -40,13 +40,13 @@ def published_chunks(size: int, chunks: int) -> tuple[int, int]:
     return places, -(-size // places)
 
 
-def best_load(channel: Channel, work: float = WORK) -> float:
+def best_load(coordinate: CoordinateResponse, work: float = WORK) -> float:
     """The largest mean number of differing coordinates in a chunk for which the encoder stays quick.
 
     A chunk with load l takes about e^(l (odds - 1)) draws, so a coordinate e^(l (odds - 1)) / l; never less than at the load
     1 / (odds - 1), where that is smallest.
     """
-    growth = float(channel.odds) - 1
+    growth = float(coordinate.odds) - 1
     low = 1 / growth
     high = low
     while math.exp(high * growth) / high <= work:

@@ -8,7 +8,7 @@ import numpy as np
 from deniable.arrays import Floats, Ints
 from deniable.kernels.coder import SYMBOLS, TOTAL
 from deniable.kernels.coder_plain import LARGEST, SINGLE
-from deniable.mechanisms.sparse.channel import Channel
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import IndexLaw
 
 
@@ -47,10 +47,10 @@ def _rounded(chances: Floats) -> tuple[int, ...]:
     return tuple(weights.tolist())
 
 
-def value_weights(channel: Channel) -> tuple[int, ...]:
+def value_weights(coordinate: CoordinateResponse) -> tuple[int, ...]:
     """Weights for whole vectors of responses, most of which are the reference."""
-    other = max(1, round(channel.q * (1 << TOTAL)))
-    return ((1 << TOTAL) - (channel.values - 1) * other, *[other] * (channel.values - 1))
+    other = max(1, round(coordinate.q * (1 << TOTAL)))
+    return ((1 << TOTAL) - (coordinate.values - 1) * other, *[other] * (coordinate.values - 1))
 
 
 def sums(weights: Sequence[int]) -> Ints:

@@ -3,26 +3,26 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deniable.mechanisms.sparse.channel import Channel
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 
 
-def common_with(own: ArrayLike, reported: ArrayLike, channel: Channel) -> tuple[float, float]:
+def common_with(own: ArrayLike, reported: ArrayLike, coordinate: CoordinateResponse) -> tuple[float, float]:
     """From one person's own set (as truth values) and another's responses: (unbiased estimate, its exact variance).
 
     The sum of the unbiased indicators over one's own items; the variance is F for each of them, F = q (1 - q) / (1 - 2 q)^2.
     What it gives away of one's own set is another matter: it is for the one who holds it, or needs noise to be told.
     """
     mine = np.asarray(own, np.bool_)
-    return float(channel.indicator(reported, 1)[mine].sum()), float(mine.sum()) * channel.noise
+    return float(coordinate.indicator(reported, 1)[mine].sum()), float(mine.sum()) * coordinate.noise
 
 
 def common_between(
-    first: ArrayLike, second: ArrayLike, channel: Channel, first_size: float, second_size: float
+    first: ArrayLike, second: ArrayLike, coordinate: CoordinateResponse, first_size: float, second_size: float
 ) -> tuple[float, float]:
     """From the responses of both: (unbiased estimate, its exact variance for sets of these true sizes).
 
     The sum of the products of the indicators; n F^2 + F (d1 + d2).
     """
-    both = channel.indicator(first, 1) * channel.indicator(second, 1)
-    noise = channel.noise
+    both = coordinate.indicator(first, 1) * coordinate.indicator(second, 1)
+    noise = coordinate.noise
     return float(both.sum()), len(both) * noise**2 + noise * (first_size + second_size)

@@ -1,6 +1,7 @@
 """Compressed randomized response: every coordinate of a sparse vector answers, and a few bits say how."""
 
 import hashlib
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,19 +18,19 @@ from deniable.core.estimate import Estimate
 from deniable.core.layout import Columns
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
-from deniable.core.messages import MessageLayout
 from deniable.core.reports import Reports
 from deniable.core.tally import Tally
+from deniable.core.variable import VariableLayout
 from deniable.domains.sparse_vector import Sparse, SparseVector
 from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
 from deniable.mechanisms.sparse import codes
 from deniable.mechanisms.sparse.budget import represented_odds, response_epsilon
-from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.chunks import best_load, chunk_numbers
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.decoder import Decoder
 from deniable.mechanisms.sparse.encoder import labels_for
 from deniable.mechanisms.sparse.index_law import checked_alpha, mixed_index_law
-from deniable.mechanisms.sparse.message import MessageCode
+from deniable.mechanisms.sparse.label_code import LabelCode
 from deniable.mechanisms.sparse.permutation import Permutation
 from deniable.mechanisms.sparse.sparsity import NoisyCount
 
@@ -39,10 +40,10 @@ ROOM = 1 << 28  # bits of whole vectors that are counted at a time
 
 @dataclass(frozen=True)
 class Compressed(Mechanism):
-    """k-ary randomized response of every coordinate, told in a few bits for each one that differs from the reference.
+    """k-ary randomized response of every coordinate, encoded in a few bits for each one that differs from the reference.
 
     Coordinates are permuted and cut into chunks. For each chunk there is an endless list of shared draws, responses to
-    "all coordinates have their reference value"; the device tells the number of one of them, chosen so that it is
+    "all coordinates have their reference value"; the device sends the number of one of them, chosen so that it is
     exactly a response to the truth (Poisson private representation: Liu, Chen, Ozgur, Li 2024).
 
         epsilon = sparsity + 2 alpha eps        eps: what one coordinate's response costs, p / q = e^eps
@@ -62,6 +63,7 @@ class Compressed(Mechanism):
     code: str = "model"
     weights: tuple[int, ...] | None = None
     wire = "compressed-1"
+    question = "sparse"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -69,9 +71,9 @@ class Compressed(Mechanism):
             raise InvalidParameter("Compressed response needs a SparseVector, for example SparseVector(1000).")
         object.__setattr__(self, "alpha", checked_alpha(self.alpha))
         self._check_sparsity()
-        _ = self.channel, self.noisy_count  # refuses budgets that do not suffice
+        _ = self.coordinate, self.noisy_count  # refuses budgets that do not suffice
         if self.load is None:
-            object.__setattr__(self, "load", best_load(self.channel))
+            object.__setattr__(self, "load", best_load(self.coordinate))
         elif isinstance(self.load, bool) or not isinstance(self.load, int | float) or not 0.01 <= self.load <= 1000:
             raise InvalidParameter("The load is the mean number of differing coordinates in a chunk, from 0.01 to 1000.")
         object.__setattr__(self, "load", float(self.load or 0))
@@ -101,14 +103,20 @@ class Compressed(Mechanism):
     def _weights(self) -> tuple[int, ...]:
         if self.code == "gamma":
             return ()
-        law = mixed_index_law(self.channel, self.alpha, self.load or 0)
+        law = mixed_index_law(self.coordinate, self.alpha, self.load or 0)
         return codes.model_weights(law) if self.code == "model" else codes.zipf_weights(law.mean_log())
 
     @cached_property
-    def channel(self) -> Channel:
+    def coordinate(self) -> CoordinateResponse:
         """The response of one coordinate."""
         budget = response_epsilon(self.epsilon, self.alpha, self.sparsity * self.epsilon)
-        return Channel.quantised(budget, self.domain.values)
+        return CoordinateResponse.quantised(budget, self.domain.values)
+
+    @property
+    def channel(self) -> CoordinateResponse:
+        """The former name of `coordinate`."""
+        warnings.warn("Compressed.channel is now called coordinate. Use that name.", DeprecationWarning, stacklevel=2)
+        return self.coordinate
 
     @cached_property
     def noisy_count(self) -> NoisyCount | None:
@@ -123,18 +131,18 @@ class Compressed(Mechanism):
     @cached_property
     def _plain_from(self) -> int:
         """The number of chunks from which a response of every coordinate is shorter."""
-        return int(self.domain.size * self.channel.entropy() / codes.mean_bits(self.weights or ())) + 1
+        return int(self.domain.size * self.coordinate.entropy() / codes.mean_bits(self.weights or ())) + 1
 
     @cached_property
-    def _messages(self) -> MessageCode:
+    def _label_code(self) -> LabelCode:
         size, weights = self.domain.size, self.weights or ()
         most = np.array([self.domain.most or 0])
         chunks = None if self.domain.most is None else int(chunk_numbers(most, 0, self.load or 1, 1, size)[0])
-        return MessageCode(size, weights, codes.value_weights(self.channel), self._plain_from, chunks)
+        return LabelCode(size, weights, codes.value_weights(self.coordinate), self._plain_from, chunks)
 
     @cached_property
-    def layout(self) -> MessageLayout:
-        return MessageLayout.of(self._messages.most_bytes)
+    def layout(self) -> VariableLayout:
+        return VariableLayout.of(self._label_code.most_bytes)
 
     @property
     def batch(self) -> int:
@@ -180,7 +188,7 @@ class Compressed(Mechanism):
         if self.noisy_count is None:
             return chunk_numbers(np.full(len(truth), self.domain.most), 0, self.load or 1, 1, self.domain.size)
         noisy = truth.counts + self.noisy_count.noise(len(truth), coins)
-        return self.noisy_count.chunks(noisy, self.channel.epsilon, self.load or 1, self.domain.size)
+        return self.noisy_count.chunks(noisy, self.coordinate.epsilon, self.load or 1, self.domain.size)
 
     def _written(self, truth: Sparse, chunks: Ints, keys: NDArray[np.uint64], coins: Coins) -> NDArray[Any]:
         """The message of each vector."""
@@ -191,36 +199,36 @@ class Compressed(Mechanism):
             offsets = np.concatenate([[0], np.cumsum(truth.counts[~plain])])
             rest = Sparse(offsets, places[kept], truth.values[kept])
             labels = self._labels(rest, places[kept], chunks[~plain], keys[~plain], coins)
-            messages[~plain] = self._messages.write(labels, chunks[~plain])
+            messages[~plain] = self._label_code.write(labels, chunks[~plain])
         for each in np.flatnonzero(plain):
             part = slice(truth.offsets[each], truth.offsets[each + 1])
-            messages[each] = self._messages.write_vector(self._plain(places[part], truth.values[part], coins))
+            messages[each] = self._label_code.write_vector(self._plain(places[part], truth.values[part], coins))
         return messages
 
     def _labels(self, truth: Sparse, places: Ints, chunks: Ints, keys: NDArray[np.uint64], coins: Coins) -> Ints:
         """The labels of all chunks, for vectors whose coordinates lie at these permuted places."""
         size = self.domain.size
-        return labels_for(self.channel, self.alpha, places, truth.values, truth.offsets, size, chunks, keys, coins)
+        return labels_for(self.coordinate, self.alpha, places, truth.values, truth.offsets, size, chunks, keys, coins)
 
     def _plain(self, places: Ints, values: Ints, coins: Coins) -> Ints:
         """The responses of all coordinates, tossed one by one."""
         truth = np.zeros(self.domain.size, np.int64)
         truth[places] = values
-        moved = coins.split(self.channel.p, 1, self.domain.values - 1, self.domain.size)
+        moved = coins.split(self.coordinate.p, 1, self.domain.values - 1, self.domain.size)
         return (truth + moved) % self.domain.values
 
     def decoder(self, reports: Reports) -> Decoder:
         """The reports, read and checked; all that follows is by permuted place."""
         self._check_own(reports)
         messages = reports.columns["message"].tolist()
-        counts, labels = self._messages.read(messages)
+        counts, labels = self._label_code.read(messages)
         return Decoder(
-            self.channel,
+            self.coordinate,
             self.domain.size,
             reports.columns["key"].astype(np.uint64),
             counts,
             labels,
-            lambda report: self._messages.read_vector(messages[report]),
+            lambda report: self._label_code.read_vector(messages[report]),
         )
 
     def _check_own(self, reports: Reports) -> None:
@@ -287,7 +295,7 @@ class Compressed(Mechanism):
 
     def estimate(self, tally: Tally) -> Estimate:
         self.check_tally(tally)
-        p, q = float(self.channel.p), float(self.channel.q)
+        p, q = float(self.coordinate.p), float(self.coordinate.q)
         return self._with_error((tally.counts / tally.n - q) / (p - q), tally.n)
 
     def estimate_at(self, reports: Reports, coordinates: Sequence[int]) -> Estimate:
@@ -297,7 +305,7 @@ class Compressed(Mechanism):
             raise EmptyBatch("An estimate needs reports, and a list of coordinates.")
         said = self.value(reports, wanted)
         counts = np.stack([(said == value).sum(axis=0) for value in range(1, values)], axis=1).ravel()
-        p, q = float(self.channel.p), float(self.channel.q)
+        p, q = float(self.coordinate.p), float(self.coordinate.q)
         whole = self._with_error((counts / len(reports) - q) / (p - q), len(reports))
         cells = (wanted[:, None] * (values - 1) + np.arange(values - 1)).ravel().tolist()
         return replace(whole, labels=[self.domain.labels[cell] for cell in cells])
@@ -309,12 +317,12 @@ class Compressed(Mechanism):
         return self._with_error(shares, n)
 
     def _with_error(self, shares: Floats, n: int) -> Estimate:
-        p, q = self.channel.p, self.channel.q
+        p, q = self.coordinate.p, self.coordinate.q
         variance = (float(q * (1 - q)) + shares * float((p - q) * (1 - p - q))) / float(n * (p - q) ** 2)
         return Estimate(self.domain.labels, shares, variance, n)
 
     def loss(self) -> PrivacyLoss:
-        odds = represented_odds(self.channel.odds, self.alpha)
+        odds = represented_odds(self.coordinate.odds, self.alpha)
         protects = "two vectors that differ in one coordinate; k of them, k times epsilon"
         if self.noisy_count is not None:
             odds *= self.noisy_count.odds
@@ -327,7 +335,7 @@ class Compressed(Mechanism):
             "load": self.load,
             "code": self.code,
             "weights": list(self.weights or ()),
-            "threshold": self.channel.threshold,
+            "threshold": self.coordinate.threshold,
             "plain_from": self._plain_from,
         }
 

@@ -3,21 +3,21 @@
 import math
 from dataclasses import dataclass
 
-from deniable.mechanisms.sparse.channel import Channel
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 
 
 @dataclass(frozen=True)
 class Costs:
     """Bits for one vector of `size` coordinates of which `differing` differ."""
 
-    channel: Channel
+    coordinate: CoordinateResponse
     size: int
     differing: int
 
     @property
     def plain_response(self) -> float:
         """A response of every coordinate, at its entropy."""
-        return self.size * self.channel.entropy()
+        return self.size * self.coordinate.entropy()
 
     @property
     def subset(self) -> float:
@@ -33,4 +33,4 @@ class Costs:
     @property
     def divergence(self) -> float:
         """What no private code can go below on average."""
-        return self.differing * self.channel.divergence()
+        return self.differing * self.coordinate.divergence()

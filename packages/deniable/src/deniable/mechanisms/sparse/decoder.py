@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from deniable.arrays import Ints, Words
 from deniable.core.bits import PackedBits
 from deniable.kernels import draws
-from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.chunks import chunk_of, first_place
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 
 Values = NDArray[np.uint8]
 Names = NDArray[np.int32]
@@ -23,7 +23,7 @@ TOGETHER = 1 << 21  # bits decoded at a time: they stay in the processor's cache
 class Decoder:
     """Reports of vectors of `size` permuted places: counts[i] labels each, under its key; with none, a vector of its own."""
 
-    channel: Channel
+    coordinate: CoordinateResponse
     size: int
     keys: Words
     counts: Ints
@@ -53,10 +53,10 @@ class Decoder:
     def _drawn(self, report: Ints, place: Ints) -> Values:
         chunk = chunk_of(place, self.size, self.counts[report])
         label = self.labels[self._base[report] + chunk].astype(np.uint64)
-        arguments = (place.astype(np.uint64), chunk.astype(np.uint64), label, self.keys[report], self.channel.threshold)
-        if self.channel.values == 2:
+        arguments = (place.astype(np.uint64), chunk.astype(np.uint64), label, self.keys[report], self.coordinate.threshold)
+        if self.coordinate.values == 2:
             return draws.draw_bits(*arguments)
-        return draws.draw_values(*arguments, self.channel.values)
+        return draws.draw_values(*arguments, self.coordinate.values)
 
     def packed(self, start: int = 0, stop: int | None = None) -> PackedBits:
         """Rows of bits, one for each place, of the reports from `start` to `stop`; only for two values."""
@@ -69,7 +69,7 @@ class Decoder:
         last = first_place(chunk + 1, self.size, counts[own])
         labels = self.labels[self._base[start] : self._base[stop]].astype(np.uint64)
         keys = self.keys[start:stop][own]
-        draws.draw_rows(rows, own, first, last, chunk.astype(np.uint64), labels, keys, self.channel.threshold)
+        draws.draw_rows(rows, own, first, last, chunk.astype(np.uint64), labels, keys, self.coordinate.threshold)
         for each in np.flatnonzero(counts == 0):
             bits = np.packbits(self.whole(start + int(each)).astype(np.bool_), bitorder="little")
             rows[each].view(np.uint8)[: len(bits)] = bits
@@ -79,13 +79,13 @@ class Decoder:
         """All values of one report, by permuted place."""
         if self.counts[report] == 0:
             return self.whole(report).astype(np.uint8)
-        if self.channel.values == 2:
+        if self.coordinate.values == 2:
             return self.packed(report, report + 1).unpack()[0].view(np.uint8)
         return self.at(np.full(self.size, report), np.arange(self.size))
 
     def ones(self, names: Names) -> list[Names]:
         """Of each report names[y] for the permuted places y that are not the reference; `names` fills whole words of 64."""
-        if self.channel.values != 2:
+        if self.coordinate.values != 2:
             return [names[np.flatnonzero(self.values(report))] for report in range(len(self))]
         found, step = [], max(1, TOGETHER // self.size)
         for start in range(0, len(self), step):

@@ -10,14 +10,14 @@ from deniable.arrays import Ints, Words
 from deniable.core.coins import Coins, StreamCoins
 from deniable.errors import NotCertifiable
 from deniable.kernels import encoder
-from deniable.mechanisms.sparse.channel import Channel
 from deniable.mechanisms.sparse.chunks import chunk_of
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 
 TERMS = 20  # of the series in x <= 1, the last of them below 1e-19
 
 
 def labels_for(
-    channel: Channel,
+    coordinate: CoordinateResponse,
     alpha: float,
     places: Ints,
     values: Ints,
@@ -46,9 +46,9 @@ def labels_for(
         values[order].astype(np.uint64),
         inside.astype(np.uint64),
         np.repeat(keys, chunks),
-        channel.threshold,
-        channel.values,
-        math.log(channel.odds),
+        coordinate.threshold,
+        coordinate.values,
+        math.log(coordinate.odds),
         alpha,
         _series(alpha),
     )

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.sparse.channel import Channel
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 
 LOWEST_ALPHA, HIGHEST_ALPHA = 1.1, 64.0
 STEP, COARSE = 0.1, 0.02  # of log V in the integral; of log C where laws are mixed
@@ -120,19 +120,19 @@ class IndexLaw:
         return float((e + 2 * np.floor(np.log2(e + 1)) + 1) @ self.buckets)
 
 
-def index_law(channel: Channel, alpha: float, differing: int) -> IndexLaw:
+def index_law(coordinate: CoordinateResponse, alpha: float, differing: int) -> IndexLaw:
     """The law for a chunk in which so many coordinates differ from the reference."""
-    return IndexLaw(*_nodes(float(channel.p), float(channel.q), checked_alpha(alpha), differing, STEP, 0.0))
+    return IndexLaw(*_nodes(float(coordinate.p), float(coordinate.q), checked_alpha(alpha), differing, STEP, 0.0))
 
 
-def mixed_index_law(channel: Channel, alpha: float, load: float) -> IndexLaw:
+def mixed_index_law(coordinate: CoordinateResponse, alpha: float, load: float) -> IndexLaw:
     """The law for a chunk whose number of differing coordinates is Poisson of mean `load`, its C rounded to a fine grid."""
     if load == 0:
-        return index_law(channel, alpha, 0)
+        return index_law(coordinate, alpha, 0)
     parts, chance, count = [], math.exp(-load), 0
     while count <= load or chance > 1e-9:
         if chance > 1e-9:
-            nodes = _nodes(float(channel.p), float(channel.q), checked_alpha(alpha), count, 2 * STEP, 1e-9)
+            nodes = _nodes(float(coordinate.p), float(coordinate.q), checked_alpha(alpha), count, 2 * STEP, 1e-9)
             parts.append((nodes[0], nodes[1] * chance))
         count += 1
         chance *= load / count
@@ -182,11 +182,11 @@ def _net_law(up: float, down: float, steps: int) -> Floats:
     return law
 
 
-def expected_candidates(channel: Channel, load: float) -> float:
+def expected_candidates(coordinate: CoordinateResponse, load: float) -> float:
     """E[e^(eps d)] for d ~ Poisson(load): about how many draws the encoder of a chunk looks at."""
-    return math.exp(load * (float(channel.odds) - 1))
+    return math.exp(load * (float(coordinate.odds) - 1))
 
 
-def published_bound(channel: Channel, alpha: float, differing: int) -> float:
+def published_bound(coordinate: CoordinateResponse, alpha: float, differing: int) -> float:
     """The bound of E[log2 K] by Liu, Chen, Ozgur, Li (2024): divergence + log2(3.56) / min((alpha - 1) / 2, 1)."""
-    return differing * channel.divergence() + math.log2(3.56) / min((alpha - 1) / 2, 1)
+    return differing * coordinate.divergence() + math.log2(3.56) / min((alpha - 1) / 2, 1)

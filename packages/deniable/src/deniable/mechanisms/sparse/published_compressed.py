@@ -17,7 +17,7 @@ from deniable.kernels.encoder_plain import net_of
 from deniable.mechanisms.sparse.chunks import chunk_of
 from deniable.mechanisms.sparse.compressed import Compressed
 from deniable.mechanisms.sparse.encoder import stream
-from deniable.mechanisms.sparse.published import heap_index
+from deniable.mechanisms.sparse.heap_index import heap_index
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class PublishedCompressed(Compressed):
         return None
 
     def chunks(self, truth: Sparse, coins: Coins) -> Ints:
-        wanted = np.ceil(self.beta * self.channel.epsilon * truth.counts).astype(np.int64)
+        wanted = np.ceil(self.beta * self.coordinate.epsilon * truth.counts).astype(np.int64)
         return np.clip(wanted, 1, self.domain.size)
 
     def _labels(self, truth: Sparse, places: Ints, chunks: Ints, keys: NDArray[np.uint64], coins: Coins) -> Ints:
@@ -63,10 +63,12 @@ class PublishedCompressed(Compressed):
                 value = truth.values[part][own == chunk].astype(np.uint64)
 
                 def net(label: int, at: Any = at, value: Any = value, chunk: int = chunk, key: Any = keys[vector]) -> int:
-                    channel = self.channel
-                    return net_of(label, 0, len(at), at, value, np.uint64(chunk), key, channel.threshold, channel.values)
+                    coordinate = self.coordinate
+                    return net_of(
+                        label, 0, len(at), at, value, np.uint64(chunk), key, coordinate.threshold, coordinate.values
+                    )
 
-                labels.append(heap_index(net, math.log(self.channel.odds), self.alpha, len(at), stream(coins))[0])
+                labels.append(heap_index(net, math.log(self.coordinate.odds), self.alpha, len(at), stream(coins))[0])
         return np.array(labels, np.int64)
 
     def loss(self) -> PrivacyLoss:

@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deniable.mechanisms.sparse.channel import Channel
+from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 
 
-def ratings_of(reported: ArrayLike, channel: Channel) -> tuple[float, float]:
+def ratings_of(reported: ArrayLike, coordinate: CoordinateResponse) -> tuple[float, float]:
     """Of the responses of all people for one item: (unbiased number of raters, unbiased sum of their stars)."""
     z = np.asarray(reported)
-    raters = float((1 - channel.indicator(z, 0)).sum())
-    stars = sum(value / 2 * float(channel.indicator(z, value).sum()) for value in range(1, channel.values))
+    raters = float((1 - coordinate.indicator(z, 0)).sum())
+    stars = sum(value / 2 * float(coordinate.indicator(z, value).sum()) for value in range(1, coordinate.values))
     return raters, stars

@@ -50,6 +50,7 @@ class BitRand(Mechanism):
     ones: tuple[Fraction, ...]
     zeros: tuple[Fraction, ...]
     wire = "bitrand-1"
+    question = "vectors"
 
     def __post_init__(self) -> None:
         super().__post_init__()

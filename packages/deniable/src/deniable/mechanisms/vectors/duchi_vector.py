@@ -1,7 +1,7 @@
 """The mean of vectors by one sign for each coordinate, chosen together: Duchi's mechanism in many dimensions."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable.arrays import Floats, Ints
 from deniable.core.bits import PackedBits
+from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
@@ -38,6 +39,7 @@ class DuchiVector(Mechanism):
     epsilon: float
     tie: Fraction = Fraction(1)
     wire = "duchi-vector-1"
+    question = "vectors"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,6 +81,10 @@ class DuchiVector(Mechanism):
     @property
     def cells(self) -> int:
         return self.domain.dimensions
+
+    @classmethod
+    def candidates(cls) -> Sequence[Candidate]:
+        return (Candidate("all signs together", cls),)
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
         ends = self.rounded(truth, coins)

@@ -1,7 +1,7 @@
 """The mean of vectors: every person reports a few coordinates, each by a mechanism for one number."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.arrays import Floats, Ints
+from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
@@ -23,8 +24,11 @@ from deniable.domains.features import Features, checked_rows, rows_at_once
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.algebra import mean_formulas as formulas
 from deniable.mechanisms.algebra.tuning import is_whole
-from deniable.mechanisms.means.mean_mechanism import Duchi, MeanMechanism, ThreeOutputs
-from deniable.mechanisms.means.piecewise import Hybrid, Piecewise
+from deniable.mechanisms.means.duchi import Duchi
+from deniable.mechanisms.means.hybrid import Hybrid
+from deniable.mechanisms.means.mean_mechanism import MeanMechanism
+from deniable.mechanisms.means.piecewise import Piecewise
+from deniable.mechanisms.means.three_outputs import ThreeOutputs
 
 ROWS = 1 << 12  # reports counted at a time
 SCALARS: dict[str, type[MeanMechanism]] = {each.wire: each for each in (Duchi, ThreeOutputs, Piecewise, Hybrid)}
@@ -53,6 +57,7 @@ class FeatureVector(Mechanism):
     coordinates: int = 0
     scalar: str = ""
     wire = "feature-vector-1"
+    question = "vectors"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -81,6 +86,11 @@ class FeatureVector(Mechanism):
         if not 0 <= size <= half:
             raise InvalidParameter("The typical size of a coordinate lies between 0 and half of the range.")
         return cls(domain, epsilon, *best_sampling(domain.dimensions, checked_epsilon(epsilon), size / half))
+
+    @classmethod
+    def best(cls, domain: Features, epsilon: float, typical: float | None = None) -> "FeatureVector":
+        """The best for coordinates of a typical size, or else in the worst case."""
+        return cls(domain, epsilon) if typical is None else cls.typical(domain, epsilon, typical)
 
     @classmethod
     def composed(cls, domain: Features, epsilon: float) -> "FeatureVector":
@@ -120,6 +130,13 @@ class FeatureVector(Mechanism):
     def offsets(self) -> Ints:
         """How far each reported coordinate is from the first, around the end."""
         return np.arange(self.coordinates) * self.domain.dimensions // self.coordinates
+
+    @classmethod
+    def candidates(cls) -> Sequence[Candidate]:
+        return (
+            Candidate("sampled coordinates", cls.best, prior="typical"),
+            Candidate("all coordinates, budget split", cls.composed),
+        )
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
         n, d = truth.shape

@@ -20,7 +20,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.tally import Tally
 from deniable.domains.features import UnitVectors, rows_at_once
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, MissingExtra, SurveyMismatch
-from deniable.mechanisms.vectors.rotation import normals
+from deniable.mechanisms.algebra.rotation import normals
 
 WHOLE = (1 << 16) - 1  # coordinates of a report are told in 16 bits
 
@@ -45,6 +45,7 @@ class PrivUnit(Mechanism):
     epsilon: float
     gamma: float = -1.0
     wire = "privunit-1"
+    question = "vectors"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -47,6 +47,7 @@ class UnitCodes(Mechanism):
     near: int = 0
     codes: int = CODES
     wire = "unit-codes-1"
+    question = "vectors"
 
     def __post_init__(self) -> None:
         super().__post_init__()

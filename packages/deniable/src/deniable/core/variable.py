@@ -1,7 +1,7 @@
-"""Reports of variable length: a public key that says which shared draws a report uses, and a message of bytes.
+"""Reports of variable length: a public key that says which shared draws a report uses, and a string of bytes.
 
-A batch on the wire: its length in bytes after this number (8 bytes), the keys (8 bytes each), the lengths of the messages (4
-bytes each), then the messages one after the other. Numbers are little-endian.
+A packed batch: its length in bytes after this number (8 bytes), the keys (8 bytes each), the lengths of the strings (4
+bytes each), then the strings one after the other. Numbers are little-endian.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from deniable.errors import InvalidReport, NotCertifiable
 
 
 @dataclass(frozen=True)
-class Message:
+class Variable:
     """A string of at most `most` bytes; a column of them is an array of bytes objects."""
 
     name: str
@@ -31,7 +31,7 @@ class Message:
 
     def check(self, column: Column) -> None:
         if column.dtype != object or column.ndim != 1 or not all(type(each) is bytes for each in column):
-            raise InvalidReport(f"Field {self.name!r} must be a column of messages of bytes.")
+            raise InvalidReport(f"Field {self.name!r} must be a column of byte strings.")
         if any(len(each) > self.most for each in column):
             raise InvalidReport(f"Field {self.name!r} of a report is longer than {self.most} bytes. The report is refused.")
 
@@ -52,10 +52,10 @@ class Key:
 
 
 @dataclass(frozen=True)
-class MessageLayout(Layout):
-    """A key and a message for each report.
+class VariableLayout(Layout):
+    """A key and a string of bytes for each report; the wire calls the string `message`.
 
-    >>> layout = MessageLayout.of(most=9)
+    >>> layout = VariableLayout.of(most=9)
     >>> columns = {"key": np.array([1, 2], np.uint64), "message": np.array([b"ab", b""], object)}
     >>> data = layout.pack(columns)
     >>> len(data), layout.unpack(data, 2)["message"]
@@ -66,9 +66,9 @@ class MessageLayout(Layout):
     prefix: ClassVar[int] = 8
 
     @classmethod
-    def of(cls, most: int) -> "MessageLayout":
-        """The layout for messages of at most so many bytes."""
-        return cls((Key("key"), Message("message", most)))
+    def of(cls, most: int) -> "VariableLayout":
+        """The layout for strings of at most so many bytes."""
+        return cls((Key("key"), Variable("message", most)))
 
     def rows(self, columns: Columns) -> Bytes:
         raise NotCertifiable("Reports of variable length cannot be listed, so their law cannot be enumerated.")
@@ -77,7 +77,7 @@ class MessageLayout(Layout):
         raise NotCertifiable("Reports of variable length cannot be listed, so their law cannot be enumerated.")
 
     def length(self, size: int, prefix: bytes) -> int:
-        """As told at the beginning; never less than what so many reports need."""
+        """The length that the batch states; never less than so many reports need."""
         return self.prefix + max(int.from_bytes(prefix[: self.prefix], "little"), 12 * size)
 
     def pack(self, columns: Columns) -> bytes:
@@ -86,16 +86,16 @@ class MessageLayout(Layout):
         body = columns["key"].astype("<u8").tobytes() + lengths.tobytes() + b"".join(messages)
         return len(body).to_bytes(self.prefix, "little") + body
 
-    def joined(self, batches: Sequence[bytes]) -> Columns:
-        """The reports of many batches of one report each; refuses them all if one has not the length that it says."""
+    def joined(self, batches: Sequence[bytes], size: int) -> Columns:
+        """The reports of many batches of one report each; refuses them all if the length of one is wrong."""
         head = self.prefix + 12
         if any(len(each) < head for each in batches):
             raise _wrong_length()
         heads = np.frombuffer(b"".join(each[:head] for each in batches), np.uint8).reshape(-1, head)
-        told, keys = (np.ascontiguousarray(heads[:, place : place + 8]).view("<u8")[:, 0] for place in (0, self.prefix))
+        stated, keys = (np.ascontiguousarray(heads[:, place : place + 8]).view("<u8")[:, 0] for place in (0, self.prefix))
         lengths = np.ascontiguousarray(heads[:, -4:]).view("<u4")[:, 0]
         found = np.array([len(each) - head for each in batches], np.uint64)
-        if (told != found + np.uint64(12)).any() or (lengths != found).any():
+        if (stated != found + np.uint64(12)).any() or (lengths != found).any():
             raise _wrong_length()
         messages = np.full(len(batches), b"", object)
         messages[:] = [each[head:] for each in batches]
@@ -113,7 +113,7 @@ class MessageLayout(Layout):
         texts = body[12 * size :]
         if (int(ends[-1]) if size else 0) != len(texts):
             raise InvalidReport(
-                "The messages of a batch have not the lengths that it says. It is refused whole; send it again."
+                "The lengths of the reports do not add up to that of the batch. It is refused whole; send it again."
             )
         messages = np.full(size, b"", object)
         begin = 0
@@ -125,4 +125,4 @@ class MessageLayout(Layout):
 
 
 def _wrong_length() -> InvalidReport:
-    return InvalidReport("The batch has not the length that it says. It is refused whole; send or copy it again.")
+    return InvalidReport("The batch is shorter or longer than it states. It is refused whole; send or copy it again.")

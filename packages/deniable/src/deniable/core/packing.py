@@ -1,4 +1,4 @@
-"""A batch of reports as one message: a header that names the mechanism, the packed reports, and a checksum.
+"""A packed batch of reports: a header that names the mechanism, the reports, and a checksum.
 
     offset  size  field
          0     4  "DNBL"
@@ -9,7 +9,7 @@
         32     -  the reports, packed by the mechanism's layout
       last     4  CRC-32 of everything before it
 
-Numbers are little-endian. A message is read whole or refused whole.
+Numbers are little-endian. A batch is read whole or refused whole.
 """
 
 import struct
@@ -25,14 +25,14 @@ HEADER = _HEADER.size
 
 
 def encode(reports: Reports) -> bytes:
-    """The message that carries these reports."""
+    """These reports, packed."""
     header = _HEADER.pack(_MAGIC, _VERSION, 0, bytes.fromhex(reports.fingerprint), len(reports))
     body = header + reports.pack()
     return body + struct.pack("<I", zlib.crc32(body))
 
 
 def length(header: bytes, fingerprint: str, layout: Layout) -> int:
-    """How long the message that begins so is; the shortest there can be for a beginning that `decode` will refuse."""
+    """The length of the batch with this header; the smallest possible length where `decode` will refuse it."""
     if len(header) < HEADER + layout.prefix:
         return HEADER + layout.prefix + _CHECKSUM
     magic, version, zero, made_by, size = _HEADER.unpack_from(header)
@@ -50,17 +50,21 @@ def _mismatch(made_by: str, fingerprint: str) -> SurveyMismatch:
     )
 
 
-def decode(message: bytes, fingerprint: str, layout: Layout) -> Reports:
-    """The reports in a message for the mechanism with this fingerprint."""
-    if len(message) < HEADER + _CHECKSUM:
-        raise InvalidReport("This is too short to be a message of reports; it was cut off. Copy or send it again.")
-    magic, version, zero, made_by, size = _HEADER.unpack_from(message)
+def decode(packed: bytes, fingerprint: str, layout: Layout) -> Reports:
+    """The reports in a packed batch of the mechanism with this fingerprint."""
+    if len(packed) < HEADER + _CHECKSUM:
+        raise InvalidReport("The packed reports are cut off: they are shorter than their header. Copy or send them again.")
+    magic, version, zero, made_by, size = _HEADER.unpack_from(packed)
     if magic != _MAGIC:
-        raise InvalidReport("This is not a message of reports: it does not begin with 'DNBL'.")
+        raise InvalidReport("These are not packed reports: they do not begin with 'DNBL'.")
     if version != _VERSION or zero != 0:
-        raise InvalidReport(f"This message has format {version}; this release reads format {_VERSION}. Update deniable.")
-    if zlib.crc32(message[:-4]) != struct.unpack("<I", message[-4:])[0]:
-        raise InvalidReport("The message is damaged, cut off or too long: its checksum is wrong. Copy or send it again.")
+        raise InvalidReport(
+            f"The packed reports have format {version}; this release reads format {_VERSION}. Update deniable."
+        )
+    if zlib.crc32(packed[:-4]) != struct.unpack("<I", packed[-4:])[0]:
+        raise InvalidReport(
+            "The packed reports are damaged, cut off or too long: their checksum is wrong. Copy or send them again."
+        )
     if made_by.hex() != fingerprint:
         raise _mismatch(made_by.hex(), fingerprint)
-    return Reports(fingerprint, layout, layout.unpack(memoryview(message)[HEADER:-_CHECKSUM], size))
+    return Reports(fingerprint, layout, layout.unpack(memoryview(packed)[HEADER:-_CHECKSUM], size))

@@ -1,6 +1,5 @@
-"""Utility-optimized response: sensitive answers are protected in full, the others are told whenever that betrays nobody."""
+"""Utility-optimized response: sensitive answers are protected, the others disclosed unless that betrays somebody."""
 
-from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,78 +9,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable import kernels
-from deniable.arrays import Bools, Floats, Ints
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Answers, Domain, checked_answers
 from deniable.core.estimate import Estimate
 from deniable.core.layout import Columns, Number
 from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import Additive, Counted, Mechanism, PureProtocol
+from deniable.core.mechanism import Additive, Counted, PureProtocol
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.finite_channel import FiniteChannel
-from deniable.wrappers.certain import Certain, Single
+from deniable.wrappers.certain import Certain
 from deniable.wrappers.either import Either, either
 from deniable.wrappers.masks import ChannelMask, Mask, PureMask
+from deniable.wrappers.open_answers import OpenAnswers, checked_sensitive
+from deniable.wrappers.single import Single
 
 OPEN_SHARE = 0.75  # of people, where nothing is known: the start that is worst off least, whatever the share turns out to be
+
+
 Base = Additive | type[PureProtocol] | Callable[[Domain, float], Additive]
-
-
-class OpenAnswers(Mechanism):
-    """A question of which some answers are sensitive; the others may be told. `base` randomizes the sensitive ones."""
-
-    base: Additive
-    sensitive: Sequence[object]
-
-    @cached_property
-    def secret(self) -> Bools:
-        """Which answers of the domain are sensitive."""
-        chosen = np.zeros(self.domain.size, np.bool_)
-        chosen[self.domain.index(list(self.sensitive))] = True
-        return chosen
-
-    @cached_property
-    def _place(self) -> Ints:
-        """The place of each answer among the sensitive ones, and 0 for an open one."""
-        return (np.cumsum(self.secret) - 1) * self.secret
-
-    @cached_property
-    def _told(self) -> Ints:
-        """The number of each open answer, from 1 on, and 0 for a sensitive one."""
-        return np.cumsum(~self.secret) * (1 - self.secret)
-
-    @cached_property
-    def _order(self) -> Ints:
-        """Where each answer stands in the counts: first the cells of the base, then the open answers."""
-        return np.where(self.secret, self._place, self.base.cells + self._told - 1)
-
-    @property
-    def cells(self) -> int:
-        return self.base.cells + self.domain.size - int(self.secret.sum())
-
-    @property
-    @abstractmethod
-    def layout(self) -> Either:
-        """The fields of a report."""
-
-    @property
-    @abstractmethod
-    def told_share(self) -> float:
-        """The probability that an open answer is told."""
-
-    def told(self, columns: Columns) -> Ints:
-        """The number of the open answer that each report tells, 0 where it tells none."""
-        return self.layout.told(columns)
-
-    def places(self, indices: Sequence[int]) -> list[int]:
-        """The places of those of these answers that are sensitive, among the sensitive ones."""
-        return [int(self._place[index]) for index in indices if self.secret[index]]
-
-    def told_index(self, told: Ints) -> Ints:
-        """The index of the open answer with each number, and -1 for 0."""
-        return np.concatenate([[-1], np.flatnonzero(~self.secret)])[told]
 
 
 @dataclass(frozen=True)
@@ -134,7 +82,7 @@ class UtilityOptimized(OpenAnswers):
         open_share: float = OPEN_SHARE,
     ) -> "OpenAnswers":
         """The published mechanism of this base (uSS, uUE, uLH or uWheel): pair reports, and a loss that may be larger."""
-        from deniable.wrappers.published import PublishedUtility  # which is made of what stands here
+        from deniable.wrappers.published_utility import PublishedUtility  # which is made of what stands here
 
         return PublishedUtility.recommended(base, domain, sensitive, epsilon, open_share)
 
@@ -265,25 +213,6 @@ class UtilityOptimized(OpenAnswers):
             "open_share": self.open_share,
             "flat": self.flat,
         }
-
-
-def checked_sensitive(domain: Domain, sensitive: Collection[object]) -> tuple[object, ...]:
-    """The sensitive answers in the order of the domain; refuses others, and all or none of them."""
-    if isinstance(sensitive, str | bytes) or not isinstance(sensitive, Collection):
-        raise InvalidParameter('The sensitive answers must be a list, for example sensitive=["AIDS", "cancer"].')
-    labels = list(domain.labels)
-    listed = [label.item() if isinstance(label, np.generic) else label for label in sensitive]
-    for label in listed:
-        if label not in labels:
-            raise InvalidParameter(
-                f"The sensitive answer {label!r} is not one of the question's answers. Check its spelling."
-            )
-    if not listed:
-        raise InvalidParameter("No answer is sensitive, so there is nothing to protect. Name at least one.")
-    chosen = tuple(label for label in labels if label in set(listed))
-    if len(chosen) == len(labels):
-        raise InvalidParameter("Every answer is sensitive. Use the base mechanism itself, which protects all of them.")
-    return chosen
 
 
 def made(base: Base, size: int, epsilon: float, open_share: float) -> Additive:

@@ -18,7 +18,7 @@ MOST_VALUES = 256
 
 
 @dataclass(frozen=True)
-class Channel:
+class CoordinateResponse:
     """k-ary randomized response of one coordinate (Warner 1965; Kairouz, Bonawitz, Ramage 2016).
 
     p = 1 - (k - 1) q, and p / q is what one differing coordinate costs. Value 0 is the public reference.
@@ -34,15 +34,15 @@ class Channel:
             raise InvalidParameter("A wrong value must be less likely than the true one: 0 < q < 1 / values.")
 
     @classmethod
-    def of(cls, epsilon: float, values: int = 2) -> "Channel":
-        """The channel whose odds are the largest fraction that a budget allows."""
+    def of(cls, epsilon: float, values: int = 2) -> "CoordinateResponse":
+        """The response whose odds are the largest fraction that a budget allows."""
         return cls(values, 1 / (odds_below(epsilon) + values - 1))
 
     @classmethod
-    def quantised(cls, epsilon: float, values: int = 2) -> "Channel":
-        """The channel whose q is a whole number of 2^-32, rounded up, so that it costs a little less than the budget.
+    def quantised(cls, epsilon: float, values: int = 2) -> "CoordinateResponse":
+        """The response whose q is a whole number of 2^-32, rounded up, so that it costs a little less than the budget.
 
-        >>> Channel.quantised(0.25).threshold
+        >>> CoordinateResponse.quantised(0.25).threshold
         1880437611
         """
         exact = cls.of(epsilon, values)
@@ -68,7 +68,7 @@ class Channel:
         """q in units of 2^-32, where it is a whole number of them."""
         scaled = self.q * WHOLE
         if scaled.denominator != 1:
-            raise InvalidParameter("Only a quantised channel has a threshold. Make it with Channel.quantised.")
+            raise InvalidParameter("Only a quantised response has a threshold. Make it with CoordinateResponse.quantised.")
         return scaled.numerator
 
     @cached_property

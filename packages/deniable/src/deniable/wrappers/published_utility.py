@@ -26,7 +26,7 @@ from deniable.core.odds import checked_epsilon, odds_below
 from deniable.core.tally import Tally
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.algebra.affine import field_for
-from deniable.mechanisms.algebra.tuning import Real
+from deniable.mechanisms.algebra.utility_formulas import disguise, published_error, published_optimum, told_beside, true_odds
 from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.direct_response import DirectResponse
 from deniable.mechanisms.shares.local_hashing import LocalHashing
@@ -35,59 +35,13 @@ from deniable.mechanisms.shares.unary import Unary
 from deniable.mechanisms.shares.wheel import Wheel
 from deniable.wrappers.either import Either
 from deniable.wrappers.loads import LEAST_LOAD, Load
-from deniable.wrappers.utility import Base, OpenAnswers, checked_sensitive, made
+from deniable.wrappers.open_answers import OpenAnswers, checked_sensitive
+from deniable.wrappers.utility_optimized import Base, made
 
 TWO_NEEDED = "The published mechanisms need two sensitive answers: with one they divide 0 by 0."
+
+
 MOST_VALUES = 1 << 12  # sensitive values for which the loads of all hash functions are counted
-
-
-def disguise(values: int, p: Real, q: Real) -> Real:
-    """Eq. 9: f, at which a disguised open answer supports a sensitive value as often as another sensitive one does."""
-    return values * q / (p + (values - 1) * q)
-
-
-def told_beside(family: str, values: int, parameter: Real, odds: Real) -> Real:
-    """z as printed: after Eq. 34 for uSS (subsets of k), 39 for uUE (p), 45 for uLH (g) and 59 for uWheel (l)."""
-    match family:
-        case "uSS":
-            return 1 - (values - 1) / (parameter * odds + values - parameter - odds)
-        case "uUE":
-            return parameter * (odds - 1) / (odds + values - 1)
-        case "uLH":
-            return (odds - 1) / (odds + parameter - 1)
-        case "uWheel":
-            return parameter * (odds - 1) / (parameter * odds + 1 - parameter)
-    raise InvalidParameter("The published mechanisms are uSS, uUE, uLH and uWheel.")
-
-
-def published_error(values: int, p: Real, q: Real, told: Real, open_share: Real) -> Real:
-    """Eq. 28: n times the sum of all variances."""
-    own = (1 - open_share) * (1 - p - q) / (p - q) + values * q * (1 - q) / (p - q) ** 2
-    return own + open_share * (1 - told) / told
-
-
-def true_odds(values: int, odds: Real, hidden: Real, load: int) -> Real:
-    """How much likelier a report on a sensitive value is than under an open one, if it supports `load` of the values.
-
-    A sensitive value drawn at random gives it the mean of the two levels, one of which is `odds` times the other.
-    """
-    return values * odds / (hidden * (load * odds + values - load))
-
-
-def largest_z(channel: Sequence[Sequence[Real]], f: Real, odds: Real) -> Real:
-    """Theorem 1, read for every single report: the largest z that keeps the odds, for any finite channel and any f."""
-    columns = list(zip(*channel, strict=True))
-    worst = max(max(column) * len(channel) / sum(column) for column in columns if max(column) > 0)
-    return 1 - worst / (f * odds)
-
-
-def published_optimum(values: int, odds: float, open_share: float) -> dict[str, float]:
-    """The closed forms of Eqs. 37, 43, 49 and 63: the k, p, g and l that the paper recommends."""
-    s, e, t = values, odds, open_share
-    k = s / (e * np.sqrt((s - 1) * (e * (s + t - 1) - t) / (e * ((e - 1) * t + (s - 1) ** 2))) + 1)
-    p = 1 / (np.sqrt((e * s + (e - 1) * (t - 1)) / (e * (s - (e - 1) * (t - 1)))) + 1)
-    g = e * np.sqrt((e * (s + t - 1) - t + 1) / (e * (e + s - 1))) + 1
-    return {"k": float(k), "p": float(p), "g": float(g), "l": float(1 / g)}
 
 
 @dataclass(frozen=True)

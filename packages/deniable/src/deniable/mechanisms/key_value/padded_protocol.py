@@ -1,0 +1,128 @@
+"""Key-value mechanisms that sample one pair of a padded list."""
+
+from abc import abstractmethod
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deniable.arrays import Bools, Floats, Ints
+from deniable.core.coins import WHOLE, Coins
+from deniable.core.tally import Tally
+from deniable.domains.key_value import Pairs
+from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate, Named, Spread, squares
+from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol, weighed
+
+
+class Chances(NamedTuple):
+    """How a key is reported: for the pair that is told, and for every other key.
+
+    `kept` and `flipped`: only the true end, only the other one; `both`: both ends at once; `noise`, of a key that is not
+    told: only the high end, and as often only the low one; `noise_both`: both.
+    """
+
+    kept: Fraction
+    flipped: Fraction
+    both: Fraction
+    noise: Fraction
+    noise_both: Fraction
+
+
+class PaddedProtocol(KeyValueProtocol):
+    """Padding and sampling: of a set padded to l = `at_most` pairs, one is told, so each pair with probability 1 / l.
+
+    Padding tells a pair that is on no list. With C_high and C_low the reports that name an end of a key,
+
+        frequency = l ((C_high + C_low) / n - 2 h) / (H + H' - 2 h)        weight = l (C_high - C_low) / (n (H - H'))
+
+    where H, H' and h are the probabilities that the true end and the other end of the told key, and an end of another key,
+    are named. Gu, Li, Cheng, Xiong, Cao 2020 (PCKV).
+    """
+
+    @property
+    @abstractmethod
+    def chances(self) -> Chances:
+        """The law of the report on one key."""
+
+    def told(self, truth: Pairs, coins: Coins) -> tuple[Bools, Ints, Bools]:
+        """For each person whether a pair of theirs is told and not padding, its key, and whether it is rounded up."""
+        draw = coins.below(self.domain.at_most, len(truth))
+        real = draw < truth.sizes
+        if len(truth.keys):
+            at = np.where(real, truth.starts[:-1] + draw, 0)
+            key, heads = np.where(real, truth.keys[at], 0), np.where(real, self.domain.heads(truth.values[at]), WHOLE // 2)
+        else:
+            key, heads = np.zeros(len(truth), np.int64), np.full(len(truth), WHOLE // 2)
+        return real, key, coins.toss_each(heads)
+
+    def estimate(self, tally: Tally) -> KeyValueEstimate:  # type: ignore[override]
+        self.check_tally(tally)
+        high, low = tally.counts.reshape(2, -1) / tally.n
+        law, padding = Moments(self.chances), self.domain.at_most
+        shares = padding * (high + low - law.other) * law.per_slope
+        signed = padding * (high - low) * law.per_turn
+        return self._with_error(shares, signed, tally.n, None)
+
+    def predict(self, truth: ArrayLike, n: int) -> KeyValueEstimate:  # type: ignore[override]
+        shares, signed = self.checked_table(truth, n)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            second = np.where(shares > 0, signed**2 / shares, 0.0)
+        return self._with_error(shares, signed, n, second)
+
+    def _with_error(self, shares: Floats, signed: Floats, n: int, second: Floats | None) -> KeyValueEstimate:
+        law, domain = Moments(self.chances), self.domain
+        told = (shares if law.slope else None, signed if law.turn else None)
+        spreads = padded_spread(law, domain.at_most, n, shares, signed, second)
+        return KeyValueEstimate(
+            domain.labels, n, domain.low, domain.high, *told, *spreads, self._named(law, shares, signed, n)
+        )
+
+    def _named(self, law: "Moments", shares: Floats, signed: Floats, n: int) -> Named:
+        padding, told = self.domain.at_most, shares / self.domain.at_most
+        both = np.maximum(told * float(self.chances.both) + (1 - told) * float(self.chances.noise_both), 0)
+        either, turned = law.other + told * law.slope, signed / padding * law.turn
+        ends = (np.maximum((either + turned) / 2 - both, 0), np.maximum((either - turned) / 2 - both, 0), both)
+        f, d = padding * law.per_slope, padding * law.per_turn
+        return Named((f, f, 2 * f), (d, -d, 0.0), ends, n, 0.0)
+
+
+class Moments:
+    """The moments of a report on a key, as floats: of the told one, and of any other.
+
+    x counts the named ends, 0 to 2, and s is high minus low, so x s = s.
+    """
+
+    def __init__(self, law: "Chances | tuple[float, ...]") -> None:
+        kept, flipped, both, noise, noise_both = law
+        self.other = float(2 * (noise + noise_both))
+        # differences before they are rounded, so that what is lost is exactly zero
+        self.slope, self.turn = float(kept + flipped + 2 * both - 2 * (noise + noise_both)), float(kept - flipped)
+        self.x2, self.s2 = float(kept + flipped + 4 * both), float(kept + flipped)
+        self.other_x2, self.other_s2 = float(2 * noise + 4 * noise_both), float(2 * noise)
+        self.per_slope, self.per_turn = (1 / each if each else 0.0 for each in (self.slope, self.turn))
+
+
+def padded_spread(law: Moments, padding: int, n: int, shares: Any, signed: Any, second: Any) -> tuple[Spread, Spread]:
+    """The variances of frequencies and signed weights: for these people, and for people drawn at random.
+
+    Shares and weights are arrays, or floats for one key alone. `second` is the mean of the squared values over all people;
+    where it is None, the least that it can be.
+    """
+    own, part = law.other + law.slope / padding, 1 / padding
+    x2, s2 = part * law.x2 + (1 - part) * law.other_x2, part * law.s2 + (1 - part) * law.other_s2
+    in_f, in_d, in_fd = (padding * law.per_slope) ** 2 / n, (padding * law.per_turn) ** 2 / n, padding * law.per_slope / n
+    mean, ends = law.other + shares * law.slope / padding, in_d * (shares * s2 + (1 - shares) * law.other_s2)
+    drawn = Spread(
+        in_f * (shares * x2 + (1 - shares) * law.other_x2 - mean**2), ends - signed**2 / n, in_fd * signed * (1 - mean)
+    )
+    frequency = in_f * (shares * (x2 - own**2) + (1 - shares) * (law.other_x2 - law.other**2))
+    if second is None:
+        second = squares(shares, signed, np.maximum(frequency, 0))
+    return Spread(frequency, ends - second / n, in_fd * signed * (1 - own)), drawn
+
+
+def expected(law: tuple[float, ...], padding: int, frequency: float, mean: float, target: str) -> float:
+    """n times the variance of a target for one key, under a law given in floats: what allocations make small."""
+    spread, _ = padded_spread(Moments(law), padding, 1, frequency, frequency * mean, frequency * mean**2)
+    return weighed(float(spread.frequency), float(spread.signed), target)

@@ -1,0 +1,72 @@
+"""Records: every answer is randomized, each with a share of the budget."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.arrays import Floats, Ints
+from deniable.core.coins import Coins
+from deniable.core.estimate import Estimate
+from deniable.core.layout import Columns, Layout
+from deniable.core.loss import PrivacyLoss
+from deniable.core.mechanism import PureProtocol
+from deniable.core.odds import checked_epsilon, rounded_down
+from deniable.core.tally import Tally
+from deniable.domains.vectors import Vectors
+from deniable.mechanisms.shares.direct_response import DirectResponse
+from deniable.wrappers.attributes import RECORDS, Attributes, Maker
+
+
+def together(parts: Sequence[PureProtocol]) -> Fraction | None:
+    """The product of the odds of independent reports."""
+    odds = [part.loss().odds for part in parts]
+    return None if None in odds else math.prod((each for each in odds if each is not None), start=Fraction(1))
+
+
+@dataclass(frozen=True)
+class EveryAttribute(Attributes):
+    """Every answer is told, each with a share of the budget: splitting (SPL). The odds multiply to those of a record."""
+
+    domain: Vectors
+    epsilon: float
+    parts: Sequence[PureProtocol]
+    wire = "every-attribute-1"
+
+    @classmethod
+    def of(cls, domain: Vectors, epsilon: float, make: Maker = DirectResponse) -> "EveryAttribute":
+        """Equal shares of the budget."""
+        share = rounded_down(Fraction(checked_epsilon(epsilon)) / len(domain.parts))
+        return cls(domain, epsilon, [make(part, share) for part in domain.parts])
+
+    @property
+    def layout(self) -> Layout:
+        return self.side_by_side()
+
+    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+        out: dict[str, NDArray[Any]] = {}
+        for place, part in enumerate(self.parts):
+            out |= self.named(place, part.randomize(truth[:, place], coins))
+        return out
+
+    def votes(self, columns: Columns) -> Ints:
+        return np.concatenate([part.votes(self.own(place, columns)) for place, part in enumerate(self.parts)])
+
+    def loss(self) -> PrivacyLoss:
+        return PrivacyLoss(together(self.parts), "factored", RECORDS)
+
+    def estimate(self, tally: Tally) -> Estimate:
+        self.check_tally(tally)
+        shares = [
+            part.debias(cast(Any, own), tally.n) / tally.n
+            for part, own in zip(self.parts, self.split(tally.counts), strict=True)
+        ]
+        noise = [self.noise(place, own, tally.n) for place, own in enumerate(shares)]
+        return Estimate(cast(Any, self.domain.labels), np.concatenate(shares), np.concatenate(noise), tally.n)
+
+    def noise(self, place: int, shares: Floats, n: int, reports: float | None = None) -> Floats:
+        return self.parts[place].noise(shares) / n

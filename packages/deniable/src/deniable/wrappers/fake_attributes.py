@@ -1,0 +1,152 @@
+"""Records: one answer, drawn in secret, is randomized, and the others are replaced by fakes."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.arrays import Floats, Ints
+from deniable.core.coins import Coins
+from deniable.core.domain import Domain
+from deniable.core.estimate import Estimate
+from deniable.core.layout import Columns, Layout
+from deniable.core.loss import PrivacyLoss
+from deniable.core.mechanism import PureProtocol
+from deniable.core.odds import log_up, odds_below
+from deniable.core.tally import Tally
+from deniable.domains.vectors import Vectors
+from deniable.errors import InvalidParameter
+from deniable.mechanisms.registry import mechanism_from_spec
+from deniable.mechanisms.shares.direct_response import DirectResponse
+from deniable.mechanisms.shares.unary import Unary
+from deniable.wrappers.attributes import RECORDS, Attributes, Maker
+
+
+@dataclass(frozen=True)
+class FakeAttributes(Attributes):
+    """One answer, drawn in secret, is told; for all others fakes are sent, that depend on nothing: RS+FD.
+
+    A report looks as if every answer were told. Arcolezi et al. 2021 spend ln(d (e^epsilon - 1) + 1) on the answer that is
+    told, as if the secret drawing of one out of d amplified privacy. It does only for records that differ in one answer, and
+    not always then; two records that differ in all of them are told apart with the whole odds of an answer. So here each
+    answer has the budget itself, and `as_published` tells its true loss.
+
+    Fakes are blank reports: uniform values for direct response, noise without a true bit for unary encoding (UE-z); with
+    `random_fakes` they are reports on a random value (UE-r).
+    """
+
+    domain: Vectors
+    epsilon: float
+    parts: Sequence[PureProtocol]
+    random_fakes: bool = False
+    wire = "fake-attributes-1"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.random_fakes and not all(isinstance(part, Unary | DirectResponse) for part in self.parts):
+            raise InvalidParameter("Reports on random values are fakes for Unary and DirectResponse only.")
+        if len({part.loss().odds for part in self.parts}) != 1:
+            raise InvalidParameter("All attributes need mechanisms with the same odds, as any of them may be told.")
+        for part in self.parts:
+            assert part.blank_support > 0  # refuses mechanisms without blank reports
+
+    @classmethod
+    def of(
+        cls, domain: Vectors, epsilon: float, make: Maker = DirectResponse, random_fakes: bool = False
+    ) -> "FakeAttributes":
+        """With the whole budget for the answer that is told: keeps its promise for any two records."""
+        return cls(domain, epsilon, [make(part, epsilon) for part in domain.parts], random_fakes)
+
+    @classmethod
+    def as_published(
+        cls, domain: Vectors, epsilon: float, make: Maker = DirectResponse, random_fakes: bool = False
+    ) -> "FakeAttributes":
+        """With the epsilon of the paper for the answer that is told, ln(d (e^epsilon - 1) + 1)."""
+        spent = math.nextafter(log_up(len(domain.parts) * (odds_below(epsilon) - 1) + 1), 0.0)
+        return cls(domain, epsilon, [make(part, spent) for part in domain.parts], random_fakes)
+
+    @property
+    def layout(self) -> Layout:
+        return self.side_by_side()
+
+    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+        which, out = coins.below(len(self.parts), len(truth)), dict[str, NDArray[Any]]()
+        for place, part in enumerate(self.parts):
+            real, fake = part.randomize(truth[:, place], coins), self.fake(part, len(truth), coins)
+            for name, column in real.items():
+                told = (which == place).reshape(-1, *[1] * (np.ndim(column) - 1))
+                out[f"{place}.{name}"] = np.where(told, column, fake[name])
+        return out
+
+    def fake(self, part: PureProtocol, size: int, coins: Coins) -> Mapping[str, NDArray[Any]]:
+        """Reports that depend on no answer."""
+        if self.random_fakes:
+            return part.randomize(coins.below(part.domain.size, size), coins)
+        return part.blank(size, coins)
+
+    def votes(self, columns: Columns) -> Ints:
+        return np.concatenate([part.votes(self.own(place, columns)) for place, part in enumerate(self.parts)])
+
+    def _fake_support(self, part: PureProtocol) -> Fraction:
+        size = part.domain.size
+        return (part.p + (size - 1) * part.q) / size if self.random_fakes else part.blank_support
+
+    def support(self, place: int) -> tuple[Fraction, Fraction]:
+        """The probabilities that a report supports the true value of an attribute, and a given other one."""
+        part, told = self.parts[place], Fraction(1, len(self.parts))
+        faked = (1 - told) * self._fake_support(part)
+        return part.p * told + faked, part.q * told + faked
+
+    def loss(self) -> PrivacyLoss:
+        """Divided by the law of fakes, a report's probability is the mean over the attributes of what each says.
+
+        If all of them speak for one record and against another, the odds are those of a single answer.
+        """
+        return PrivacyLoss(self.parts[0].loss().odds, "factored", RECORDS)
+
+    def attribute_loss(self) -> PrivacyLoss:
+        """The loss for records that differ in one answer only: this is what the secret drawing hides.
+
+        The worst report speaks for the one answer, and at all others as little as can be, so that they hide least.
+        """
+        highs, lows = zip(*(self._spoken(part) for part in self.parts), strict=True)
+        odds = self.parts[0].loss().odds
+        if odds is None:
+            return PrivacyLoss(None, "factored", "records that differ in one answer")
+        rest = [sum(lows, Fraction(0)) - low for low in lows]
+        worst = max((other + high) / (other + high / odds) for other, high in zip(rest, highs, strict=True))
+        return PrivacyLoss(worst, "factored", "records that differ in one answer")
+
+    def _spoken(self, part: PureProtocol) -> tuple[Fraction, Fraction]:
+        """A report beside a fake one: how much likelier under its value at most, and how much less likely at least."""
+        odds, size = part.loss().odds or Fraction(1), part.domain.size
+        if self.random_fakes and isinstance(part, Unary):  # with c ones, of which the true one: odds k / (c odds + k - c)
+            return odds * size / (odds + size - 1), size / ((size - 1) * odds + 1)
+        high = part.p / part.blank_support
+        return high, high / odds
+
+    def estimate(self, tally: Tally) -> Estimate:
+        self.check_tally(tally)
+        values = []
+        for place, own in enumerate(self.split(tally.counts)):
+            p, q = map(float, self.support(place))
+            values.append((own / tally.n - q) / (p - q))
+        noise = [self.noise(place, shares, tally.n) for place, shares in enumerate(values)]
+        return Estimate(cast(Any, self.domain.labels), np.concatenate(values), np.concatenate(noise), tally.n)
+
+    def noise(self, place: int, shares: Floats, n: int, reports: float | None = None) -> Floats:
+        p, q = map(float, self.support(place))
+        return np.asarray((shares * p * (1 - p) + (1 - shares) * q * (1 - q)) / ((p - q) ** 2 * n), np.float64)
+
+    @classmethod
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "FakeAttributes":
+        assert isinstance(domain, Vectors)
+        parts = [mechanism_from_spec(part) for part in parameters["parts"]]
+        return cls(domain, epsilon, parts, parameters["random_fakes"])  # type: ignore[arg-type]
+
+    def parameters(self) -> Mapping[str, object]:
+        return {"parts": [part.spec() for part in self.parts], "random_fakes": self.random_fakes}

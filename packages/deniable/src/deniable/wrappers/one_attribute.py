@@ -1,0 +1,102 @@
+"""Records: one answer, drawn in public, is randomized with the whole budget."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.arrays import Bytes, Floats, Ints
+from deniable.core.coins import Coins
+from deniable.core.estimate import Estimate
+from deniable.core.layout import Columns, Flags, Layout, Number
+from deniable.core.loss import PrivacyLoss
+from deniable.core.mechanism import PureProtocol
+from deniable.core.tally import Tally
+from deniable.domains.vectors import Vectors
+from deniable.errors import EmptyBatch, InvalidReport
+from deniable.mechanisms.shares.direct_response import DirectResponse
+from deniable.wrappers.attributes import RECORDS, Attributes, Maker
+
+
+@dataclass(frozen=True)
+class OneAttribute(Attributes):
+    """One answer, drawn at random and in public, is told with the whole budget: sampling (SMP).
+
+    The odds of a record are those of one answer. That the drawing hides the other answers adds nothing to the worst case:
+    the answer that is told may be the one that differs.
+    """
+
+    domain: Vectors
+    epsilon: float
+    parts: Sequence[PureProtocol]
+    wire = "one-attribute-1"
+
+    @classmethod
+    def of(cls, domain: Vectors, epsilon: float, make: Maker = DirectResponse) -> "OneAttribute":
+        """The same kind of mechanism for every attribute, each with the whole budget."""
+        return cls(domain, epsilon, [make(part, epsilon) for part in domain.parts])
+
+    @property
+    def width(self) -> int:
+        """The bits of the longest report of an attribute."""
+        return max(part.layout.bits for part in self.parts)
+
+    @property
+    def cells(self) -> int:
+        return self.edges[-1] + len(self.parts)  # and how many told of each attribute
+
+    @property
+    def layout(self) -> Layout:
+        return Layout((Number("which", max(len(self.parts), 2)), Flags("report", self.width)))
+
+    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+        which = coins.public(len(self.parts), len(truth))
+        report = np.zeros((len(truth), (self.width + 7) // 8), np.uint8)
+        for place, part in enumerate(self.parts):
+            rows = self._rows(part, part.randomize(truth[:, place], coins))
+            report[which == place, : rows.shape[1]] = rows[which == place]
+        return {"which": which, "report": report}
+
+    def _rows(self, part: PureProtocol, columns: Mapping[str, NDArray[Any]]) -> Bytes:
+        whole = {field.name: columns[field.name].astype(field.empty(1).dtype) for field in part.layout.fields}
+        return part.layout.rows(whole)
+
+    def votes(self, columns: Columns) -> Ints:
+        self.layout.check(columns)
+        which, report, counts, told = columns["which"], columns["report"], [], []
+        if len(which) and int(which.max()) >= len(self.parts):
+            raise InvalidReport("A report tells of an attribute that there is not. It is refused.")
+        for place, part in enumerate(self.parts):
+            rows, bits = np.ascontiguousarray(report[which == place]), part.layout.bits
+            used = (bits + 7) // 8
+            if rows[:, used:].any() or (bits % 8 and (rows[:, used - 1] >> bits % 8).any()):
+                raise InvalidReport("A report has a bit set past its end. It is refused.")
+            own = part.layout.columns(np.ascontiguousarray(rows[:, :used]))
+            part.layout.check(own)
+            counts.append(part.votes(own) if len(rows) else np.zeros(part.cells, np.int64))
+            told.append(len(rows))
+        return np.concatenate([*counts, np.array(told, np.int64)])
+
+    def loss(self) -> PrivacyLoss:
+        odds = [part.loss().odds for part in self.parts]
+        worst = None if None in odds else max(each for each in odds if each is not None)
+        return PrivacyLoss(worst, "factored", RECORDS)
+
+    def estimate(self, tally: Tally) -> Estimate:
+        """The variance is for the numbers that told of each attribute, and counts which people were drawn."""
+        self.check_tally(tally)
+        told, values, noise = tally.counts[self.edges[-1] :], [], []
+        if told.min() == 0:
+            raise EmptyBatch("Of some attribute nobody told. Collect more reports.")
+        for place, own in enumerate(self.split(tally.counts[: self.edges[-1]])):
+            shares = self.parts[place].debias(cast(Any, own), int(told[place])) / told[place]
+            values.append(shares)
+            noise.append(self.noise(place, shares, tally.n, int(told[place])))
+        return Estimate(cast(Any, self.domain.labels), np.concatenate(values), np.concatenate(noise), tally.n)
+
+    def noise(self, place: int, shares: Floats, n: int, reports: float | None = None) -> Floats:
+        told = n / len(self.parts) if reports is None else reports
+        drawn = shares * (1 - shares) * (n - told) / max(n - 1, 1)  # who was drawn, without putting anybody back
+        return (self.parts[place].noise(shares) + drawn) / told
