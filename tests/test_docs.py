@@ -2,14 +2,17 @@
 
 import doctest
 import inspect
+import io
 import math
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 
 import click
@@ -59,9 +62,24 @@ def test_every_public_name_is_mentioned() -> None:
     assert sorted(set(dn.__all__) - words) == []
 
 
+def test_the_reference_has_every_public_name_once() -> None:
+    listed = re.findall(r"^::: deniable\.(\w+)$", text(ROOT / "docs" / "reference.md"), re.MULTILINE)
+    assert sorted(listed) == sorted(dn.__all__)
+
+
 def test_every_wire_name_is_on_the_wire_page() -> None:
     for name in public(dn.Mechanism) - {"Mechanism"}:
         assert f"`{getattr(dn, name).wire}`" in text(ROOT / "docs" / "wire.md")
+
+
+def run_pasted(block: str, names: dict[str, object]) -> None:
+    """Runs a block without prompts; comments below a `print` show what it prints."""
+    assert ">>>" not in block, "blocks with prompts cannot be pasted"
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        exec(compile(block, "README.md", "exec"), names)
+    shown = re.findall(r"^print\(.*\n((?:# .*\n)+)", block, re.MULTILINE)
+    assert printed.getvalue() == re.sub(r"^# ", "", "".join(shown), flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
@@ -70,6 +88,9 @@ def test_code_runs(path: Path) -> None:
     page, names, outcome = text(path), dict[str, object](), list[str]()
     runner = doctest.DocTestRunner(verbose=False)
     for block in re.finditer(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        if path.name == "README.md":
+            run_pasted(block[1], names)
+            continue
         assert ">>>" in block[1], "a block of Python must have prompts, so that it is run"
         assert "+SKIP" not in block[1]
         line = page[: block.start()].count("\n") + 1
@@ -103,6 +124,43 @@ def test_every_page_is_in_the_navigation() -> None:
     listed = re.findall(r": (\S+\.md)$", text(ROOT / "mkdocs.yml"), re.MULTILINE)
     assert sorted(listed) == sorted(path.name for path in PAGES[1:])
     assert "font: false" in text(ROOT / "mkdocs.yml")
+
+
+def test_the_glossary_is_short_and_sorted_and_names_what_exists() -> None:
+    rows = re.findall(r"^\| ([a-z -]+) \| (.+) \| (.+) \|$", text(ROOT / "docs" / "glossary.md"), re.MULTILINE)[1:]
+    terms = [term for term, _, _ in rows]
+    assert 30 <= len(terms) <= 40
+    assert terms == sorted(set(terms))
+    named = {name for _, _, where in rows for name in re.findall(r"`(?:dn\.)?([A-Z]\w+)", where)}
+    assert sorted(named - set(dn.__all__)) == []
+
+
+# Words that had many meanings here; the glossary has a word for each of them.
+PRIVATE = re.compile(r"\b(told|tells|telling|retold)\b", re.IGNORECASE)
+CHECKED = re.compile(r"README|glossary|changelog|data|reference")
+
+
+@pytest.mark.parametrize("path", [path for path in PAGES if CHECKED.fullmatch(path.stem)], ids=lambda path: path.name)
+def test_pages_use_the_words_of_the_glossary(path: Path) -> None:
+    lines = text(path).splitlines()
+    assert [(number, line) for number, line in enumerate(lines, 1) if PRIVATE.search(line)] == []
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "SECURITY.md", "CITATION.cff", "LICENSE"])
+def test_the_files_that_a_repository_should_have_are_there(name: str) -> None:
+    assert len(text(ROOT / name)) > 200
+
+
+def test_the_citation_is_valid_and_of_this_version() -> None:
+    yaml = pytest.importorskip("yaml")
+    citation = yaml.safe_load(text(ROOT / "CITATION.cff"))
+    assert {"cff-version", "message", "title", "authors"} <= set(citation)  # what version 1.2.0 of the format requires
+    assert citation["cff-version"] == "1.2.0"
+    assert citation["type"] == "software" and citation["license"] == "MIT"
+    assert all("name" in author for author in citation["authors"])
+    project = tomllib.loads(text(ROOT / "packages" / "deniable" / "pyproject.toml"))["project"]
+    assert citation["version"] == project["version"]
+    assert "urls" not in project
 
 
 def test_changelog_entries_are_sentences_with_a_category() -> None:
@@ -143,6 +201,7 @@ def shown_commands() -> list[tuple[str, str]]:
             line
             for block in re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
             for line in block.splitlines()
+            if line.startswith("deniable ")
         ]
         found += [(path.name, re.sub(r"\s+#.*$|\s*&$", "", line)) for line in lines]
     return found
@@ -200,7 +259,9 @@ def test_shell_blocks_run_in_an_empty_folder(page: str, tmp_path: Path, monkeypa
                 assert old in before
                 Path(edited).write_text(before.replace(old, new.replace("\\n", "\n")), encoding="utf-8")
             for line in block.splitlines():
-                words = shlex.split(line)[1:]
+                program, *words = shlex.split(line, comments=True)
+                if program in ("sleep", "kill"):
+                    continue  # `started` waits until the collector answers, and stops it
                 if words[-1] == "&":
                     running.append(started(words[:-1], tmp_path, port))
                     running[-1].__enter__()
@@ -213,6 +274,51 @@ def test_shell_blocks_run_in_an_empty_folder(page: str, tmp_path: Path, monkeypa
         for each in running:
             each.__exit__(None, None, None)
     assert ran >= 6
+
+
+PROGRAM = """#!/bin/sh
+case "$1" in
+serve) set -- "$@" --port {port} ;;
+simulate) set -- "$@" --url http://127.0.0.1:{port} ;;
+esac
+exec {python} -m deniable "$@"
+"""
+WAIT = """#!{python}
+import time, urllib.request
+for _ in range(300):
+    try:
+        urllib.request.urlopen("http://127.0.0.1:{port}/health/ready").close()
+        break
+    except OSError:
+        time.sleep(0.2)
+"""
+
+
+@pytest.mark.needs("starlette", "uvicorn")
+def test_the_shell_blocks_of_the_readme_paste_in_order(tmp_path: Path) -> None:
+    """All in one shell, in an empty folder. Only the port differs, and `sleep` ends when the collector is ready."""
+    programs, folder, port = tmp_path / "bin", tmp_path / "empty", free_port()
+    programs.mkdir()
+    folder.mkdir()
+    for name, content in (("deniable", PROGRAM), ("sleep", WAIT), ("python", '#!/bin/sh\nexec {python} "$@"\n')):
+        (programs / name).write_text(content.format(port=port, python=sys.executable), encoding="utf-8")
+        (programs / name).chmod(0o755)
+    blocks = re.findall(r"^```sh\n(.*?)^```$", text(ROOT / "README.md"), re.DOTALL | re.MULTILINE)
+    source = str(ROOT / "packages" / "deniable" / "src")
+    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": source}
+    command, pipe = ["bash", "-eu", "-c", "".join(blocks)], subprocess.PIPE
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=pipe, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    ) as shell:
+        try:
+            output, _ = shell.communicate(timeout=300)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(shell.pid, signal.SIGTERM)
+    assert shell.returncode == 0, output
+    assert sum(line.startswith("deniable ") for block in blocks for line in block.splitlines()) >= 11
+    made = {"answers.csv", "mechanism.json", "answers.reports", "survey.toml", "survey.db"}
+    assert made <= {path.name for path in folder.iterdir()}
 
 
 def test_every_picture_is_the_one_that_is_drawn() -> None:

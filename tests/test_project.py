@@ -21,6 +21,7 @@ ORDER = [
     "wrappers",
     "privacy",
     "postprocess",
+    "testing",
     "metrics",
     "planning",
     "graphs",

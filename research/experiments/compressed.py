@@ -20,8 +20,8 @@ from deniable import Compressed
 from deniable.core.coins import SeededCoins
 from deniable.domains import SparseVector
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
-from deniable.mechanisms.sparse.costs import Costs
 from deniable.mechanisms.sparse.index_law import mixed_index_law
+from research.rivals.vector_costs import Costs
 
 RESULT = Path(__file__).with_suffix(".md")
 SIZE, EPSILON, VECTORS, QUICK = 87_585, 1.0, 200, 20

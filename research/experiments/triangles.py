@@ -22,9 +22,9 @@ import numpy as np
 from deniable.core.coins import SeededCoins
 from deniable.files.edges import read_edges
 from deniable.graphs import Graph, Split, count_triangles
-from deniable.graphs.asymmetric import Asymmetric, cuts, second_variance
-from deniable.graphs.grouped import Grouped, grouped_round
 from deniable.mechanisms.sparse.sparsity import NoisyCount
+from research.rivals.asymmetric import Asymmetric, cuts, second_variance
+from research.rivals.grouped import Grouped, grouped_round
 
 RESULT = Path(__file__).with_suffix(".md")
 GRAPHS = {"wiki_vote": 40, "facebook_combined": 40, "soc_slashdot0902": 4}  # and how often each is counted

@@ -9,13 +9,13 @@ import pytest
 import deniable as dn
 from deniable.arrays import Floats
 from deniable.graphs import Graph, Split, best_split, common_neighbours, count_triangles, noise
-from deniable.graphs.asymmetric import Asymmetric, asymmetric_response, count_triangles_asymmetric, triangles_of
 from deniable.graphs.foreseen import RESPONSES, WIDENINGS, foreseen_shared_pairs, foreseen_split, foreseen_variance
-from deniable.graphs.grouped import Grouped, count_triangles_grouped, grouped_round
 from deniable.graphs.response import CompressedLists, NoisyGraph, compressed_response, plain_response, transposed
 from deniable.graphs.triangles import cut_to, laplace_scale, largest_change, second_round
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.sparsity import NoisyCount
+from research.rivals.asymmetric import Asymmetric, asymmetric_response, count_triangles_asymmetric, triangles_of
+from research.rivals.grouped import Grouped, count_triangles_grouped, grouped_round
 from tests.mechanisms.test_sparse_law import is_likely
 
 FIVE = Graph.of([(0, 1), (0, 2), (1, 2), (1, 3), (2, 3), (0, 4), (1, 4), (2, 4)])

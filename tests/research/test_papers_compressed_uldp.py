@@ -11,7 +11,6 @@ import deniable as dn
 from deniable import HadamardResponse
 from deniable.core.odds import odds_below
 from deniable.graphs import Split
-from deniable.graphs.asymmetric import Asymmetric, count_triangles_asymmetric
 from deniable.mechanisms.algebra.utility_formulas import disguise, published_optimum, told_beside
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import index_law
@@ -26,6 +25,7 @@ from research.papers.uldp import fig4, table2
 from research.papers.uldp.collect import Independent, Reported, collector, measure, over_exact, told_at
 from research.papers.uldp.mechanisms import best_buckets, best_subset, hashed, sized, stated_error, total
 from research.papers.uldp.pilot import divided, expected_error
+from research.rivals.asymmetric import Asymmetric, count_triangles_asymmetric
 from tests.mechanisms.test_sparse_law import is_likely
 
 TINY = Pace(0.02)

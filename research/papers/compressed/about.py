@@ -94,7 +94,7 @@ inf
         "The cost is lower than without privacy.",
         "Only for small budgets: the fair cost without privacy is log2 of the number of subsets.",
         """
->>> from deniable.mechanisms.sparse.costs import Costs
+>>> from research.rivals.vector_costs import Costs
 >>> from deniable.mechanisms.sparse.index_law import mixed_index_law
 >>> listed, fair = (getattr(Costs(CoordinateResponse.of(2.0), 87_585, 3500), name) for name in ("listed", "subset"))
 >>> private = 3500 * mixed_index_law(CoordinateResponse.of(2.0), 2.0, 0.6).entropy() / 0.6  # the best code
@@ -120,7 +120,7 @@ inf
         "The rivals' public program searches the cut of ARROne by comparing a probability with itself, so that it never "
         "cuts, and counts nats of more pairs than are sent. `deniable reproduce compressed/fig6` runs both.",
         """
->>> from deniable.graphs.asymmetric import MISS, chernoff_cut, count_triangles_asymmetric
+>>> from research.rivals.asymmetric import MISS, chernoff_cut, count_triangles_asymmetric
 >>> def divergence(a, b):
 ...     return a * math.log(a / b) + (1 - a) * math.log((1 - a) / (1 - b))
 >>> math.exp(-1000 * divergence(0.004, 0.004)) <= MISS       # the program's test, the same at every step: it ends at 1000

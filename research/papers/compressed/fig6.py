@@ -9,13 +9,13 @@ import numpy as np
 
 from deniable.core.coins import Coins
 from deniable.graphs import Graph, Split, count_triangles
-from deniable.graphs.asymmetric import count_triangles_asymmetric
-from deniable.graphs.grouped import count_triangles_grouped
 from research.papers import style
 from research.papers.compressed.rivals import AsProgrammed
 from research.papers.data import Data
 from research.papers.figure import ALL, Check, Figure, Pace, Result, claimed, coins_for, printed
 from research.papers.lists import WIKI, network
+from research.rivals.asymmetric import count_triangles_asymmetric
+from research.rivals.grouped import count_triangles_grouped
 
 if TYPE_CHECKING:
     from matplotlib import figure as pictures

@@ -16,12 +16,12 @@ from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.domains import SparseVector
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
-from deniable.mechanisms.sparse.costs import Costs
 from deniable.mechanisms.sparse.index_law import mixed_index_law
 from deniable.mechanisms.sparse.published_compressed import PublishedCompressed
 from research.papers.compressed.heap import CAP, Work, heap_work
 from research.papers.figure import Check, Pace, Result, Row, claimed, coins_for, near
 from research.papers.lists import Lists
+from research.rivals.vector_costs import Costs
 
 COLUMNS = ("differing", "way", "bits", "milliseconds", "points ranked")
 MEASURED = ("milliseconds",)

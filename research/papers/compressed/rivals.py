@@ -15,12 +15,12 @@ import numpy as np
 from deniable.arrays import Floats
 from deniable.core.coins import Coins
 from deniable.graphs import Graph, Split, noise
-from deniable.graphs.asymmetric import Asymmetric, asymmetric_response, triangles_of
-from deniable.graphs.grouped import grouped_round
 from deniable.graphs.response import plain_response
 from deniable.graphs.triangles import second_round
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import mixed_index_law
+from research.rivals.asymmetric import Asymmetric, asymmetric_response, triangles_of
+from research.rivals.grouped import grouped_round
 
 MARGIN = 150.0
 GAMMA = 4.0  # tails of the noise of GroupRR: beta = eps / gamma, and 4 gamma / eps times the sensitivity

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 import deniable as dn
 from deniable.graphs import noise
-from deniable.graphs.asymmetric import Asymmetric, chernoff_cut, triangles_of
 from deniable.graphs.graph import Graph
-from deniable.graphs.grouped import Grouped
 from deniable.graphs.response import NoisyGraph
 from deniable.graphs.triangles import laplace_scale, second_round
 from deniable.kernels import draws_plain
@@ -20,9 +18,11 @@ from deniable.mechanisms.sparse.budget import response_epsilon
 from deniable.mechanisms.sparse.chunks import published_chunks
 from deniable.mechanisms.sparse.common import common_between, common_with
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
-from deniable.mechanisms.sparse.costs import Costs
 from deniable.mechanisms.sparse.index_law import IndexLaw, expected_candidates, index_law, mixed_index_law, published_bound
 from deniable.mechanisms.sparse.ratings import ratings_of
+from research.rivals.asymmetric import Asymmetric, chernoff_cut, triangles_of
+from research.rivals.grouped import Grouped
+from research.rivals.vector_costs import Costs
 from tests.golden.kinds.registry import kind
 
 

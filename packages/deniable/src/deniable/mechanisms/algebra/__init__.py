@@ -1,0 +1,1 @@
+"""Mathematics that mechanisms share: difference sets, linear programming, budgets of bits."""

@@ -1,0 +1,1 @@
+"""Mechanisms for keys with values, and for links with weights."""

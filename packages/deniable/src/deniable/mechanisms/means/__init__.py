@@ -1,0 +1,1 @@
+"""Mechanisms for the mean of a number."""

@@ -1,0 +1,1 @@
+"""Mechanisms that release single values close to the true ones."""

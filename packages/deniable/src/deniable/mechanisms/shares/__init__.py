@@ -1,0 +1,1 @@
+"""Frequency oracles: mechanisms for the share of each answer."""
