@@ -204,7 +204,7 @@ class TestCertify:
         file = tmp_path / "mechanism.json"
         file.write_text(mechanism.to_json(), encoding="utf-8")
         assert certified(str(file))["fingerprint"] == mechanism.fingerprint
-        assert "a file holds its own" in refusal("certify", str(file), "--epsilon", "1")
+        assert "No such option '--epsilon'" in misused("certify", str(file), "--epsilon", "1")
         file.write_text(dn.DirectResponse(dn.Categories(range(10**6)), 1.0).to_json(), encoding="utf-8")
         assert "At most 100,000 values" in refusal("certify", str(file))
 
@@ -239,18 +239,20 @@ class TestCertify:
             (["direct", "--values", "2", "--category", "yes", "--epsilon", "1"], "A mechanism needs a question"),
             (["direct", "--epsilon", "1"], "A mechanism needs a question"),
             (["direct", "--values", "1000000000000", "--epsilon", "1"], "At most 100,000 values"),
-            (["direct", "--values", "4"], "add --epsilon"),
             (["direct", "--values", "4", "--epsilon", "1", "--size", "2"], "Only subset takes --size"),
             (["subset", "--values", "4", "--epsilon", "1", "--size", "0"], "at least one answer"),
             (["subset", "--values", "4", "--epsilon", "1", "--size", "4"], "1 to 3 of the 4 values"),
             (["unary", "--values", "20000", "--epsilon", "1"], "too wide"),
             (["laplace"], "There is no mechanism or file 'laplace'"),
-            (["laplace", "--values", "4"], "Only a name takes a question"),
-            (["laplace", "--other", "4"], "Only a name takes a question"),
         ],
     )
     def test_refused(self, arguments: list[str], says: str) -> None:
         assert says in refusal("certify", *arguments)
+
+    def test_options_of_another_mode(self) -> None:
+        assert "Missing option '--epsilon'" in misused("certify", "direct", "--values", "4")
+        assert "'laplace' is not one of 'direct'" in misused("certify", "laplace", "--values", "4", "--epsilon", "1")
+        assert "No such option '--other'" in misused("certify", "laplace", "--other", "4")
 
     @pytest.mark.parametrize(
         "content",
