@@ -32,7 +32,7 @@ from deniable.planning.ranking import counted
 def perturb(data: Path, mechanism_file: Path, column: str, out: Path, force: bool, seed: int | None) -> None:
     """Randomize each answer in a column of DATA and write one report per row.
 
-    DATA is a CSV file in UTF-8 with a line of column names, perhaps ending in .gz, or a Parquet file ending in .parquet. It is
+    DATA is a CSV file in UTF-8 with a line of column names, plain or ending in .gz, or a Parquet file (.parquet). It is
     read and written in batches, so it may be larger than memory. FILE appears when all rows are done, or not at all.
 
     An answer that the question does not allow stops the command. The message names its row and does not repeat it.
