@@ -24,6 +24,7 @@ from deniable.mechanisms.releases.release import Release
 from deniable.planning.records import record_options
 from deniable.planning.repeated import REPEATED
 from deniable.planning.vectors import vector_options
+from research.experiments.command import deliver, quick_option
 
 RESULT = Path(__file__).with_suffix(".md")
 PEOPLE, COLLECTIONS, QUICK = 1_000, 4_000, 400
@@ -145,14 +146,10 @@ def table(collections: int) -> list[str]:
 
 
 @click.command()
-@click.option("--quick", is_flag=True)
+@quick_option("A tenth of the collections")
 def main(quick: bool) -> None:
-    """Measure, and write or print the table."""
-    text = "\n".join(table(QUICK if quick else COLLECTIONS)) + "\n"
-    if quick:
-        click.echo(text)
-    else:
-        RESULT.write_text(text, encoding="utf-8")
+    """Compare predicted with measured errors."""
+    deliver("\n".join([*table(QUICK if quick else COLLECTIONS), ""]), None if quick else RESULT)
 
 
 if __name__ == "__main__":

@@ -154,7 +154,6 @@ from deniable.postprocess.least_squares import least_squares as least_squares
 from deniable.postprocess.norm_sub import norm_sub as norm_sub
 from deniable.privacy.certificate import Certificate as Certificate
 from deniable.privacy.certify import certify as certify
-from deniable.privacy.certify import certify_ever as certify_ever
 from deniable.privacy.composition import (
     Composition as Composition,
 )
@@ -185,6 +184,7 @@ from deniable.privacy.liars import (
     worst_gain as worst_gain,
 )
 from deniable.privacy.loss_law import LossLaw as LossLaw
+from deniable.privacy.memoized import certify_ever as certify_ever
 from deniable.privacy.shuffle import ShuffledLoss as ShuffledLoss
 from deniable.privacy.shuffle import shuffled as shuffled
 from deniable.privacy.shuffle import shuffled_delta as shuffled_delta

@@ -49,7 +49,7 @@ def waiting(what: str) -> AbstractContextManager[object]:
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[float], None]]:
-    """A bar on the error stream, told which share of the work is done; nothing at all when that is not a terminal."""
+    """A bar on the error stream for the share of the work that is done; nothing at all when that is not a terminal."""
     stream = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=stream, transient=True, disable=not stream.is_terminal) as bar:
@@ -88,11 +88,11 @@ def certificate(shown: Certificate) -> Panel:
     else:
         written = written_odds(loss.odds)
         lines.add_row("odds", Text(told_odds(loss.odds, 9) + (f" = {written}" if written is not None else "")))
-        which = "no report" if shown.open_told is None else "a report that tells no open answer never"
+        which = "no report" if shown.open_told is None else "a report that discloses no open answer never"
         lines.add_row("in words", Text(f"{which} changes the odds of two answers more than {at_most(loss.odds)}-fold"))
     if shown.open_told is not None:
-        told = f"told {shown.open_told:.1%} of the time; such a report can come from no other answer"
-        lines.add_row("open answers", Text(told))
+        disclosed = f"disclosed {shown.open_told:.1%} of the time; such a report can come from no other answer"
+        lines.add_row("open answers", Text(disclosed))
     lines.add_row("slack", Text(f"{shown.slack:.3g} of epsilon for {loss.unit}"))
     lines.add_row("worst pair", Text(f"{told_answer(first)} against {told_answer(second)}"))
     lines.add_row("worst report", Text(_report(shown)))

@@ -48,16 +48,16 @@ class Playground:
             values, people = int(query.get("values", "8")), int(query.get("people", "10000"))
             epsilon = round(float(query.get("epsilon", "1")), 2)
         except (ValueError, OverflowError):
-            return BAD_QUERY.saying("values and people are whole numbers, epsilon is a number.")
+            return BAD_QUERY.saying("values and people must be whole numbers, and epsilon a number.")
         ranges = ((values, VALUES, "values"), (epsilon, EPSILON, "epsilon"), (people, PEOPLE, "people"))
         for number, (least, most), what in ranges:
             if not least <= number <= most:
-                return BAD_QUERY.saying(f"{what} is a number from {least:,} to {most:,}.")
+                return BAD_QUERY.saying(f"{what} must be from {least:,} to {most:,}.")
         name = query.get("certify")
         if name is not None and name not in candidates():
-            return BAD_QUERY.saying(f"The mechanisms here are {', '.join(candidates())}.")
+            return BAD_QUERY.saying(f"certify must be one of {', '.join(candidates())}.")
         if self._waiting >= WAITING:
-            return BUSY.saying("Many people play here now. Try again.")
+            return BUSY.saying("Too many people use the playground right now. Try again.")
         self._waiting += 1
         try:
             async with self._turn:
