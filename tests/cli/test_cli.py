@@ -6,6 +6,7 @@ Help texts are compared with tests/golden_help/. After a change that is meant, w
 """
 
 import csv
+import gzip
 import json
 import math
 import os
@@ -204,7 +205,7 @@ class TestCertify:
         file = tmp_path / "mechanism.json"
         file.write_text(mechanism.to_json(), encoding="utf-8")
         assert certified(str(file))["fingerprint"] == mechanism.fingerprint
-        assert "a file holds its own" in refusal("certify", str(file), "--epsilon", "1")
+        assert "No such option '--epsilon'" in misused("certify", str(file), "--epsilon", "1")
         file.write_text(dn.DirectResponse(dn.Categories(range(10**6)), 1.0).to_json(), encoding="utf-8")
         assert "At most 100,000 values" in refusal("certify", str(file))
 
@@ -239,18 +240,20 @@ class TestCertify:
             (["direct", "--values", "2", "--category", "yes", "--epsilon", "1"], "A mechanism needs a question"),
             (["direct", "--epsilon", "1"], "A mechanism needs a question"),
             (["direct", "--values", "1000000000000", "--epsilon", "1"], "At most 100,000 values"),
-            (["direct", "--values", "4"], "add --epsilon"),
             (["direct", "--values", "4", "--epsilon", "1", "--size", "2"], "Only subset takes --size"),
             (["subset", "--values", "4", "--epsilon", "1", "--size", "0"], "at least one answer"),
             (["subset", "--values", "4", "--epsilon", "1", "--size", "4"], "1 to 3 of the 4 values"),
             (["unary", "--values", "20000", "--epsilon", "1"], "too wide"),
             (["laplace"], "There is no mechanism or file 'laplace'"),
-            (["laplace", "--values", "4"], "Only a name takes a question"),
-            (["laplace", "--other", "4"], "Only a name takes a question"),
         ],
     )
     def test_refused(self, arguments: list[str], says: str) -> None:
         assert says in refusal("certify", *arguments)
+
+    def test_options_of_another_mode(self) -> None:
+        assert "Missing option '--epsilon'" in misused("certify", "direct", "--values", "4")
+        assert "'laplace' is not one of 'direct'" in misused("certify", "laplace", "--values", "4", "--epsilon", "1")
+        assert "No such option '--other'" in misused("certify", "laplace", "--other", "4")
 
     @pytest.mark.parametrize(
         "content",
@@ -706,6 +709,16 @@ class TestPerturb:
         said = self.refused(tmp_path, "state", "a.parquet")
         assert "not a whole Parquet file" in said and "hepatitis" not in said
 
+    def test_compressed_tables(self, tmp_path: Path) -> None:
+        mechanism = dn.DirectResponse(dn.Categories(["well", "ill"]), 1.0)
+        (tmp_path / "m.json").write_text(mechanism.to_json())
+        (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"state\nill\nwell\n"))
+        self.run_on(tmp_path / "a.csv.gz", "state", tmp_path / "m.json", tmp_path / "out")
+        assert (tmp_path / "out").read_bytes() == mechanism.pack(mechanism.perturb(["ill", "well"], dn.SeededCoins(3)))
+        (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"state\nill\nwell\n")[:-4])
+        (tmp_path / "out").unlink()
+        assert "not a whole gzip file" in self.refused(tmp_path, "state", "a.csv.gz")
+
     def test_blank_lines_are_left_out(self, tmp_path: Path) -> None:
         (tmp_path / "m.json").write_text(dn.DirectResponse(dn.Categories(["well", "ill"]), 1.0).to_json())
         (tmp_path / "a.csv").write_bytes(b"state\r\nill\r\n\r\nwell\r\n\r\n")
@@ -919,6 +932,10 @@ class TestEstimate:
         plain = run(*arguments, charset="ascii")
         assert (plain.exit_code, plain.stderr) == (0, "")
         assert re.findall(r"^\S+\?\S+", plain.stdout, re.MULTILINE) == ["Z?rich", "Gen?ve"]
+
+    def test_a_table_is_no_file_of_reports(self, towns: Collection) -> None:
+        said = refusal("estimate", towns.a_csv, "--mechanism", towns.m_json)
+        assert "a table, not a file of reports" in said and "deniable perturb" in said and "cut off" not in said
 
     def test_bad_numbers(self, towns: Collection) -> None:
         arguments = ("estimate", towns.a_reports, "--mechanism", towns.m_json)

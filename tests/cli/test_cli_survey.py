@@ -116,16 +116,24 @@ def test_tokens(file: Path) -> None:
 
 
 def test_what_cannot_be(file: Path, tmp_path: Path) -> None:
-    assert "There is no store" in run("estimate", file, code=2).output
+    assert "There is no database" in run("estimate", file, code=2).output
     assert "line 4" in run("certify", _written(tmp_path, COMMUTE.replace("2.0", "-1")), code=2).output
     for verb in ("simulate", "answer"):
         more = ("--people", "3") if verb == "simulate" else ()
         assert "Is it running?" in run(verb, file, *more, "--url", "http://127.0.0.1:9", code=2).output
-    assert "need --mechanism" in run("estimate", tmp_path / "x.reports", code=2).output
-    for wrong in (("plan", "--epsilon", "1"), ("certify", "--epsilon", "1"), ("certify", "--values", "3")):
-        assert "Leave " in run(wrong[0], file, *wrong[1:], code=2).output
-    assert "A survey takes" in run("estimate", file, "--top", "3", code=2).output
-    assert "A plan needs --epsilon" in run("plan", "--values", "3", code=2).output
+    assert "Missing option '--mechanism'" in run("estimate", tmp_path / "x.reports", code=2).output
+    wrongs = (
+        ("plan", "--epsilon", "1"),
+        ("certify", "--epsilon", "1"),
+        ("certify", "--values", "3"),
+        ("estimate", "--top", "3"),
+    )
+    for wrong in wrongs:
+        assert "No such option" in run(wrong[0], file, *wrong[1:], code=2).output
+    assert "Missing option '--epsilon'" in run("plan", "--values", "3", code=2).output
+    missing = run("estimate", tmp_path / "none.toml", code=2).output
+    assert "none.toml" in missing and "database" not in missing
+    (tmp_path / "table.csv").write_text("town\nLyon\n")
     assert "There is no file" in run("restore", file, tmp_path / "none", code=2).output
     assert "begins with http" in run("estimate", file, "--url", "ftp://x", code=2).output
 

@@ -1,6 +1,6 @@
 """So that `python -m deniable` is the command line too."""
 
-from deniable.cli.main import main
+from deniable.cli import run
 
 if __name__ == "__main__":
-    main(prog_name="deniable")
+    run()

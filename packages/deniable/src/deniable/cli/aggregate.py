@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from deniable.aggregate import Aggregate
-from deniable.aggregate import aggregate as counted
+from deniable.aggregate import aggregate as tally_of
 from deniable.cli import options
 from deniable.cli.mechanisms import read_mechanism
 from deniable.cli.surveys import is_survey
 from deniable.cli.targets import check_target, write_text
 from deniable.core.mechanism import Mechanism
 from deniable.errors import InvalidParameter
+from deniable.planning.ranking import counted
 from deniable.survey import Survey
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-@click.command(short_help="Count many files of reports.")
+@click.command(short_help="Count many files of reports into one tally.")
 @click.argument("contract", type=click.Path(path_type=Path), metavar="MECHANISM")
 @click.option("--question", metavar="ID", help="Of a survey: the question whose reports are counted, if it has several.")
 @click.argument("files", nargs=-1, required=True, metavar="REPORTS...")
@@ -82,12 +83,12 @@ def aggregate(
     from deniable.cli import panel  # loads rich, which --help does not need
 
     with panel.progress("counting") as advance_to:
-        tally = counted(mechanism, files, engine, damaged=damaged, manifest=manifest, workers=workers, progress=advance_to)
+        tally = tally_of(mechanism, files, engine, damaged=damaged, manifest=manifest, workers=workers, progress=advance_to)
     write_text(out, tally.to_json() + "\n")
     if as_json:
         click.echo(json.dumps(_record(tally)))
     else:
-        _tell(panel.console(), tally, out)
+        _print(panel.console(), tally, out)
 
 
 def agreed(contract: Path, question: str | None, files: tuple[str, ...]) -> tuple[Mechanism, tuple[str, ...]]:
@@ -116,9 +117,10 @@ def _record(tally: Aggregate) -> dict[str, object]:
     }
 
 
-def _tell(console: "Console", tally: Aggregate, out: Path) -> None:
+def _print(console: "Console", tally: Aggregate, out: Path) -> None:
     manifest = tally.manifest
-    lines = [f"In {out}: {tally.n:,} reports, from {len(manifest.files):,} files in {len(manifest.groups):,} row groups."]
+    sizes = f"from {counted(len(manifest.files), 'file')} in {counted(len(manifest.groups), 'row group')}"
+    lines = [f"In {out}: {counted(tally.n, 'report')}, {sizes}."]
     lines += [f"left out: {each.why}" for each in manifest.left_out]
     lines += [f"counted, though they hold the same reports: {', '.join(names)}" for names in manifest.repeated()]
     for line in lines:

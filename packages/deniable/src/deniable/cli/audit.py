@@ -14,7 +14,7 @@ from deniable.cli.mechanisms import read_mechanism
 from deniable.errors import InvalidParameter
 
 
-@click.command(short_help="Look for a loss in the reports of any client.")
+@click.command(short_help="Look for privacy loss in the reports of any client.")
 @click.argument("client", metavar="CLIENT")
 @click.option("--value", "values", multiple=True, metavar="V", help="A value to ask about; give at least two. N-M: numbers.")
 @click.option("--claimed", type=float, metavar="E", help="The epsilon that the client promises.")

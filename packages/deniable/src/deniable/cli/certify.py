@@ -1,18 +1,17 @@
 """`deniable certify`: the exact privacy loss of a mechanism, from the code that devices run."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from deniable.cli import claims as claims_verb
-from deniable.cli import options
+from deniable.cli import options, surveys
+from deniable.cli.claims import claims_mode
 from deniable.cli.mechanisms import MAKERS, NAMES, made, read_mechanism
-from deniable.cli.surveys import is_survey
-from deniable.core.domain import Label
+from deniable.cli.modes import Modes, has, names_survey
 from deniable.core.loss import Proof, written_odds
 from deniable.core.mechanism import Mechanism
-from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.subset_selection import SubsetSelection
 from deniable.mechanisms.vectors.bitrand import BitRand
@@ -27,43 +26,23 @@ from deniable.wrappers.fake_attributes import FakeAttributes
 from deniable.wrappers.memoized import Memoized
 from deniable.wrappers.utility_optimized import UtilityOptimized
 
-LARGEST = 100_000  # values: past this, following a mechanism takes minutes
+LARGEST = 100_000  # values; beyond this, a certificate takes minutes
 
 
-@click.command(short_help="Prove the exact privacy loss of a mechanism.", epilog=f"Names of mechanisms: {NAMES}.")
-@click.argument("mechanism", metavar="MECHANISM", required=False)
-@options.question
-@options.secrets_only
-@click.option("--epsilon", type=float, metavar="E", help="The privacy budget of one answer.")
-@click.option("--size", type=int, metavar="K", help="For subset: how many answers a report names; the best unless given.")
-@click.option(
-    "--proof",
-    type=click.Choice(["enumerated", "symmetric", "factored"]),
-    help="Ask for one way to prove it instead of the first that is possible.",
-)
-@click.option("--claims", is_flag=True, help="Check what papers claim of their mechanisms instead, with counterexamples.")
-@options.json_flag
-@click.pass_context
-def certify(
-    ctx: click.Context,
-    mechanism: str | None,
-    values: int | None,
-    words: tuple[str, ...],
-    file: Path | None,
-    other: str | None,
-    secrets: tuple[str, ...],
-    epsilon: float | None,
-    size: int | None,
-    proof: Proof | None,
-    claims: bool,
-    as_json: bool,
-) -> None:
-    """Work out the exact privacy loss of MECHANISM and say whether it keeps its promise.
+def _mode(args: Sequence[str]) -> str:
+    if has(args, "--claims"):
+        return "claims"
+    if names_survey(args):
+        return "survey"
+    asked = has(args, "--epsilon", "--values", "--category", "--categories") and not args[0].endswith(".json")
+    return "name" if asked or any(arg in MAKERS for arg in args) else "file"
 
-    MECHANISM is a name from the list below, or the path of a JSON file written by deniable plan or mechanism.to_json(), or
-    of a survey.toml: then every question is certified, and what a person spends on all of them.
 
-    Epsilon bounds how much one report can change anybody's mind. No report is more than e^epsilon times as likely under one
+@click.group(cls=Modes, pick=_mode, short_help="Prove the exact privacy loss of a mechanism or a survey.")
+def certify() -> None:
+    """Compute the exact privacy loss of a mechanism and say whether it keeps its promise.
+
+    Epsilon bounds how much anybody can learn from one report. No report is more than e^epsilon times as likely under one
     answer as under another, so the odds between any two answers, whatever they were before, change by at most that factor:
 
     \b
@@ -71,69 +50,112 @@ def certify(
     epsilon 1     odds 2.72   even odds become at most 73.2 to 26.8
     epsilon 4     odds 54.6   even odds become at most 98.3 to 1.7
 
-    It counts for one answer: who answers twice pays twice.
+    This holds for one answer: a person who answers twice spends twice as much.
 
     The code that devices run is followed through the outcomes of its coins with exact fractions, and the worst pair of
     answers and the worst report are shown. Small questions are enumerated: every answer, every outcome. Larger ones use the
-    independence of a report's bits (factored) or the likeness of all answers (symmetric).
+    independence of a report's bits (factored) or the symmetry between answers (symmetric).
+
+    \b
+    deniable certify direct --category yes --category no --epsilon 1
+    deniable certify mechanism.json
+    deniable certify survey.toml
+    deniable certify --claims
+
+    You can leave the mode out, as above: a file that ends in .toml means survey, --claims means claims, the name of a
+    mechanism means name, and anything else means file.
+
+    Exit code: 0 if the promise holds, 1 if it does not, 2 if there is nothing to certify.
+    """
+
+
+proof_option = click.option(
+    "--proof",
+    type=click.Choice(["enumerated", "symmetric", "factored"]),
+    help="Use this kind of proof instead of the first one that is possible.",
+)
+
+
+@certify.command("name", short_help="A mechanism by its name, for a question.", epilog=f"Names of mechanisms: {NAMES}.")
+@click.argument("name", type=click.Choice(list(MAKERS)), metavar="NAME")
+@options.question
+@options.secrets_only
+@options.epsilon
+@click.option("--size", type=int, metavar="K", help="For subset: how many answers a report names; by default the best.")
+@proof_option
+@options.json_flag
+@click.pass_context
+def name_mode(
+    ctx: click.Context,
+    name: str,
+    values: int | None,
+    words: tuple[str, ...],
+    file: Path | None,
+    other: str | None,
+    secrets: tuple[str, ...],
+    epsilon: float,
+    size: int | None,
+    proof: Proof | None,
+    as_json: bool,
+) -> None:
+    """Certify the mechanism NAME for a question.
 
     \b
     deniable certify direct --category yes --category no --epsilon 1
     deniable certify subset --values 16 --epsilon 0.5 --size 4
     deniable certify unary-symmetric --values 1024 --epsilon 2 --json
     deniable certify hashing --values 30 --sensitive 0-9 --epsilon 1
-    deniable certify mechanism.json
-    deniable certify survey.toml
-    deniable certify --claims
-
-    With --claims, mechanisms are certified as they were published, and the epsilon that holds is shown beside the one that
-    their paper states, with the smallest case in which they differ.
-
-    Exit code: 0 if the promise holds, 1 if it does not, 2 if there is nothing to certify.
     """
-    given = any(option is not None for option in (values, file, other, epsilon, size, proof)) or bool(words or secrets)
-    if claims:
-        if mechanism is not None or given:
-            raise InvalidParameter("--claims has its own list of mechanisms. Leave everything else out, but for --json.")
-        claims_verb.show(as_json)
-        return
-    if mechanism is None:
-        raise click.MissingParameter(ctx=ctx, param_type="argument", param_hint="'MECHANISM'")
-    if is_survey(Path(mechanism)):
-        if given:
-            raise InvalidParameter("A survey holds its own questions and budget. Leave the other options out.")
-        _survey(ctx, Path(mechanism), as_json)
-        return
-    if mechanism in MAKERS:
-        _check_size(values or 0)
-        question = options.domain(values, words, file, other)
-        _check_size(question.size)
-        chosen = _named(mechanism, question, epsilon, size, options.secrets_of(question, secrets))
-    elif any(option is not None for option in (values, file, other, epsilon, size)) or words or secrets:
+    _check_size(values or 0)
+    question = options.domain(values, words, file, other)
+    _check_size(question.size)
+    secret = options.secrets_of(question, secrets)
+    if size is not None and (name != "subset" or secret is not None):
+        raise InvalidParameter("Only subset takes --size, and only where all answers are sensitive. Leave it out.")
+    if size is not None and size < 1:
+        raise InvalidParameter("A report must name at least one answer. Leave --size out to get the best number.")
+    if secret is not None:
+        _show(ctx, UtilityOptimized(MAKERS[name], question, secret, epsilon), proof, as_json)
+    elif size is not None:
+        _show(ctx, SubsetSelection(question, epsilon, size), proof, as_json)
+    else:
+        _show(ctx, made(name, question, epsilon), proof, as_json)
+
+
+@certify.command("file", short_help="A mechanism from a JSON file.")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@proof_option
+@options.json_flag
+@click.pass_context
+def file_mode(ctx: click.Context, file: Path, proof: Proof | None, as_json: bool) -> None:
+    """Certify the mechanism in FILE, which deniable plan or mechanism.to_json() wrote.
+
+    \b
+    deniable certify mechanism.json
+    """
+    if not file.is_file():
         raise InvalidParameter(
-            f"Only a name takes a question and a budget; a file holds its own. Use one of {NAMES}, or leave the other "
-            "options out."
-        )
-    elif not Path(mechanism).is_file():
-        raise InvalidParameter(
-            f"There is no mechanism or file {mechanism!r}. Use one of {NAMES}, or the path of a JSON file written by "
+            f"There is no mechanism or file {str(file)!r}. Use one of {NAMES}, or the path of a JSON file written by "
             "deniable plan or mechanism.to_json()."
         )
-    else:
-        chosen = read_mechanism(Path(mechanism))
-        one_by_one = not isinstance(chosen, FeatureVector | DuchiVector | BitRand | UnitCodes)
-        if one_by_one and chosen.loss().proof != "theorem":
-            _check_size(len(chosen.domain.labels))
+    mechanism = read_mechanism(file)
+    one_by_one = not isinstance(mechanism, FeatureVector | DuchiVector | BitRand | UnitCodes)
+    if one_by_one and mechanism.loss().proof != "theorem":
+        _check_size(len(mechanism.domain.labels))
+    _show(ctx, mechanism, proof, as_json)
 
+
+def _show(ctx: click.Context, mechanism: Mechanism, proof: Proof | None, as_json: bool) -> None:
+    """Certify a mechanism and print the certificate; exit code 1 if it does not hold."""
     from deniable.cli import panel  # loads rich, which --help does not need
 
     with panel.waiting("following the coins"):
-        certificate = certificate_of(chosen, proof)
+        certificate = certificate_of(mechanism, proof)
     if as_json:
         click.echo(json.dumps(_record(certificate)))
     else:
         panel.console().print(panel.certificate(certificate))
-        for line in _besides(chosen):
+        for line in _besides(mechanism):
             click.echo(line)
     if not certificate.holds:
         ctx.exit(1)
@@ -143,16 +165,27 @@ def _besides(mechanism: Mechanism) -> list[str]:
     """What else there is to say where one report on one whole answer is not all that counts."""
     if isinstance(mechanism, Memoized):
         ever = certify_ever(mechanism).loss
-        told = "no promise" if ever.odds is None else f"epsilon {ever.epsilon():.9g}"
-        return [f"This is about one report. {ever.unit[0].upper()}{ever.unit[1:]}: {told} ({ever.proof})."]
+        bound = "no promise" if ever.odds is None else f"epsilon {ever.epsilon():.9g}"
+        return [f"This certificate is about one report. {ever.unit[0].upper()}{ever.unit[1:]}: {bound} ({ever.proof})."]
     if isinstance(mechanism, FakeAttributes):
         return [f"For {mechanism.attribute_loss().protects}: epsilon {mechanism.attribute_loss().epsilon():.9g}."]
     return []
 
 
-def _survey(ctx: click.Context, path: Path, as_json: bool) -> None:
-    """The certificate of a survey: of every question, and of a person over all of them."""
-    survey = Survey.load(path)
+@certify.command("survey", short_help="Every question of a survey, and all of them together.")
+@surveys.argument
+@options.json_flag
+@click.pass_context
+def survey_mode(ctx: click.Context, survey: Path, as_json: bool) -> None:
+    """Certify every question of SURVEY, and what one person spends on all of them.
+
+    \b
+    deniable certify survey.toml
+    """
+    _show_survey(ctx, Survey.load(survey), as_json)
+
+
+def _show_survey(ctx: click.Context, survey: Survey, as_json: bool) -> None:
     for question in survey.questions:
         _check_size(question.mechanism.domain.size)
     from deniable.cli import panel
@@ -189,24 +222,6 @@ def _check_size(values: int) -> None:
         raise InvalidParameter(f"At most {LARGEST:,} values can be certified here. Try fewer.")
 
 
-def _named(
-    name: str, question: Categories, epsilon: float | None, size: int | None, secret: list[Label] | None
-) -> Mechanism:
-    if epsilon is None:
-        raise InvalidParameter("A mechanism needs a privacy budget: add --epsilon, for example --epsilon 1.")
-    if secret is not None:
-        if size is not None:
-            raise InvalidParameter("With --sensitive the best size is taken. Leave --size out.")
-        return UtilityOptimized(MAKERS[name], question, secret, epsilon)
-    if size is None:
-        return made(name, question, epsilon)
-    if name != "subset":
-        raise InvalidParameter("Only subset takes --size. Leave it out.")
-    if size < 1:
-        raise InvalidParameter("A report must name at least one answer. Leave --size out to get the best one.")
-    return SubsetSelection(question, epsilon, size)
-
-
 def _record(certificate: Certificate) -> dict[str, object]:
     """The certificate as plain data; fractions are text, and an unbounded loss is null."""
     loss, mechanism = certificate.loss, certificate.mechanism
@@ -230,3 +245,6 @@ def _record(certificate: Certificate) -> dict[str, object]:
         "outcomes_of_an_enumeration": certificate.spared,
         "values": mechanism.domain.size if mechanism.domain.size < 1 << 53 else None,
     }
+
+
+certify.add_command(claims_mode)

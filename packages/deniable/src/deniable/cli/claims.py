@@ -1,15 +1,26 @@
-"""`deniable certify --claims`: what papers claim of their mechanisms, beside what holds."""
+"""`deniable certify --claims`: the privacy loss that papers claim, compared with the exact loss."""
 
 import json
 import math
 
 import click
 
+from deniable.cli import options
 from deniable.privacy.claims import Checked, checked_claims
 
 
-def show(as_json: bool) -> None:
-    """Check all claims and print them."""
+@click.command("claims", short_help="What papers claim, compared with the exact loss.")
+@click.option("--claims", is_flag=True, hidden=True, expose_value=False)
+@options.json_flag
+def claims_mode(as_json: bool) -> None:
+    """Compare the privacy loss that papers claim with the exact loss.
+
+    Mechanisms are certified as they were published. The exact epsilon is shown beside the one that the paper states, with
+    the smallest case in which they differ.
+
+    \b
+    deniable certify --claims
+    """
     from deniable.cli import panel  # loads rich, which --help does not need
 
     with panel.waiting("certifying mechanisms as published"):

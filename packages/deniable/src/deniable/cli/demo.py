@@ -8,7 +8,7 @@ import click
 
 from deniable.cli import options
 from deniable.cli.mechanisms import MAKERS, made
-from deniable.cli.question import Question, marital_status
+from deniable.cli.question import SampleQuestion, marital_status
 from deniable.cli.targets import check_picture, draw
 from deniable.core.estimate import Estimate
 from deniable.core.mechanism import PureProtocol
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-@click.command(short_help="Do the whole job on a real question.")
+@click.command(short_help="Run the whole process on a real question.")
 @click.option("--epsilon", type=float, default=1.0, show_default=True, metavar="E", help="The privacy budget of one answer.")
 @click.option(
     "--mechanism", "name", type=click.Choice(list(MAKERS)), help="How to randomize; what deniable plan chooses unless given."
@@ -93,7 +93,7 @@ def _rule(console: "Console", number: str, title: str) -> None:
     console.rule(f"[bold]{number}  {title}[/]", align="left", style="dim")
 
 
-def _introduce(console: "Console", question: Question, title: str, mechanism: PureProtocol) -> None:
+def _introduce(console: "Console", question: SampleQuestion, title: str, mechanism: PureProtocol) -> None:
     from deniable.cli.panel import at_most
 
     console.print(f"[bold]{question.ask}[/]")
@@ -142,7 +142,7 @@ def _collect(console: "Console", mechanism: PureProtocol, reports: Reports) -> T
     return together
 
 
-def _show_estimate(console: "Console", question: Question, estimate: Estimate) -> None:
+def _show_estimate(console: "Console", question: SampleQuestion, estimate: Estimate) -> None:
     from rich import box
     from rich.table import Table
 
@@ -183,7 +183,7 @@ def _show_estimate(console: "Console", question: Question, estimate: Estimate) -
     )
 
 
-def _show_one_report(console: "Console", question: Question, mechanism: PureProtocol, reports: Reports) -> None:
+def _show_one_report(console: "Console", question: SampleQuestion, mechanism: PureProtocol, reports: Reports) -> None:
     """What an observer can conclude from the report of the first widowed person."""
     from deniable.cli.panel import at_most, named
 

@@ -47,7 +47,7 @@ def run_survey(console: "Console", seed: int | None) -> None:
                 bodies = survey.randomize_all(answers, people, options.coins_of(seed))
                 sent = run_crowd(url, iter(bodies))
             console.print(
-                f"{sent.arrived:,} devices sent {len(bodies[0])} bytes each and were told that their report is durable, in "
+                f"{sent.arrived:,} devices sent {len(bodies[0])} bytes each, and their reports were stored durably, in "
                 f"{time.perf_counter() - start:.1f} seconds. One in a hundred sends it once more, as if the answer was lost:"
             )
             run_crowd(url, iter(bodies[::100]))

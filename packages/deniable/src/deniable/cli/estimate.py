@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ import numpy as np
 from deniable.arrays import Floats
 from deniable.cli import options, surveys
 from deniable.cli.mechanisms import read_mechanism
+from deniable.cli.modes import Modes, names_survey
 from deniable.cli.survey_results import Targets, survey_results
 from deniable.cli.targets import check_picture, check_target, draw, write_text
 from deniable.core.estimate import Estimate, confidence_each
@@ -31,53 +32,99 @@ MOST_ROWS = 100  # of a table without --top
 FEW_ROWS = 30  # of one for more answers than that
 
 
-@click.command(short_help="Estimate the shares from reports.")
-@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="REPORTS...")
-@click.option(
-    "--mechanism",
-    "mechanism_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The mechanism that made the reports, as deniable plan wrote it; a survey needs none.",
+def _mode(args: Sequence[str]) -> str:
+    return "survey" if names_survey(args) else "reports"
+
+
+@click.group(cls=Modes, pick=_mode, short_help="Estimate shares from reports, or show the results of a survey.")
+def estimate() -> None:
+    """Estimate the share of each answer, with confidence intervals.
+
+    \b
+    deniable estimate answers.reports --mechanism mechanism.json
+    deniable estimate survey.toml
+
+    You can leave the mode out, as above: a file that ends in .toml means survey, and anything else means reports.
+    """
+
+
+confidence_option = click.option(
+    "--confidence", type=float, default=0.95, show_default=True, metavar="C", help="Confidence level of the intervals."
 )
-@surveys.store_option
-@click.option("--url", metavar="URL", help="For a survey: ask the collector at URL instead of the store.")
-@surveys.token_option
-@click.option("--top", type=click.IntRange(min=1), metavar="K", help="Only the K largest shares, largest first.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, metavar="C", help="How often intervals hold.")
-@click.option("--exact", is_flag=True, help="Intervals that hold however few the reports; wider. Needs the extra stats.")
-@click.option(
-    "--clean",
-    type=click.Choice(["none", "norm-sub"]),
-    default="none",
-    show_default=True,
-    help="Also give shares that are not negative and sum to 100 %.",
-)
-@click.option(
+csv_option = click.option(
     "--csv",
     "csv_file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write the table to FILE instead of printing it.",
+    help="Write the table to FILE as CSV instead of printing it.",
 )
+
+
+@estimate.command("survey", short_help="The results of a survey.")
+@surveys.argument
+@surveys.store_option
+@click.option("--url", metavar="URL", help="Ask the collector at URL instead of reading the database.")
+@surveys.token_option
+@confidence_option
+@csv_option
 @click.option(
     "--parquet",
     "parquet_file",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="For a survey: write the results to FILE as Parquet.",
+    help="Write the results to FILE as Parquet.",
 )
+@options.force
+@options.picture
+@options.json_flag
+def survey_mode(
+    survey: Path,
+    store: str | None,
+    url: str | None,
+    token: str | None,
+    confidence: float,
+    csv_file: Path | None,
+    parquet_file: Path | None,
+    force: bool,
+    picture: Path | None,
+    as_json: bool,
+) -> None:
+    """Show the results of SURVEY, from the database beside it or from a running collector.
+
+    \b
+    deniable estimate survey.toml
+    deniable estimate survey.toml --url http://127.0.0.1:8080 --csv results.csv --picture results.png
+    """
+    check_picture(picture)
+    check_target(csv_file, force)
+    check_target(parquet_file, force)
+    confidence_each(confidence, 1)  # refuses what is no confidence level
+    survey_results(survey, store, url, token, confidence, Targets(csv_file, parquet_file, picture, as_json))
+
+
+@estimate.command("reports", short_help="The shares of answers, from files of reports.")
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="REPORTS...")
+@options.mechanism_file
+@click.option("--top", type=click.IntRange(min=1), metavar="K", help="Only the K largest shares, largest first.")
+@confidence_option
+@click.option(
+    "--exact", is_flag=True, help="Intervals that are valid for any number of reports, and wider. Needs the extra stats."
+)
+@click.option(
+    "--clean",
+    type=click.Choice(["none", "norm-sub"]),
+    default="none",
+    show_default=True,
+    help="Also show shares that are not negative and sum to 100 %.",
+)
+@csv_option
 @click.option("--save-tally", type=click.Path(path_type=Path), metavar="FILE", help="Write the counts to FILE, as JSON.")
 @options.force
 @options.picture
 @options.json_flag
-def estimate(
+def reports_mode(
     files: tuple[Path, ...],
-    mechanism_file: Path | None,
-    store: str | None,
-    url: str | None,
-    token: str | None,
-    parquet_file: Path | None,
+    mechanism_file: Path,
     top: int | None,
     confidence: float,
     exact: bool,
@@ -88,42 +135,26 @@ def estimate(
     picture: Path | None,
     as_json: bool,
 ) -> None:
-    """Count REPORTS and estimate the share of each answer, with its interval.
+    """Count REPORTS and estimate the share of each answer, with a confidence interval.
 
     REPORTS are files written by deniable perturb, packed or Parquet, and tallies ending in .json that --save-tally wrote,
-    perhaps on other machines. Their counts are added. Nothing is printed or written before all of them were read; one
-    damaged byte or one file of another mechanism stops the work.
+    perhaps on other machines. Their counts are added. Nothing is printed or written before all of them have been read; one
+    damaged byte or one file of another mechanism stops the command.
 
-    The estimates are unbiased, so small shares may come out below zero. Each interval holds with the confidence asked for.
-    With --top all intervals hold at once with that confidence, so that picking out the largest does not mislead.
+    The estimates are unbiased, so small shares may come out below zero. Each interval contains the true share at the
+    confidence level that you choose. With --top, all intervals do so simultaneously, so that picking the largest shares does
+    not mislead.
 
     \b
     deniable estimate answers.reports --mechanism mechanism.json
     deniable estimate north.parquet south.parquet --mechanism mechanism.json --top 10
     deniable estimate north.parquet --mechanism mechanism.json --save-tally north.json
     deniable estimate north.json south.json --mechanism mechanism.json --csv shares.csv
-
-    With a survey instead, the results of its collector are shown, from the store beside it or from a running collector:
-
-    \b
-    deniable estimate survey.toml
-    deniable estimate survey.toml --url http://127.0.0.1:8080 --csv results.csv --picture results.png
     """
     check_picture(picture)
-    for target in (csv_file, save_tally, parquet_file):
+    for target in (csv_file, save_tally):
         check_target(target, force)
-    confidence_each(confidence, 1)  # refuses what is no confidence
-    if len(files) == 1 and surveys.is_survey(files[0]):
-        if top is not None or exact or clean != "none" or save_tally is not None or mechanism_file:
-            raise InvalidParameter(
-                "A survey takes --store, --url, --token, --confidence, --json, --csv, --parquet and --picture only."
-            )
-        survey_results(files[0], store, url, token, confidence, Targets(csv_file, parquet_file, picture, as_json))
-        return
-    if mechanism_file is None or any(option is not None for option in (store, url, parquet_file)):
-        raise InvalidParameter(
-            "Files of reports need --mechanism FILE. The options --store, --url and --parquet are for a survey.toml."
-        )
+    confidence_each(confidence, 1)  # refuses what is no confidence level
     _check_once(files)
     mechanism = read_mechanism(mechanism_file)
     if exact and not isinstance(mechanism, PureProtocol):
@@ -172,6 +203,8 @@ def _counted(files: tuple[Path, ...], mechanism: Mechanism, advance_to: Callable
         try:
             if file.suffix == ".json":
                 tally += _read_tally(file, mechanism)
+            elif file.suffix in (".csv", ".txt", ".gz"):
+                raise InvalidReport("This is a table, not a file of reports. Randomize its answers first: deniable perturb")
             else:
                 at = 0
                 for reports in read_batches(file, mechanism):

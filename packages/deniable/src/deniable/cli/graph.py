@@ -7,7 +7,7 @@ from deniable.cli.graph_neighbours import neighbours
 from deniable.cli.graph_triangles import triangles
 
 
-@click.group(short_help="Learn about a graph whose links are private.")
+@click.group(short_help="Estimate statistics of a graph whose links are private.")
 def graph() -> None:
     """Learn about a graph whose links are private.
 

@@ -89,7 +89,7 @@ def bipartite(
 
     with panel.waiting("randomizing"):
         found = BipartiteGraph.collect(question.domain, pairs.shuffled(coins), epsilon, coins, weighted=column is not None)
-    result = Result(found, top, confidence, question, left_out, over, column is not None, seed is not None)
+    result = GraphResult(found, top, confidence, question, left_out, over, column is not None, seed is not None)
     if picture is not None:
         draw(found.plot(top, confidence), picture)
     if as_json:
@@ -104,14 +104,16 @@ def bipartite(
 
 
 @dataclass(frozen=True)
-class Question:
+class GraphInput:
     """What is asked, and which parts of it were taken from the table."""
 
     domain: KeyValue
     from_table: list[str]
 
 
-def _question(links: Links, items_file: Path | None, low: float | None, high: float | None, at_most: int | None) -> Question:
+def _question(
+    links: Links, items_file: Path | None, low: float | None, high: float | None, at_most: int | None
+) -> GraphInput:
     taken: list[str] = []
     if items_file is None:
         items = sorted(set(links.items))
@@ -132,7 +134,7 @@ def _question(links: Links, items_file: Path | None, low: float | None, high: fl
         _, sizes = np.unique(np.asarray(links.users)[listed], return_counts=True)
         most = min(int(sizes.max()), len(items)) if len(sizes) else 1
         taken.append("how many links count")
-    return Question(KeyValue(items, first, last, most, cut=True), taken)
+    return GraphInput(KeyValue(items, first, last, most, cut=True), taken)
 
 
 def _pairs(links: Links, domain: KeyValue) -> tuple[Pairs, int]:
@@ -150,13 +152,13 @@ def _pairs(links: Links, domain: KeyValue) -> tuple[Pairs, int]:
 
 
 @dataclass(frozen=True)
-class Result:
+class GraphResult:
     """What is printed about a graph."""
 
     graph: "BipartiteGraph"
     top: int
     confidence: float
-    question: Question
+    question: GraphInput
     left_out: int
     over: int
     weighted: bool

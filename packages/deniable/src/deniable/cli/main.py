@@ -14,22 +14,22 @@ from deniable.errors import DeniableError, MissingPackage
 
 # In the order in which they are used: where each is, and its line in the list.
 VERBS = {
-    "demo": ("demo:demo", "Do the whole job on a real question."),
-    "plan": ("plan:plan", "Choose the mechanism for a question."),
-    "certify": ("certify:certify", "Prove the exact privacy loss of a mechanism."),
-    "audit": ("audit:audit", "Look for a loss in the reports of any client."),
-    "perturb": ("perturb:perturb", "Randomize a column of answers."),
-    "aggregate": ("aggregate:aggregate", "Count many files of reports."),
-    "estimate": ("estimate:estimate", "Estimate the shares from reports."),
-    "compare": ("compare:compare", "Measure mechanisms beside their prediction."),
-    "release": ("release:release", "Release places or numbers near the truth."),
-    "graph": ("graph:graph", "Learn about a graph whose links are private."),
+    "demo": ("demo:demo", "Run the whole process on a real question."),
+    "plan": ("plan:plan", "Choose the mechanism for a question or a survey."),
+    "certify": ("certify:certify", "Prove the exact privacy loss of a mechanism or a survey."),
+    "audit": ("audit:audit", "Look for privacy loss in the reports of any client."),
+    "perturb": ("perturb:perturb", "Randomize a column of answers into reports."),
+    "aggregate": ("aggregate:aggregate", "Count many files of reports into one tally."),
+    "estimate": ("estimate:estimate", "Estimate shares from reports, or show the results of a survey."),
+    "compare": ("compare:compare", "Measure the errors of mechanisms and compare them with the predictions."),
+    "release": ("release:release", "Release noisy places or numbers that stay close to the truth."),
+    "graph": ("graph:graph", "Estimate statistics of a graph whose links are private."),
     "serve": ("serve:serve", "Collect the answers to a survey."),
     "answer": ("answer:answer", "Answer a survey in the terminal."),
     "simulate": ("answer:simulate", "Let made-up people answer a survey."),
-    "token": ("serve:token", "Make a token for a collector."),
-    "backup": ("serve:backup", "Write what a collector holds to a file."),
-    "restore": ("serve:restore", "Put a backup into an empty store."),
+    "token": ("serve:token", "Create or revoke access tokens of a collector."),
+    "backup": ("serve:backup", "Write a backup of a collector's data."),
+    "restore": ("serve:restore", "Restore a backup into an empty database."),
 }
 # Verbs of our other packages: what to say where they are not installed.
 ELSEWHERE = {"reproduce": "deniable-research, from the folder research/ of a checkout (make env)"}
@@ -53,7 +53,7 @@ class Verbs(click.Group):
         except DeniableError as error:
             raise Refusal(str(error)) from error
         except OSError as error:
-            if error.errno == errno.EPIPE:  # whoever read our output has left: click ends quietly
+            if error.errno == errno.EPIPE:  # the reader of our output has gone: click ends quietly
                 raise
             what = error.filename or "A file"
             raise Refusal(f"{what} cannot be read or written: {error.strerror or type(error).__name__}.") from error
@@ -75,9 +75,8 @@ class Verbs(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows = [(name, line) for name, (_, line) in VERBS.items()]
-        rows += [
-            (name, f"From {entry.dist.name if entry.dist else entry.module}.") for name, entry in sorted(installed().items())
-        ]
+        for name, entry in sorted(installed().items()):
+            rows.append((name, entry.load().get_short_help_str(100)))
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
@@ -92,16 +91,16 @@ def installed() -> dict[str, EntryPoint]:
 def main() -> None:
     """Local differential privacy that proves what it promises.
 
-    Every answer is randomized on the device of the person who gives it, so that nobody, the collector included, can be sure
-    of it. The shares of all answers together can still be estimated. How much one report can give away is not claimed but
-    worked out, by following every outcome of the coins through the code that runs.
+    Every answer is randomized on the device of the person who gives it, so that nobody, not even the collector, can be sure
+    of it. The shares of all answers together can still be estimated. How much one report can disclose is not just claimed
+    but proved, by following every outcome of the coins through the code that runs.
 
-    See it happen:
+    See how it works:
 
     \b
     deniable demo
 
-    Do it, from a table of answers to published shares:
+    From a table of answers to estimated shares:
 
     \b
     deniable plan --category yes --category no --epsilon 1 --people 5000 --out mechanism.json
@@ -109,7 +108,7 @@ def main() -> None:
     deniable perturb answers.csv --column smokes --mechanism mechanism.json --out answers.reports
     deniable estimate answers.reports --mechanism mechanism.json
 
-    Or ask people, with one file for the whole survey:
+    Or run a survey, described in one file:
 
     \b
     deniable serve survey.toml

@@ -21,17 +21,19 @@ def question(command: Command) -> Command:
     """The possible answers: by number, one by one, or from a file."""
     for option in (
         click.option(
-            "--other", metavar="WORD", help="The answer that stands for everything else; without it that is refused."
+            "--other",
+            metavar="WORD",
+            help="The answer that replaces all answers not in the list; without it, those are refused.",
         ),
         click.option(
             "--categories",
             "file",
             type=click.Path(path_type=Path),
             metavar="FILE",
-            help="A file with one possible answer a line.",
+            help="A file with one possible answer per line.",
         ),
         click.option(
-            "--category", "words", multiple=True, metavar="WORD", help="One possible answer; give it for each of them."
+            "--category", "words", multiple=True, metavar="WORD", help="One possible answer; repeat the option for each."
         ),
         click.option("--values", type=int, metavar="N", help="The question has N numbered answers, 0 to N - 1."),
     ):
@@ -61,7 +63,7 @@ secrets_only = click.option(
     "secrets",
     multiple=True,
     metavar="WORD",
-    help="A sensitive answer; the others may then be told. Give it for each; where answers are numbered also as 5-9.",
+    help="A sensitive answer; the others are then not protected. Repeat the option for each; numbers also as 5-9.",
 )
 
 
@@ -72,7 +74,7 @@ def sensitive(command: Command) -> Command:
         type=float,
         default=None,
         metavar="SHARE",
-        help=f"The share of people with an answer that is not sensitive, if it is known; {OPEN_SHARE:g} otherwise.",
+        help=f"The expected share of people whose answer is not sensitive; {OPEN_SHARE:g} by default.",
     )
     return secrets_only(share(command))
 
@@ -99,11 +101,13 @@ def lines(file: Path) -> list[str]:
     except OSError as error:
         raise InvalidParameter(f"The file {str(file)!r} cannot be read: {error.strerror}.") from error
     except ValueError as error:
-        raise InvalidParameter(f"The file {str(file)!r} is not text in UTF-8. Save it so.") from error
+        raise InvalidParameter(f"The file {str(file)!r} is not text in UTF-8. Save it in that encoding.") from error
     return [line for line in (line.removesuffix("\r") for line in found) if line]
 
 
-seed = click.option("--seed", type=int, metavar="N", help="Repeatable coins, for experiments only; secure unless given.")
+seed = click.option(
+    "--seed", type=int, metavar="N", help="Use repeatable coins, for experiments only; by default they are secure."
+)
 
 
 def coins_of(number: int | None) -> Coins:
@@ -117,12 +121,12 @@ mechanism_file = click.option(
     type=click.Path(path_type=Path),
     required=True,
     metavar="FILE",
-    help="The mechanism that makes the reports, as deniable plan wrote it.",
+    help="The mechanism of the reports: the JSON file that deniable plan wrote.",
 )
 force = click.option("--force", is_flag=True, help="Replace files that exist already.")
-json_flag = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on one line instead.")
+json_flag = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on one line.")
 picture = click.option(
-    "--picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw a picture to FILE: png, svg or pdf."
+    "--picture", type=click.Path(path_type=Path), metavar="FILE", help="Write a picture to FILE: png, svg or pdf."
 )
 epsilon = click.option("--epsilon", type=float, required=True, metavar="E", help=EPSILON)
 people = click.option("--people", type=int, required=True, metavar="N", help="How many people will answer.")

@@ -49,7 +49,7 @@ def waiting(what: str) -> AbstractContextManager[object]:
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[float], None]]:
-    """A bar on the error stream, told which share of the work is done; nothing at all when that is not a terminal."""
+    """A bar on the error stream for the share of the work that is done; nothing at all when that is not a terminal."""
     stream = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=stream, transient=True, disable=not stream.is_terminal) as bar:

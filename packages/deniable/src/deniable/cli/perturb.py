@@ -13,9 +13,10 @@ from deniable.errors import InvalidParameter
 from deniable.files import write_batches
 from deniable.files.answers import randomized, read_answers
 from deniable.files.reports import batch_size
+from deniable.planning.ranking import counted
 
 
-@click.command(short_help="Randomize a column of answers.")
+@click.command(short_help="Randomize a column of answers into reports.")
 @click.argument("data", type=click.Path(path_type=Path), metavar="DATA")
 @options.mechanism_file
 @click.option("--column", required=True, metavar="NAME", help="The column that holds the answers.")
@@ -29,19 +30,19 @@ from deniable.files.reports import batch_size
 @options.force
 @options.seed
 def perturb(data: Path, mechanism_file: Path, column: str, out: Path, force: bool, seed: int | None) -> None:
-    """Randomize the answers in a column of DATA, one report for each row.
+    """Randomize each answer in a column of DATA and write one report per row.
 
-    DATA is a CSV file in UTF-8 with a line of column names, or a Parquet file if its name ends in .parquet. It is read and
-    written in batches, so it may be larger than memory. FILE appears when all rows are done, or not at all.
+    DATA is a CSV file in UTF-8 with a line of column names, plain or ending in .gz, or a Parquet file (.parquet). It is
+    read and written in batches, so it may be larger than memory. FILE appears when all rows are done, or not at all.
 
-    An answer that the question does not allow stops the work. The message names its row and does not repeat it.
+    An answer that the question does not allow stops the command. The message names its row and does not repeat it.
 
     \b
     deniable perturb answers.csv --column smokes --mechanism mechanism.json --out answers.reports
     deniable perturb answers.parquet --column town --mechanism mechanism.json --out reports.parquet
 
-    This stands in for the devices, where answers are gathered already. The promise is about the reports: whoever holds DATA
-    holds the answers.
+    Use it where answers have already been gathered, in place of the devices. The promise is about the reports: whoever holds
+    DATA holds the answers.
     """
     check_target(out, force)
     mechanism = read_mechanism(mechanism_file)
@@ -65,7 +66,8 @@ def perturb(data: Path, mechanism_file: Path, column: str, out: Path, force: boo
 
         written = write_batches(out, mechanism, reports(), overwrite=force)
     panel.console().print(
-        f"In {out}: {written:,} reports of {mechanism.layout.bits:,} bits, epsilon {mechanism.epsilon:g} for one answer.",
+        f"In {out}: {counted(written, 'report')} of {counted(mechanism.layout.bits, 'bit')}, epsilon "
+        f"{mechanism.epsilon:g} for one answer.",
         soft_wrap=True,
         markup=False,
     )

@@ -6,7 +6,7 @@ from importlib.resources import files
 
 
 @dataclass(frozen=True)
-class Question:
+class SampleQuestion:
     """A question, and how many people gave each answer."""
 
     ask: str
@@ -24,11 +24,11 @@ class Question:
         return [answer for answer, people in zip(self.answers, self.people, strict=True) for _ in range(people)]
 
 
-def marital_status() -> Question:
-    """228,421 answers from the US Current Population Surveys of 1994 and 1995; docs/data.md tells where they come from."""
+def marital_status() -> SampleQuestion:
+    """228,421 answers from the US Current Population Surveys of 1994 and 1995; docs/data.md names the source."""
     text = files("deniable").joinpath("data", "marital_status.csv").read_text(encoding="utf-8")
     rows = list(csv.DictReader(text.splitlines()))
-    return Question(
+    return SampleQuestion(
         ask="What is your marital status?",
         source="adults in the US Current Population Surveys of 1994 and 1995",
         answers=tuple(row["answer"] for row in rows),

@@ -239,7 +239,7 @@ def _domain(
     assert places is not None
     rows = _read(places, ["lat", "lon", *([label] if label else [])])
     where = _floats(places, rows[:2])
-    # Venues at the same place cannot be told apart by where they are: the first one stands for all of them.
+    # Venues at the same place cannot be distinguished by where they are: the first one stands for all of them.
     kept, same = np.unique(where, axis=0, return_index=True, return_inverse=True)[1:]
     order = np.argsort(kept)
     domain = Points(where[kept[order]], "haversine", [rows[2][i] for i in kept[order]] if label else None)

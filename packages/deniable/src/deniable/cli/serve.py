@@ -75,7 +75,7 @@ def serve(
         opened.close()
 
 
-@click.command(short_help="Make a token for a collector.")
+@click.command(short_help="Create or revoke access tokens of a collector.")
 @surveys.argument
 @surveys.store_option
 @click.option("--role", type=click.Choice(["submit", "results"]), required=True, help="What the token allows.")
@@ -103,7 +103,7 @@ def token(survey: Path, store: str | None, role: Any, revoke: bool) -> None:
         click.echo(f"No token to {role} is valid any more.")
 
 
-@click.command(short_help="Write what a collector holds to a file.")
+@click.command(short_help="Write a backup of a collector's data.")
 @surveys.argument
 @surveys.store_option
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="Where it goes.")
@@ -124,7 +124,7 @@ def backup(survey: Path, store: str | None, out: Path, force: bool) -> None:
     click.echo(f"In {out}: {people:,} people.")
 
 
-@click.command(short_help="Put a backup into an empty store.")
+@click.command(short_help="Restore a backup into an empty database.")
 @surveys.argument
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
 @surveys.store_option

@@ -82,4 +82,4 @@ def fetched_results(url: str, token: str | None, confidence: float, kind: str) -
             detail = json.loads(error.read() or b"{}").get("detail", "")
         raise InvalidParameter(f"The collector refuses: {detail}") from None
     except OSError as error:
-        raise Unavailable(f"Nobody answers at {url} as a collector does. Is it running? deniable serve") from error
+        raise Unavailable(f"No collector answers at {url}. Is it running? Start it with deniable serve.") from error

@@ -1,4 +1,4 @@
-"""What the verbs about surveys share: the file, the store beside it, and results on the screen."""
+"""What the verbs about surveys share: the file, the database beside it, and results in the terminal."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deniable.errors import InvalidParameter, Unavailable
-from deniable.survey import Survey, plan_survey
+from deniable.planning.ranking import counted, people
+from deniable.survey import Survey
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,16 +19,16 @@ MOST_BARS = 40
 
 argument = click.argument("survey", type=click.Path(path_type=Path), metavar="SURVEY")
 store_option = click.option(
-    "--store", metavar="STORE", help="A file of SQLite, or postgresql://...; the survey's name with .db unless given."
+    "--store", metavar="STORE", help="An SQLite file or postgresql://...; by default the survey's name with .db."
 )
-url_option = click.option("--url", metavar="URL", default=URL, show_default=True, help="Where the collector is.")
+url_option = click.option("--url", metavar="URL", default=URL, show_default=True, help="The address of the collector.")
 token_option = click.option(
-    "--token", envvar="DENIABLE_TOKEN", metavar="TOKEN", help="The token the collector asks for; also DENIABLE_TOKEN."
+    "--token", envvar="DENIABLE_TOKEN", metavar="TOKEN", help="The access token; by default the variable DENIABLE_TOKEN."
 )
 
 
 def is_survey(path: Path) -> bool:
-    """Whether a file is meant as a survey."""
+    """Whether a file holds a survey."""
     return path.suffix == ".toml"
 
 
@@ -40,11 +41,11 @@ def existing(survey: Path, address: str | None) -> tuple["Store", "Collector"]:
     """The store of a survey that was served before."""
     from deniable.collector import Collector, open_store
 
-    place = store_of(survey, address)
+    asked, place = Survey.load(survey), store_of(survey, address)
     if "://" not in place and not Path(place).is_file():
-        raise InvalidParameter(f"There is no store {place!r} yet. Serve the survey first: deniable serve {survey}")
+        raise InvalidParameter(f"There is no database {place!r} yet. Collect answers first: deniable serve {survey}")
     store = open_store(place)
-    return store, Collector(Survey.load(survey), store)
+    return store, Collector(asked, store)
 
 
 def fetched(survey: Survey, url: str) -> Survey:
@@ -55,15 +56,10 @@ def fetched(survey: Survey, url: str) -> Survey:
         with urllib.request.urlopen(f"{url.rstrip('/')}/v1/survey", timeout=10) as answer:
             found = Survey.from_json(answer.read().decode())
     except (OSError, ValueError) as error:
-        raise Unavailable(f"Nobody answers at {url} as a collector does. Is it running? deniable serve") from error
+        raise Unavailable(f"No collector answers at {url}. Is it running? Start it with deniable serve.") from error
     if found.contract() != survey.contract():
-        raise InvalidParameter(f"The collector at {url} has another survey than this file. Ask for the file it serves.")
+        raise InvalidParameter(f"The collector at {url} has another survey than this file. Ask for the file that it serves.")
     return found
-
-
-def show_plan(path: Path, people: int | None, timed: bool) -> None:
-    """The mechanisms of a survey, the errors to expect, and which way to spend the budget promises the smaller ones."""
-    click.echo(plan_survey(Survey.load(path), people, timed).explain())
 
 
 def show(data: dict[str, Any]) -> None:
@@ -72,14 +68,16 @@ def show(data: dict[str, Any]) -> None:
 
     console = panel.console()
     console.print(
-        f"[bold]{data['title']}[/]: {data['people']:,} people, epsilon {data['epsilon']:g} for {data['unit']}",
+        f"[bold]{data['title']}[/]: {people(data['people'])}, epsilon {data['epsilon']:g} for {data['unit']}",
         highlight=False,
     )
     for each in data["questions"]:
         console.print()
-        console.print(f"[bold]{each['ask']}[/] ({each['reports']:,} reports)", highlight=False)
+        console.print(f"[bold]{each['ask']}[/] ({counted(each['reports'], 'report')})", highlight=False)
         if each["hidden"]:
-            console.print(f"Hidden until there are {data['minimum_reports']:,} reports.", style="dim", highlight=False)
+            console.print(
+                f"Hidden until there are {counted(data['minimum_reports'], 'report')}.", style="dim", highlight=False
+            )
             continue
         known = [line for line in each["estimates"] if line["low"] is not None and line["high"] is not None]
         shares = [line for line in known if line["measure"] == "share"]

@@ -1,12 +1,15 @@
 """People's answers in a column of a CSV or Parquet file, read in batches. No message here repeats one of them."""
 
 import csv
+import gzip
 import io
 import os
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import BinaryIO, cast
 
 import numpy as np
 
@@ -102,7 +105,7 @@ def _number(text: str | None) -> float:
 
 def _read_csv(path: Path, column: str, size: int) -> Iterator[tuple[Texts, float]]:
     row = 0
-    with path.open("rb") as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
+    with path.open("rb") as file, _unpacked(path, file) as data, io.TextIOWrapper(data, "utf-8-sig", newline="") as text:
         total = os.fstat(file.fileno()).st_size
         reader = csv.reader(text, strict=True)
         try:
@@ -123,6 +126,8 @@ def _read_csv(path: Path, column: str, size: int) -> Iterator[tuple[Texts, float
                 if len(texts) == size:
                     yield texts, file.tell() / total
                     texts = []
+        except (gzip.BadGzipFile, zlib.error, EOFError):
+            raise InvalidParameter(f"The file {path} is not a whole gzip file. Copy or compress it again.") from None
         except UnicodeDecodeError:
             raise InvalidParameter(f"The file {path} is not text in UTF-8. Save it as CSV in UTF-8.") from None
         except csv.Error:
@@ -131,6 +136,11 @@ def _read_csv(path: Path, column: str, size: int) -> Iterator[tuple[Texts, float
             yield texts, 1.0
     if not row:
         raise EmptyBatch(f"The file {path} has column names but no rows, so there is nobody to ask.")
+
+
+def _unpacked(path: Path, file: BinaryIO) -> BinaryIO:
+    """The bytes of a file, decompressed if its name ends in .gz."""
+    return cast(BinaryIO, gzip.GzipFile(fileobj=file)) if path.suffix == ".gz" else file
 
 
 def _read_parquet(path: Path, column: str, size: int) -> Iterator[tuple[Texts, float]]:

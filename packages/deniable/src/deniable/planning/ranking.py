@@ -97,7 +97,7 @@ class Ranking(Sequence[Row[M]]):
             raise InvalidParameter(f"{self.wanted} is not for {self.subject}. Use one of {', '.join(r.name for r in self)}.")
         fitting = [row for row in named if self.max_bits is None or row.bits <= self.max_bits]
         if not fitting:
-            least, limit = min(row.bits for row in named), counted(self.max_bits or 0, "bit")
+            limit, least = counted(self.max_bits or 0, "bit"), min(row.bits for row in named)
             raise InvalidParameter(f"No mechanism fits in {limit} per report; the smallest needs {least}.")
         near = [row for row in fitting if row.error**2 <= self.close * fitting[0].error ** 2]
         return min(near, key=lambda row: (row.bits, row.costs.get("work") or 0, float(f"{row.error:.9e}")))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from deniable.core.mechanism import Additive
 from deniable.errors import InvalidParameter
 from deniable.planning import Cost, measured_cost
+from deniable.planning.ranking import aligned
 from deniable.survey.budget import Advice
 from deniable.survey.statement import suspicions
 from deniable.survey.survey import Survey, advice_for
@@ -47,18 +48,19 @@ class SurveyPlan:
         """The plan in a table and in words, for whoever runs the survey and for a person who answers."""
         survey = self.survey
         timed = all(question.cost is not None for question in self.questions)
-        lines = [
-            f'{survey.id}: epsilon {survey.epsilon:g} for {survey.unit}, {self.people:,} people, budget "{survey.budget}"',
-            f"  {'question':14} {'mechanism':18} {'epsilon':>8} {'reports':>9} {'error':>7} {'for 1 point':>11} {'bits':>7} "
-            f"{'guess':>6}" + (f" {'device':>8} {'server':>8}" if timed else ""),
-        ]
+        heading = ["", "question", "mechanism", "epsilon", "reports", "error", "for 1 point", "bits", "guess"]
+        table = [heading + (["device", "server"] if timed else [])]
         for each in self.questions:
             guess = "" if each.guess is None else f"{100 * each.guess:.3g}%"
-            time = f" {each.cost.device:6.3g}us {each.cost.server:6.3g}us" if timed and each.cost is not None else ""
-            lines.append(
-                f"  {each.id:14} {each.wire:18} {each.epsilon:8.4g} {each.reports:9,} {100 * each.error:7.3g} "
-                f"{each.needed:11,} {each.bits:7,} {guess:>6}{time}"
-            )
+            cells = ["", each.id, each.wire, f"{each.epsilon:.4g}", f"{each.reports:,}", f"{100 * each.error:.3g}"]
+            cells += [f"{each.needed:,}", f"{each.bits:,}", guess]
+            if timed and each.cost is not None:
+                cells += [f"{each.cost.device:.3g}us", f"{each.cost.server:.3g}us"]
+            table.append(cells)
+        lines = [
+            f'{survey.id}: epsilon {survey.epsilon:g} for {survey.unit}, {self.people:,} people, budget "{survey.budget}"',
+            aligned(table, left=3),
+        ]
         lines += [
             "error: of a share in percentage points, or of a mean in % of its range; for 1 point: people needed for an "
             "error of 1; guess: how often somebody who knows nothing else can guess the answer from the report",

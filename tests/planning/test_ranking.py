@@ -1,0 +1,89 @@
+"""Rankings: which row is chosen, what is left out and why, and how it is printed; measured beside predicted errors."""
+
+from typing import Any
+
+import pytest
+
+import deniable as dn
+from deniable.core.candidate import Candidate
+from deniable.planning import Ranking, Row, options
+from deniable.planning.ranking import CLOSE, Column, made
+
+ROWS = (
+    Row("wide", None, 1.0, 100, {"work": 1}),
+    Row("busy", None, 1.001, 8, {"work": 9}),
+    Row("idle", None, 1.002, 8, {"work": 1}),
+    Row("poor", None, 3.0, 1, {"work": 1}),
+)
+RANKING: Ranking[None] = Ranking(ROWS[::-1], "a question", columns=(Column("work", "of the server"), Column("none", "")))
+
+
+def test_near_the_smallest_error_size_and_work_decide() -> None:
+    assert [row.name for row in RANKING] == ["wide", "busy", "idle", "poor"]
+    assert RANKING.best.name == "idle"
+    assert RANKING.within(7).best.name == "poor"
+    assert RANKING.within(None, "wide").best.name == "wide"
+    assert CLOSE > RANKING.ratio(RANKING.best) > 1
+    with pytest.raises(dn.InvalidParameter, match="No mechanism fits in 0 bits per report; the smallest needs 1"):
+        _ = RANKING.within(0).best
+    with pytest.raises(dn.InvalidParameter, match="none of these is not for a question"):
+        _ = RANKING.within(None, "none of these").best
+
+
+def test_a_ranking_is_a_table_with_a_legend_and_words() -> None:
+    lines = RANKING.explain("More.").splitlines()
+    assert lines[0] == "idle for a question"
+    assert lines[4].startswith("* idle") and lines[4].split()[-1] == "1"
+    assert len({line.index("x") for line in lines[2:6]}) == 1  # aligned
+    assert "work: of the server" in lines and not any(line.startswith("none") for line in lines)
+    assert lines[-1].startswith("In words: of 4 mechanisms, idle is chosen: its squared error is 0.4 % above")
+    assert lines[-1].endswith("More.")
+
+
+def test_candidates_that_cannot_be_made_are_left_out_with_a_remark() -> None:
+    def row(candidate: Candidate) -> Row[object]:
+        return Row(candidate.name, candidate.make(), 1.0, 1)
+
+    def refuse() -> Any:
+        raise ValueError("It needs three answers.")
+
+    good, big = Candidate("good", object), Candidate("big", object, largest=1)
+    bad, worse = Candidate("bad", refuse), Candidate("worse", lambda: 1 / 0)
+    rows, remarks = made([bad, worse, big, good], 2, row)
+    assert [each.name for each in rows] == ["good"]
+    assert remarks[0] == "Left out: bad. It needs three answers."
+    assert "worse" in remarks[1] and "at most 1 values" in remarks[2]
+    with pytest.raises(ValueError, match="three answers"):
+        made([bad], 2, row)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 100.0])
+@pytest.mark.parametrize("size", [2, 10])
+def test_extreme_budgets_are_planned(epsilon: float, size: int) -> None:
+    ranking = options(dn.Categories(range(size)), epsilon, 100)
+    assert len(ranking) >= 7 and any("unary, symmetric" in remark for remark in ranking.remarks)
+    assert "Left out: unary, symmetric" in dn.plan(dn.Categories(range(size)), epsilon, 100).explain()
+
+
+def test_a_list_is_no_domain() -> None:
+    with pytest.raises(dn.InvalidParameter, match="Wrap a list of answers as Categories"):
+        dn.plan(["a", "b"], 1.0, 100)  # type: ignore[call-overload]
+    with pytest.raises(dn.InvalidParameter, match="For sparse vectors, use Compressed"):
+        dn.plan(dn.SparseVector(100, 3), 1.0, 100)
+
+
+def test_measured_errors_stand_beside_predicted_ones() -> None:
+    domain = dn.Categories(range(8))
+    found = dn.compare(domain, 1.0, 500, repeats=60, coins=dn.SeededCoins(5), mechanisms=["direct", "unary, symmetric"])
+    assert [row.name for row in found.rows] == ["direct", "unary, symmetric"]
+    for row in found.rows:
+        assert abs(row.ratio - 1) < 5 * row.ratio_error
+    assert "8 answers, epsilon 1 for one answer, 500 people, 60 collections each:" in str(found)
+    counts = [300, 100, 50, 25, 10, 10, 4, 1]
+    ranked = dn.compare(domain, 1.0, counts, repeats=2, top=2, coins=dn.SeededCoins(5), mechanisms=["direct"])
+    assert ranked.people == 500 and ranked.rows[0].top_f1 is not None and "NDCG" in str(ranked)
+    for wrong in ({"repeats": 1}, {"mechanisms": ["laplace"]}, {"n": [1, 2]}, {"n": 0}):
+        with pytest.raises(dn.InvalidParameter):
+            dn.compare(domain, 1.0, **wrong)
+    with pytest.raises(dn.InvalidParameter, match="single answers"):
+        dn.compare(dn.KeyValue(["a"], -1, 1, at_most=1), 1.0)
