@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -27,7 +27,16 @@ class Learner:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The arguments of the constructor by name."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self).__init__).parameters if name != "self"}
+        return {name: getattr(self, name) for name in self._parameters()}
+
+    def _keep(self, arguments: Mapping[str, Any]) -> None:
+        """Keep the arguments of a constructor as they were given: its `locals()`."""
+        for name in self._parameters():
+            setattr(self, name, arguments[name])
+
+    @classmethod
+    def _parameters(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
 
     def set_params(self, **parameters: Any) -> Self:
         """Change some of them."""
