@@ -1,11 +1,20 @@
-"""Small instances of everything that perturbs. A new mechanism adds a line and gets all the laws of test_laws.py."""
+"""Small instances of everything that perturbs. A new mechanism adds a line, and `deniable.testing` checks it."""
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
+
+import numpy as np
 
 import deniable as dn
 from deniable.core.mechanism import PureProtocol
 from deniable.mechanisms.algebra.difference_sets import Paley, Quartic, Singer
+from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
+from deniable.mechanisms.key_value.padded_protocol import Chances
+from deniable.mechanisms.means.mean_mechanism import MeanMechanism
+from deniable.mechanisms.releases.release import Release
+from deniable.mechanisms.shares.exact_channel import ExactChannel
+from deniable.wrappers.attributes import Attributes
 
 EPSILON = math.log(3)  # odds of exactly 3: probabilities with small denominators
 
@@ -58,7 +67,7 @@ REPEATED: dict[str, PureProtocol] = {
 }
 ALL: dict[str, PureProtocol] = EXAMPLES | REPEATED
 
-# Mechanisms for means, whose reports stand for numbers; test_means.py, test_features.py and test_bitrand.py have their laws.
+# Mechanisms for means, whose reports stand for numbers; those with vectors for other clients.
 NUMBERS: dict[str, dn.Mechanism] = {
     "duchi": dn.Duchi(dn.Interval(0, 10, steps=4), EPSILON),
     "three-outputs": dn.ThreeOutputs(dn.Interval(-3, 5, steps=5), 2.0),
@@ -73,6 +82,161 @@ NUMBERS: dict[str, dn.Mechanism] = {
     "bitrand": dn.BitRand.as_published(3, 4, 1.0, whole=1),
     "bitrand-latent": dn.BitRand.latent(2, 3, 1.0),
     "bitrand-offset": dn.BitRand.offset(2, -1, 1, 8.0),
+}
+
+
+SMALL = dn.Interval(0, 10, steps=4)
+ODD = dn.Interval(-3, 5, steps=5)
+MEANS: dict[str, MeanMechanism] = {
+    "duchi": dn.Duchi(SMALL, EPSILON),
+    "duchi-ends": dn.Duchi(dn.Interval(0, 1, steps=1), 1.0),
+    "three": dn.ThreeOutputs(SMALL, 1.0),
+    "three-odd": dn.ThreeOutputs(ODD, 2.0),
+    "three-zeroless": dn.ThreeOutputs(SMALL, 0.5),
+    "piecewise": dn.Piecewise(SMALL, EPSILON, 2, 1),
+    "piecewise-wide": dn.Piecewise(ODD, EPSILON, 7, 3),
+    "piecewise-best": dn.Piecewise(SMALL, 3.0),
+    "piecewise-original": dn.Piecewise.original(ODD, 1.0),
+    "hybrid": dn.Hybrid(dn.Interval(0, 1, steps=2), 1.0),
+    "hybrid-pure": dn.Hybrid(SMALL, 0.5),
+    "bits": dn.BitSampling(dn.Interval(-1, 1, steps=7), EPSILON),
+    "channel": dn.MeanChannel(dn.Interval(0, 1, steps=1), EPSILON, [[3, 1], [1, 3]], [-2.0, 2.0]),
+    "laplace": dn.MeanChannel.laplace(SMALL, 1.0),
+}
+
+PLANE = dn.Features(2, -1, 1, steps=2)
+SAMPLED: dict[str, dn.FeatureVector] = {
+    "one-of-two": dn.FeatureVector(PLANE, 1.0, 1, "duchi-1"),
+    "one-of-three": dn.FeatureVector(dn.Features(3, 0, 10, steps=1), 2.0, 1, "three-outputs-1"),
+    "two-of-three": dn.FeatureVector(dn.Features(3, -1, 1, steps=2), 1.0, 2, "duchi-1"),
+    "composed": dn.FeatureVector.composed(dn.Features(2, 0, 1, steps=1), 0.5),
+}
+SIGNS: dict[str, dn.DuchiVector] = {
+    "one": dn.DuchiVector(dn.Features(1, -1, 1, steps=4), 1.0),
+    "two": dn.DuchiVector(PLANE, 1.0),
+    "three": dn.DuchiVector(dn.Features(3, 0, 4, steps=1), 1.0),
+    "four": dn.DuchiVector(dn.Features(4, -1, 1, steps=1), 0.5),
+    "published-two": dn.DuchiVector.as_published(dn.Features(2, -1, 1, steps=1), 1.0),
+    "published-four": dn.DuchiVector.as_published(dn.Features(4, -1, 1, steps=1), 1.0),
+    "published-odd": dn.DuchiVector.as_published(dn.Features(3, -1, 1, steps=1), 1.0),
+}
+PUBLISHED_BITS: dict[str, Callable[[int, int, float], dn.BitRand]] = {
+    "f-RR": dn.BitRand.as_published,
+    "LATENT": dn.BitRand.latent,
+    "OME": dn.BitRand.ome,
+    "3a": dn.BitRand.water_filled,
+}
+BITS: dict[str, dn.BitRand] = {
+    **{
+        f"{name}-{r}x{bits}": make(r, bits, 1.0)
+        for name, make in PUBLISHED_BITS.items()
+        for r, bits in ((1, 1), (1, 4), (2, 2), (3, 2))
+    },
+    "offset": dn.BitRand.offset(1, -1, 1, 3.0, 2),
+    "offset-plane": dn.BitRand.offset(2, -1, 1, 8.0, 2),
+}
+
+STATES: dict[str, ExactChannel] = {
+    "ewrr": dn.ThreeState.ewrr(EPSILON),
+    "dagger": dn.ThreeState.dagger(Fraction(7, 10), Fraction(1, 2)),
+    "ddagger": dn.ThreeState.ddagger(Fraction(7, 10), Fraction(4, 5)),
+    "club": dn.ThreeState.club(Fraction(4, 5), Fraction(3, 5), Fraction(3, 4)),
+    "complement": dn.ThreeState.club(Fraction(1, 7), Fraction(4, 7), Fraction(1, 4)),
+    "weighted": dn.ThreeState(Fraction(1, 2), Fraction(3, 4), Fraction(2, 3), domain=dn.Link(0.5, 5)),
+    "equal-5": dn.EqualWeight(dn.Categories(range(5)), Fraction(1, 2)),
+    "equal-below": dn.EqualWeight(dn.Categories(["a", "b", "c"]), Fraction(1, 5)),
+}
+
+
+def keys(size: int, at_most: int = 1, low: float = -1, high: float = 1) -> dn.KeyValue:
+    return dn.KeyValue(range(size), low, high, at_most)
+
+
+def protocols(domain: dn.KeyValue) -> dict[str, KeyValueProtocol]:
+    """Every protocol for keys with values, in every form."""
+    F = Fraction
+    return {
+        "unary": dn.PCKVUnary(domain, EPSILON),
+        "unary-published": dn.PCKVUnary.published(domain, EPSILON),
+        "unary-free": dn.PCKVUnary.of(domain, F(3, 5), F(1, 5), F(3, 5)),
+        "unary-loose": dn.PCKVUnary.of(domain, F(1, 2), F(3, 10), F(7, 10)),
+        "unary-both": dn.PCKVUnary(domain, 3.0, Chances(F(1, 3), F(1, 10), F(1, 5), F(1, 10), F(1, 20))),
+        "unary-frequency": dn.PCKVUnary(domain, None, Chances(F(0), F(0), F(1, 2), F(0), F(1, 4))),  # type: ignore[arg-type]
+        "direct": dn.PCKVDirect(domain, EPSILON),
+        "direct-split": dn.PCKVDirect.split(domain, 0.2, 2.0),
+        "direct-frequency": dn.PCKVDirect.frequencies(domain, EPSILON),
+        "kvue": dn.KeySampling.kvue(domain, EPSILON),
+        "harmony": dn.KeySampling.harmony(domain, EPSILON),
+        "privkv": dn.KeySampling.privkv(domain, 0.5, 0.5),
+        "privkv-fake": dn.KeySampling.privkv(domain, 0.5, 1.0, 0.25),
+        "privkv-exact": dn.KeySampling.privkv_for(domain, EPSILON),
+    }
+
+
+CHANNELS: dict[str, dn.FiniteChannel] = {
+    "square": dn.FiniteChannel(THREE, 1.5, [[6, 3, 1], [2, 5, 3], [2, 4, 4]]),
+    "wide": dn.FiniteChannel(THREE, 1.5, [[4, 2, 1, 3], [1, 4, 2, 3], [2, 1, 4, 3]]),
+    "singular": dn.FiniteChannel(THREE, 1.0, [[2, 1, 1], [1, 2, 1], [2, 1, 1]]),
+}
+
+RANDOM = np.random.default_rng(11)
+LINE = dn.Ordered(range(1, 11))
+UNEVEN = dn.Ordered([0, 1, 3, 4, 9, 11, 20])
+POINTS = dn.Points(RANDOM.random((9, 2)))
+TIES = dn.LossMatrix(RANDOM.integers(1, 4, (8, 8)) * (1 - np.eye(8)))
+SETS = dn.Points([{"a"}, {"a", "b"}, {"b", "c"}, {"c"}, {"a", "c", "d"}], "jaccard")
+INTERVAL = dn.Interval(-1, 1, steps=6)
+RELEASES: dict[str, Release] = {
+    "bipartite": dn.Bipartite(LINE, 1.5),
+    "bipartite one": dn.Bipartite(LINE, 1.5, near=1),
+    "bipartite even": dn.Bipartite(LINE, 1.5, near=4),
+    "bipartite wide": dn.Bipartite(LINE, 1.5, near=9),
+    "bipartite mean": dn.Bipartite(UNEVEN, 1.5, "mean"),
+    "bipartite plane": dn.Bipartite(POINTS, 1.5, near=3),
+    "bipartite ties": dn.Bipartite(TIES, 1.5, near=3),
+    "bipartite sets": dn.Bipartite(SETS, 1.5, near=2),
+    "bipartite interval": dn.Bipartite(INTERVAL, 1.5, near=3),
+    "bipartite words": dn.Bipartite(dn.Ordered(["low", "middle", "high"]), 0.3),
+    "staircase": dn.Staircase(LINE, 1.5),
+    "staircase four": dn.Staircase(LINE, 1.5, [1, 2, 3, 4]),
+    "staircase plane": dn.Staircase(POINTS, 1.5, [2, 3, 1, 3]),
+    "staircase ties": dn.Staircase(TIES, 1.5, [2, 6]),
+    "staircase interval": dn.Staircase(INTERVAL, 1.5, [1, 3, 3]),
+    "coarsened": dn.Coarsened(LINE, 1.5),
+    "coarsened uneven": dn.Coarsened(UNEVEN, 1.5),
+    "coarsened plane": dn.Coarsened(POINTS, 1.5),
+    "coarsened ties": dn.Coarsened(TIES, 1.5, [1, 4, 6]),
+    "coarsened interval": dn.Coarsened(INTERVAL, 1.5),
+    "coarsened one": dn.Coarsened(LINE, 1.5, [5]),
+    "exponential": dn.ReleaseChannel.exponential(LINE, 1.5),
+    "exponential tight": dn.ReleaseChannel.exponential(TIES, 1.5, tight=True),
+    "laplace": dn.ReleaseChannel.laplace(INTERVAL, 1.5),
+}
+SHORT = dn.Vectors([dn.Ordered(range(4)), dn.Interval(0, 1, steps=2)])
+VECTOR_RELEASES: dict[str, dn.Mechanism] = {
+    "vectors": dn.VectorRelease.of(SHORT, 1.0),
+    "one-coordinate": dn.VectorRelease.one_coordinate(SHORT, 1.0),
+}
+
+PAIR = dn.Vectors([dn.Categories(["yes", "no"]), dn.Categories(["a", "b", "c"])])
+RECORDS: dict[str, Attributes] = {
+    "every": dn.EveryAttribute.of(PAIR, EPSILON),
+    "every-unary": dn.EveryAttribute.of(PAIR, 1.0, dn.Unary),
+    "one": dn.OneAttribute.of(PAIR, EPSILON),
+    "one-unary": dn.OneAttribute.of(PAIR, EPSILON, dn.Unary),
+    "fake": dn.FakeAttributes.of(PAIR, EPSILON),
+    "fake-zero": dn.FakeAttributes.of(PAIR, EPSILON, dn.Unary),
+    "fake-random": dn.FakeAttributes.of(PAIR, EPSILON, dn.Unary, random_fakes=True),
+    "published": dn.FakeAttributes.as_published(PAIR, EPSILON),
+    "published-zero": dn.FakeAttributes.as_published(PAIR, EPSILON, dn.Unary),
+    "published-random": dn.FakeAttributes.as_published(PAIR, EPSILON, dn.Unary, random_fakes=True),
+}
+
+# The same with records of two and two answers, where every combination of coins is followed quickly.
+SQUARE = dn.Vectors([dn.Categories(range(2)), dn.Categories(range(2))])
+FAKES: dict[str, Attributes] = {
+    "fake-random": dn.FakeAttributes.of(SQUARE, EPSILON, dn.Unary, random_fakes=True),
+    "published-random": dn.FakeAttributes.as_published(SQUARE, EPSILON, dn.Unary, random_fakes=True),
 }
 
 

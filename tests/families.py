@@ -9,9 +9,8 @@ import numpy as np
 
 import deniable as dn
 from deniable.files import write_batches
-from tests.examples import ALL, NUMBERS
-from tests.mechanisms.test_matrix import WIDE
-from tests.mechanisms.test_releases import LINE, RELEASES
+from tests import examples
+from tests.examples import ALL, CHANNELS, LINE, NUMBERS, RELEASES
 from tests.open_examples import LEAN, PUBLISHED
 
 VECTORS = dn.Vectors([LINE, LINE])
@@ -23,7 +22,7 @@ MECHANISMS: list[dn.Mechanism] = [
     *LEAN.values(),
     *PUBLISHED.values(),
     *RELEASES.values(),
-    WIDE,
+    CHANNELS["wide"],
     dn.VectorRelease.of(VECTORS, 1.0),
     dn.VectorRelease.one_coordinate(VECTORS, 1.0),
     *NUMBERS.values(),
@@ -41,6 +40,28 @@ MECHANISMS: list[dn.Mechanism] = [
     dn.OneAttribute.of(VECTORS, 1.0, dn.Unary),
     dn.FakeAttributes.of(VECTORS, 1.0),
 ]
+# Every instance that the laws run over, by name.
+INSTANCES: dict[str, dn.Mechanism] = {
+    **ALL,
+    **{f"open-{name}": each for name, each in LEAN.items()},
+    **{f"open-published-{name}": each for name, each in PUBLISHED.items()},
+    **{f"matrix-{name}": each for name, each in CHANNELS.items()},
+    **{f"mean-{name}": each for name, each in examples.MEANS.items()},
+    **{f"vector-{name}": each for name, each in examples.SAMPLED.items()},
+    **{f"signs-{name}": each for name, each in examples.SIGNS.items()},
+    **{f"bits-{name}": each for name, each in examples.BITS.items()},
+    **{f"states-{name}": each for name, each in examples.STATES.items()},
+    **{f"keys-{name}": each for name, each in examples.protocols(examples.keys(3, 2)).items()},
+    **{f"keys-{name}-1": each for name, each in examples.protocols(examples.keys(2)).items()},
+    **{f"release-{name}": each for name, each in RELEASES.items()},
+    **{f"release-{name}": each for name, each in examples.VECTOR_RELEASES.items()},
+    **{f"records-{name}": each for name, each in {**examples.RECORDS, **examples.FAKES}.items()},
+    "privunit": dn.PrivUnit(DIRECTIONS, 2.0),
+    "unit-codes": dn.UnitCodes(DIRECTIONS, 2.0),
+    "unit-axes": dn.UnitAxes(DIRECTIONS, 2.0),
+    "compressed": dn.Compressed(dn.SparseVector(40), 1.0),
+    "compressed-published": dn.Compressed.as_published(dn.SparseVector(40), 1.0),
+}
 FAMILIES: dict[str, dn.Mechanism] = {mechanism.wire: mechanism for mechanism in reversed(MECHANISMS)}
 
 

@@ -19,7 +19,7 @@ from deniable.domains import Categories
 from deniable.mechanisms.algebra.tuning import total_error
 from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.shares.subset_selection import SubsetSelection
-from deniable.planning import chosen, options
+from deniable.planning import options
 from research.experiments.command import deliver, quick_option
 
 RESULT = Path(__file__).with_suffix(".md")
@@ -80,7 +80,7 @@ class Choice:
 def choice(epsilon: float, size: int) -> Choice:
     """The planner's choice for this question; the number of people does not matter."""
     domain = Categories(range(size))
-    best = chosen(options(domain, epsilon, 1), None)
+    best = options(domain, epsilon, 1).best
     ratio = scaled_error(candidates()[best.name].make(domain, epsilon)) / scaled_error(SubsetSelection(domain, epsilon))
     return Choice(epsilon, size, best.name, ratio, best.bits)
 

@@ -12,8 +12,8 @@ import deniable as dn
 from deniable.mechanisms.algebra.tuning import total_error
 from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.shares import subset_selection as subset
-from tests.core.test_laws import answers
 from tests.examples import EXAMPLES
+from tests.families import answers
 
 SHARES = [0.5, 0.3, 0.2]
 COLOURS = dn.Categories(["red", "green", "blue"])

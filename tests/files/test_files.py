@@ -10,8 +10,8 @@ import pytest
 import deniable as dn
 from deniable.files import read_batches, write_batches
 from deniable.files.reports import MOST_BYTES, MOST_REPORTS, batch_size
-from tests.core.test_laws import answers
 from tests.examples import EXAMPLES
+from tests.families import answers
 
 SUFFIXES = [pytest.param(".reports"), pytest.param(".parquet", marks=pytest.mark.needs("pyarrow"))]
 by_suffix = pytest.mark.parametrize("suffix", SUFFIXES)

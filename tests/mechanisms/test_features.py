@@ -12,20 +12,9 @@ from deniable.mechanisms.algebra import mean_formulas as formulas
 from deniable.mechanisms.vectors.feature_vector import best_sampling
 from deniable.mechanisms.vectors.unit_codes import directions, order_means
 from deniable.planning.vectors import people_needed, plan_vectors, vector_options
-
-SMALL = dn.Features(2, -1, 1, steps=2)
-VECTORS = {
-    "one-of-two": dn.FeatureVector(SMALL, 1.0, 1, "duchi-1"),
-    "one-of-three": dn.FeatureVector(dn.Features(3, 0, 10, steps=1), 2.0, 1, "three-outputs-1"),
-    "two-of-three": dn.FeatureVector(dn.Features(3, -1, 1, steps=2), 1.0, 2, "duchi-1"),
-    "composed": dn.FeatureVector.composed(dn.Features(2, 0, 1, steps=1), 0.5),
-}
-SIGNS = {
-    "one": dn.DuchiVector(dn.Features(1, -1, 1, steps=4), 1.0),
-    "two": dn.DuchiVector(SMALL, 1.0),
-    "three": dn.DuchiVector(dn.Features(3, 0, 4, steps=1), 1.0),
-    "four": dn.DuchiVector(dn.Features(4, -1, 1, steps=1), 0.5),
-}
+from tests.examples import PLANE as SMALL
+from tests.examples import SAMPLED as VECTORS
+from tests.examples import SIGNS
 
 
 class TestDomain:
@@ -124,37 +113,17 @@ class TestExactLaws:
                 assert predicted.variance[place] == pytest.approx(float(half**2 * (second - x**2)), rel=1e-9)
                 assert predicted.variance[place] <= mechanism.worst_variance() * (1 + 1e-12)
 
-    def test_worst_ratio_of_the_code_equals_the_declared_loss(self, mechanism: dn.FeatureVector | dn.DuchiVector) -> None:
-        certificate = dn.certify(mechanism, "enumerated")
-        assert certificate.loss.odds == mechanism.loss().odds
-        assert certificate.holds
-
-    def test_reports_travel_and_are_estimated(self, mechanism: dn.FeatureVector | dn.DuchiVector) -> None:
+    def test_a_collection_comes_near_the_truth(self, mechanism: dn.FeatureVector | dn.DuchiVector) -> None:
         """Fixed coins; no coordinate is more than six standard errors off, which chance does once in 5e8."""
         low, high, d = mechanism.domain.low, mechanism.domain.high, mechanism.domain.dimensions
         vectors = low + (high - low) * np.random.default_rng(1).beta(2, 3, (6000, d))
         reports = mechanism.perturb(vectors, dn.SeededCoins(1))
-        back = mechanism.unpack(mechanism.pack(reports))
-        tally = mechanism.tally(back)
-        assert tally == mechanism.tally(reports[:1000]) + mechanism.tally(reports[1000:])
-        estimate = mechanism.estimate(tally)
+        estimate = mechanism.estimate(mechanism.tally(reports))
         assert (np.abs(estimate.values - vectors.mean(axis=0)) < 6 * estimate.standard_error).all()
         np.testing.assert_allclose(estimate.standard_error, mechanism.predict(vectors, 6000).standard_error, rtol=0.15)
-        again = dn.mechanism_from_json(mechanism.to_json())
-        assert again == mechanism and again.fingerprint == mechanism.fingerprint
 
 
 class TestFeatureVector:
-    @pytest.mark.parametrize("name", VECTORS)
-    def test_the_certificate_by_parts_equals_the_enumeration(self, name: str) -> None:
-        mechanism = VECTORS[name]
-        whole, parts = dn.certify(mechanism, "enumerated"), dn.certify(mechanism, "factored")
-        assert parts.loss.odds == whole.loss.odds
-        first, second = (domain_index(mechanism.domain, value) for value in parts.worst_pair)
-        report = bytes.fromhex(parts.worst_report)
-        ratio = dict(dn.law(mechanism, first).items())[report] / dict(dn.law(mechanism, second).items())[report]
-        assert ratio == parts.loss.odds
-
     def test_large_vectors_are_certified(self) -> None:
         mechanism = dn.FeatureVector(dn.Features(384, -0.3, 0.3, steps=64), epsilon=4.0)
         certificate = dn.certify(mechanism)
@@ -252,17 +221,6 @@ class TestDuchiVector:
         published, ours = dn.DuchiVector.as_published(domain, 1.0), dn.DuchiVector(domain, 1.0)
         assert published.scale == ours.scale
         assert dn.certify(published, "enumerated").holds
-
-    @pytest.mark.parametrize("name", SIGNS)
-    @pytest.mark.parametrize("make", [dn.DuchiVector, dn.DuchiVector.as_published])
-    def test_the_certificate_by_agreement_equals_the_enumeration(self, name: str, make: type[dn.DuchiVector]) -> None:
-        mechanism = make(SIGNS[name].domain, 1.0)
-        whole, alike = dn.certify(mechanism, "enumerated"), dn.certify(mechanism, "symmetric")
-        assert whole.loss.odds == alike.loss.odds == mechanism.loss().odds
-        first, second = (domain_index(mechanism.domain, value) for value in alike.worst_pair)
-        report = bytes.fromhex(alike.worst_report)
-        ratio = dict(dn.law(mechanism, first).items())[report] / dict(dn.law(mechanism, second).items())[report]
-        assert ratio == alike.loss.odds
 
     @pytest.mark.parametrize("d", [63, 384])
     def test_large_ones_are_certified(self, d: int) -> None:

@@ -15,44 +15,11 @@ from deniable.mechanisms.algebra.cover import representatives
 from deniable.mechanisms.algebra.optimal import optimal_channel
 from deniable.mechanisms.algebra.repair import TOTAL, repaired
 from deniable.mechanisms.releases import coarsened as coarsened_module
-from deniable.mechanisms.releases.release import Release
 from deniable.mechanisms.releases.vector_release import VectorRelease
+from tests.examples import INTERVAL, LINE, RANDOM, RELEASES, TIES, UNEVEN
+from tests.examples import POINTS as PLANE
 
-RANDOM = np.random.default_rng(11)
-LINE = dn.Ordered(range(1, 11))
-UNEVEN = dn.Ordered([0, 1, 3, 4, 9, 11, 20])
-PLANE = dn.Points(RANDOM.random((9, 2)))
-TIES = dn.LossMatrix(RANDOM.integers(1, 4, (8, 8)) * (1 - np.eye(8)))
-SETS = dn.Points([{"a"}, {"a", "b"}, {"b", "c"}, {"c"}, {"a", "c", "d"}], "jaccard")
-INTERVAL = dn.Interval(-1, 1, steps=6)
 EPSILON = 1.5
-
-RELEASES: dict[str, Release] = {
-    "bipartite": dn.Bipartite(LINE, EPSILON),
-    "bipartite one": dn.Bipartite(LINE, EPSILON, near=1),
-    "bipartite even": dn.Bipartite(LINE, EPSILON, near=4),
-    "bipartite wide": dn.Bipartite(LINE, EPSILON, near=9),
-    "bipartite mean": dn.Bipartite(UNEVEN, EPSILON, "mean"),
-    "bipartite plane": dn.Bipartite(PLANE, EPSILON, near=3),
-    "bipartite ties": dn.Bipartite(TIES, EPSILON, near=3),
-    "bipartite sets": dn.Bipartite(SETS, EPSILON, near=2),
-    "bipartite interval": dn.Bipartite(INTERVAL, EPSILON, near=3),
-    "bipartite words": dn.Bipartite(dn.Ordered(["low", "middle", "high"]), 0.3),
-    "staircase": dn.Staircase(LINE, EPSILON),
-    "staircase four": dn.Staircase(LINE, EPSILON, [1, 2, 3, 4]),
-    "staircase plane": dn.Staircase(PLANE, EPSILON, [2, 3, 1, 3]),
-    "staircase ties": dn.Staircase(TIES, EPSILON, [2, 6]),
-    "staircase interval": dn.Staircase(INTERVAL, EPSILON, [1, 3, 3]),
-    "coarsened": dn.Coarsened(LINE, EPSILON),
-    "coarsened uneven": dn.Coarsened(UNEVEN, EPSILON),
-    "coarsened plane": dn.Coarsened(PLANE, EPSILON),
-    "coarsened ties": dn.Coarsened(TIES, EPSILON, [1, 4, 6]),
-    "coarsened interval": dn.Coarsened(INTERVAL, EPSILON),
-    "coarsened one": dn.Coarsened(LINE, EPSILON, [5]),
-    "exponential": dn.ReleaseChannel.exponential(LINE, EPSILON),
-    "exponential tight": dn.ReleaseChannel.exponential(TIES, EPSILON, tight=True),
-    "laplace": dn.ReleaseChannel.laplace(INTERVAL, EPSILON),
-}
 
 every_release = pytest.mark.parametrize("name", RELEASES)
 
@@ -75,35 +42,8 @@ def test_law_is_the_matrix_and_sums_to_one(name: str) -> None:
 
 
 @every_release
-def test_worst_ratio_of_the_code_equals_the_declared_loss(name: str) -> None:
+def test_released_answers_come_back(name: str) -> None:
     mechanism = RELEASES[name]
-    certificate = dn.certify(mechanism, "enumerated")
-    assert certificate.loss.odds == mechanism.loss().odds
-    assert certificate.holds
-    if mechanism.loss().proof == "symmetric":
-        assert dn.certify(mechanism, "symmetric").loss.odds == certificate.loss.odds
-
-
-@every_release
-def test_losses_are_those_of_the_law(name: str) -> None:
-    mechanism, size = RELEASES[name], RELEASES[name].domain.size
-    losses = mechanism.metric.losses(np.arange(size))
-    exact = [
-        sum(float(chance) * losses[index, mechanism.outputs[value]] for value, chance in law(mechanism, index).items())
-        for index in range(size)
-    ]
-    np.testing.assert_allclose(mechanism.row_losses(), exact, rtol=1e-9, atol=1e-12)
-    prior = np.arange(1, size + 1) / (size * (size + 1) / 2)
-    assert mechanism.expected_loss(prior) == pytest.approx(float(prior @ exact))
-    assert mechanism.worst_loss() == pytest.approx(max(exact))
-
-
-@every_release
-def test_json_and_messages_come_back(name: str) -> None:
-    mechanism = RELEASES[name]
-    back = dn.mechanism_from_json(mechanism.to_json())
-    assert back == mechanism
-    assert back.fingerprint == mechanism.fingerprint
     answers = [mechanism.domain.labels[place % mechanism.domain.size] for place in range(40)]
     reports = mechanism.perturb(answers, dn.SeededCoins(1))
     again = mechanism.unpack(mechanism.pack(reports))
@@ -391,17 +331,7 @@ def test_vectors_are_released_coordinate_by_coordinate(sampled: bool) -> None:
     domain = dn.Vectors([dn.Ordered(range(4)), dn.Interval(0, 1, steps=2)])
     make = VectorRelease.one_coordinate if sampled else VectorRelease.of
     mechanism = make(domain, 1.0)
-    certificate = dn.certify(mechanism, "enumerated")
-    assert certificate.loss.odds == mechanism.loss().odds
-    assert certificate.holds
-    factored = dn.certify(mechanism, "factored")
-    assert factored.loss.odds == certificate.loss.odds
-    first, second = (next(i for i in range(domain.size) if domain.answer(i) == vector) for vector in factored.worst_pair)
-    report = bytes.fromhex(factored.worst_report)
-    ratio = dict(dn.law(mechanism, first).items())[report] / dict(dn.law(mechanism, second).items())[report]
-    assert ratio == factored.loss.odds
     assert mechanism.loss().epsilon() == pytest.approx(1, abs=1e-9)
-    assert dn.mechanism_from_json(mechanism.to_json()) == mechanism
     answers = [(3, 0.4), (0, 1.0)] * 100
     reports = mechanism.perturb(answers, dn.SeededCoins(1))
     back = mechanism.released(mechanism.unpack(mechanism.pack(reports)))
@@ -475,7 +405,7 @@ def test_comparison_holds_all_side_by_side() -> None:
 def test_planned_releases_say_why() -> None:
     planned = dn.plan_release(LINE, 1.0)
     assert planned.wire == "coarsened-1"
-    assert "coarsened-1 has the smallest loss" in planned.explain()
+    assert "coarsened for 10 answers, epsilon 1" in planned.explain()
     assert "constant answer" in planned.explain()
     plane = dn.plan_release(PLANE, 1.0)
     assert plane.expected_loss() <= min(

@@ -11,20 +11,10 @@ import pytest
 import deniable as dn
 from deniable.domains import domain_from_spec
 from deniable.mechanisms.key_value.three_design import least, variance, vertices
-from deniable.mechanisms.shares.exact_channel import ExactChannel
+from tests.examples import STATES as CHANNELS
 
 EPSILON = math.log(3)
 
-CHANNELS: dict[str, ExactChannel] = {
-    "ewrr": dn.ThreeState.ewrr(EPSILON),
-    "dagger": dn.ThreeState.dagger(F(7, 10), F(1, 2)),
-    "ddagger": dn.ThreeState.ddagger(F(7, 10), F(4, 5)),
-    "club": dn.ThreeState.club(F(4, 5), F(3, 5), F(3, 4)),
-    "complement": dn.ThreeState.club(F(1, 7), F(4, 7), F(1, 4)),
-    "weighted": dn.ThreeState(F(1, 2), F(3, 4), F(2, 3), domain=dn.Link(0.5, 5)),
-    "equal-5": dn.EqualWeight(dn.Categories(range(5)), F(1, 2)),
-    "equal-below": dn.EqualWeight(dn.Categories(["a", "b", "c"]), F(1, 5)),
-}
 PRIORS: list[tuple[float, float, float]] = [(0.9, 0.07, 0.03), (0.1, 0.6, 0.3), (0.5, 0.5, 0.0), (0.4, 0.3, 0.3)]
 
 each = pytest.mark.parametrize("name", CHANNELS)
@@ -45,28 +35,13 @@ def test_the_code_has_the_law_of_the_matrix(name: str) -> None:
 
 
 @each
-def test_worst_ratio_equals_the_declared_loss(name: str) -> None:
-    mechanism = CHANNELS[name]
-    certificate = dn.certify(mechanism, "enumerated")
-    assert certificate.loss.odds == mechanism.loss().odds
-    assert certificate.holds
-    assert dn.mechanism_from_json(mechanism.to_json()) == mechanism
-
-
-@each
-def test_expected_tally_gives_the_truth_and_covariance_is_that_of_the_law(name: str) -> None:
+def test_people_drawn_at_random_add_the_variance_of_drawing_them(name: str) -> None:
     mechanism = CHANNELS[name]
     size, n = mechanism.domain.size, 50
     truth, rows = shares(size), mechanism.channel
     expected = [float(n * sum(truth[x] * rows[x][y] for x in range(size))) for y in range(size)]
     found = mechanism.estimate(dn.Tally(mechanism.fingerprint, n, np.array(expected)))
-    np.testing.assert_allclose(found.values, np.array(truth, float), atol=1e-12)
     inverse = np.linalg.inv(np.array(rows, float))
-    reports = np.zeros((size, size))
-    for share, row in zip(truth, rows, strict=True):
-        reports += float(share) * (np.diag(np.array(row, float)) - np.outer(np.array(row, float), np.array(row, float)))
-    np.testing.assert_allclose(found.covariance(), inverse.T @ reports @ inverse / n, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(found.standard_error**2, np.diag(found.covariance()))
     r = np.array(expected) / n
     drawn = inverse.T @ (np.diag(r) - np.outer(r, r)) @ inverse / n
     np.testing.assert_allclose(found.for_population().covariance(), drawn, rtol=1e-9, atol=1e-12)

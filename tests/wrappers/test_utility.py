@@ -101,37 +101,6 @@ def test_no_other_mask_tells_more(name: str) -> None:
         assert mechanism.mask.hidden == least
 
 
-def single(name: str) -> list[NDArray[np.float64]]:
-    """What the estimator makes of each possible report on its own."""
-    mechanism, rows = ALL[name], np.array([list(report) for report in reports(name)], np.uint8)
-    return [
-        mechanism.estimate(
-            mechanism.tally(dn.Reports.of(mechanism.fingerprint, mechanism.layout, mechanism.layout.columns(row[None])))
-        ).values
-        for row in rows
-    ]
-
-
-@every
-def test_estimate_is_unbiased_with_the_variance_it_states(name: str) -> None:
-    """Over the whole law: the mean of the estimates is the truth, and their covariance the predicted one."""
-    mechanism, values = ALL[name], dict(zip(reports(name), single(name), strict=True))
-    size = mechanism.domain.size
-    shares = np.array([(7 * place + 3) % 11 for place in range(size)], np.float64)
-    shares /= shares.sum()
-    mean, spread = np.zeros(size), np.zeros((size, size))
-    for share, law in zip(shares, laws(name), strict=True):
-        own = sum(float(chance) * values[report] for report, chance in law.items())
-        mean += share * own
-        for report, chance in law.items():
-            spread += share * float(chance) * np.outer(values[report] - own, values[report] - own)
-    predicted = mechanism.predict(shares, 1)
-    np.testing.assert_allclose(mean, shares, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(predicted.standard_error**2, np.diag(spread), rtol=1e-9)
-    if predicted.covary is not None:
-        np.testing.assert_allclose(predicted.covariance(), spread, rtol=1e-9, atol=1e-12)
-
-
 @every_lean
 def test_stated_variance_is_unbiased_too(name: str) -> None:
     """The variance that an estimate states, averaged over all reports, is the true one."""
@@ -158,16 +127,6 @@ def test_guess_total_and_worst_noise(name: str) -> None:
     )
     everyone = [float((mechanism.predict(people, 1).standard_error ** 2).max()) for people in np.eye(size)]
     assert mechanism.worst_noise() == pytest.approx(max(everyone), rel=1e-9)
-
-
-@every
-def test_it_comes_back_from_json_and_from_packed_reports(name: str) -> None:
-    mechanism = ALL[name]
-    assert dn.mechanism_from_json(mechanism.to_json()) == mechanism
-    assert dn.mechanism_from_json(mechanism.to_json()).fingerprint == mechanism.fingerprint
-    made = mechanism.perturb(list(mechanism.domain.labels) * 30, dn.SeededCoins(3))
-    again = mechanism.unpack(mechanism.pack(made))
-    assert np.array_equal(mechanism.count(again), mechanism.count(made))
 
 
 def test_errors_are_numbers_however_few_the_reports() -> None:

@@ -7,18 +7,18 @@ import numpy as np
 
 from deniable import BlockDesign, DirectResponse, HadamardResponse, LocalHashing, SubsetSelection, Unary
 from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import odds_below
 from deniable.domains import Categories
 from deniable.mechanisms.algebra.utility_formulas import disguise, published_error, published_optimum, told_beside, true_odds
 from deniable.mechanisms.shares.subset_selection import chance
+from deniable.mechanisms.shares.utility_base import UtilityBase
 from deniable.wrappers.open_answers import OpenAnswers
 from deniable.wrappers.published_utility import PublishedUtility
 from deniable.wrappers.utility_optimized import UtilityOptimized
 
 PUBLISHED = ("uRR", "uRAP", "uHR", "uSS", "uUE", "uLH")
 OURS = ("uSS lean", "block design")
-FAMILIES: dict[str, type[PureProtocol]] = {"uSS": SubsetSelection, "uUE": Unary, "uLH": LocalHashing}
+FAMILIES: dict[str, type[UtilityBase]] = {"uSS": SubsetSelection, "uUE": Unary, "uLH": LocalHashing}
 EPSILONS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
 FEW = (0.5, 1.0, 2.0, 3.5, 5.0)
 LEAN = (

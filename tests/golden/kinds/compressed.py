@@ -19,11 +19,11 @@ from deniable.mechanisms.sparse.chunks import published_chunks
 from deniable.mechanisms.sparse.common import common_between, common_with
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import IndexLaw, expected_candidates, index_law, mixed_index_law, published_bound
-from deniable.mechanisms.sparse.ratings import ratings_of
 from research.rivals.asymmetric import Asymmetric, chernoff_cut, triangles_of
 from research.rivals.grouped import Grouped
 from research.rivals.vector_costs import Costs
 from tests.golden.kinds.registry import kind
+from tests.golden.ratings import ratings_of
 
 
 @kind("rr_probs")

@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,37 +11,55 @@ from numpy.typing import NDArray
 from deniable.errors import EmptyBatch, OutsideDomain
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from typing_extensions import TypeVar
+
     from deniable.core.coins import Coins
 
+    Answer = TypeVar("Answer", default=Any)
+    Truth = TypeVar("Truth", default=Any)
+else:
+    from typing import TypeVar
+
+    Answer, Truth = TypeVar("Answer"), TypeVar("Truth")
+
 Label = str | int
-Answers = Sequence[object] | NDArray[Any]
+Answers = Sequence[object] | NDArray[np.generic]
 
 LARGEST_DOMAIN = 1 << 31
 
 
-class Domain(ABC):
+class Domain(ABC, Generic[Answer, Truth]):
     """A finite set of answers, numbered from 0; `labels` lists them in order.
+
+    It is generic in the type of an answer, and in what a batch of answers becomes before it is randomized: mostly an array
+    of their numbers.
 
     A set too large to be listed, such as all sets of items, has `size` and `answer` of its own, and `labels` for what is
     estimated.
     """
 
-    labels: Sequence[Any]
+    labels: Sequence[Answer]
 
     @property
     def size(self) -> int:
         """How many answers there are."""
         return len(self.labels)
 
-    def answer(self, index: int) -> object:
+    def answer(self, index: int) -> Answer:
         """The answer with this number: what certificates go through."""
         return self.labels[index]
 
+    def representatives(self) -> list[int]:
+        """The numbers of a few answers that stand for all of them, to a mechanism that treats all alike."""
+        return sorted({0, 1, self.size // 2, self.size - 1})
+
     @abstractmethod
-    def index(self, values: Answers) -> Any:
+    def index(self, values: Answers) -> Truth:
         """The index of each answer, or whatever else mechanisms for this domain start from; refuses what is outside."""
 
-    def place(self, values: Answers, coins: "Coins") -> Any:
+    def place(self, values: Answers, coins: "Coins") -> Truth:
         """As `index`, where coins may decide, such as those that round a number to one of the two nearest indices."""
         return self.index(values)
 
@@ -63,7 +81,7 @@ def formatted_size(size: int) -> str:
     return f"{size:,}" if size < 10**15 else f"about 10^{math.floor(math.log10(size))}"
 
 
-class Rows(Sequence[Any]):
+class Rows(Sequence[object]):
     """A batch of answers in columns of its own, which its domain understands: its slices are such batches."""
 
 

@@ -4,10 +4,10 @@ A report is its fields one after the other, lowest bit first; a batch is its rep
 filled with zeros. So n reports of b bits take (n b + 7) // 8 bytes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from deniable.errors import InvalidReport
 
 Column = NDArray[np.unsignedinteger]
 Columns = Mapping[str, Column]
+Drawn = Mapping[str, NDArray[Any]]  # columns as they are drawn, before they have the types of the layout
 
 _STEP = 1 << 13  # reports unpacked at a time, a multiple of eight so that every step ends on a whole byte
 
@@ -163,6 +164,13 @@ class Layout:
             bits = np.unpackbits(rows[start : start + _STEP], axis=1, bitorder="little", count=self.bits)
             parts.append(np.packbits(bits, bitorder="little").tobytes())
         return b"".join(parts)
+
+    def joined(self, batches: Sequence[bytes], size: int) -> Columns:
+        """The `size` reports in these bytes, each in whole bytes of its own; refuses stray bits and impossible values."""
+        rows = np.frombuffer(b"".join(batches), np.uint8).reshape(size, -1)
+        if self.bits % 8 and (rows[:, -1] >> self.bits % 8).any():
+            raise InvalidReport("The bits that fill the last byte are not zero. The report is refused.")
+        return self.columns(rows)
 
     def unpack(self, data: bytes | memoryview, size: int) -> Columns:
         """The `size` reports in these bytes; refuses missing or left-over bytes, stray bits and impossible values."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Generic, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,25 +18,28 @@ from deniable.core import packing
 from deniable.core.bits import PackedBits
 from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins, checked_coins
-from deniable.core.domain import Answers, Domain, checked_answers, formatted_size
+from deniable.core.domain import Answer, Domain, Label, Truth, checked_answers, formatted_size
 from deniable.core.estimate import Estimate, confidence_each
-from deniable.core.layout import Column, Columns, Layout, Number
+from deniable.core.layout import Column, Columns, Drawn, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon, odds_below
 from deniable.core.reports import Reports
+from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, MissingExtra, SurveyMismatch
 
 
-class Mechanism(ABC):
+class Mechanism(ABC, Generic[Answer, Truth]):
     """A frozen object made from a domain and a budget. A subclass says how to randomize, how to count and what it costs.
+
+    It is generic as its domain is: in the type of an answer, and in what `randomize` starts from.
 
     The wire name fixes the law for ever: a mechanism whose reports are distributed differently gets another name.
     """
 
     wire: ClassVar[str]
     question: ClassVar[str] = "shares"  # what it answers: the folder of mechanisms/ that it would be in
-    domain: Domain
+    domain: Domain[Answer, Truth]
     epsilon: float
     why: str | None = None  # a planner's reason for choosing it, which is no part of the law
 
@@ -60,7 +63,7 @@ class Mechanism(ABC):
         """The fields of a report."""
 
     @abstractmethod
-    def randomize(self, truth: Any, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Truth, coins: Coins) -> Drawn:
         """One report for each true index, as columns. Tosses the same coins whatever the truth is."""
 
     @abstractmethod
@@ -84,7 +87,7 @@ class Mechanism(ABC):
         """What besides the domain and the budget fixes the law, as plain data."""
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "Mechanism":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Mechanism":
         """The mechanism with these parameters, as `parameters` wrote them."""
         return cls(domain, epsilon)  # type: ignore[call-arg]
 
@@ -92,6 +95,11 @@ class Mechanism(ABC):
     def candidates(cls) -> Sequence[Candidate]:
         """What this family offers to the planner of its question; nothing unless it says so."""
         return ()
+
+    @property
+    def protected(self) -> Sequence[object] | None:
+        """The answers that the loss is about, where all others may be disclosed; None: all are protected."""
+        return None
 
     @property
     def cells(self) -> int:
@@ -103,7 +111,7 @@ class Mechanism(ABC):
         """How many answers are randomized at a time: so many that their working arrays stay in the processor's cache."""
         return max(1 << 11, min(1 << 15, (1 << 21) // self.layout.bits))
 
-    def perturb(self, values: Answers, coins: Coins | None = None) -> Reports:
+    def perturb(self, values: Sequence[Answer] | NDArray[np.generic], coins: Coins | None = None) -> Reports:
         """Randomize answers, one report each. This is what runs on a person's device; secure coins by default."""
         coins, answers = checked_coins(coins), checked_answers(values)
         columns: dict[str, Column] = {field.name: field.empty(len(answers)) for field in self.layout.fields}
@@ -130,6 +138,14 @@ class Mechanism(ABC):
 
     def check_tally(self, tally: Tally) -> None:
         """Refuse a tally of another mechanism, of nobody, or with counts that cannot be."""
+        self.check_owner(tally)
+        if tally.counts.shape != (self.cells,) or tally.counts.min() < 0 or tally.counts.max() > tally.n:
+            raise InvalidReport(f"A tally of this mechanism has {self.cells} counts from 0 to the number of reports.")
+
+    def check_owner(self, tally: Tally) -> None:
+        """Refuse what is no tally, a tally of another mechanism, or of nobody."""
+        if not isinstance(tally, Tally):
+            raise InvalidParameter("An estimate needs a tally: mechanism.estimate(mechanism.tally(reports)).")
         if tally.fingerprint != self.fingerprint:
             raise SurveyMismatch(
                 f"This tally belongs to mechanism {tally.fingerprint[:8]}, not to {self.fingerprint[:8]}. "
@@ -137,8 +153,6 @@ class Mechanism(ABC):
             )
         if tally.n <= 0:
             raise EmptyBatch("This tally holds no reports, so there is nothing to estimate. Collect some first.")
-        if tally.counts.shape != (self.cells,) or tally.counts.min() < 0 or tally.counts.max() > tally.n:
-            raise InvalidReport(f"A tally of this mechanism has {self.cells} counts from 0 to the number of reports.")
 
     def checked_truth(self, truth: ArrayLike, n: int) -> Floats:
         """The shares to predict for; refuses what cannot be the shares of n people."""
@@ -182,7 +196,7 @@ class Mechanism(ABC):
         return hashlib.sha256(self.to_json().encode()).hexdigest()[:32]
 
 
-class Counted(Mechanism):
+class Counted(Mechanism[Answer, Truth]):
     """A mechanism whose report is one number, so that counting begins with how often each number occurs."""
 
     def votes(self, columns: Columns) -> Ints:
@@ -196,7 +210,7 @@ class Counted(Mechanism):
         """The votes of reports of which so many are 0, 1, 2, ..."""
 
 
-class Additive(Mechanism):
+class Additive(Mechanism[Answer, Truth]):
     """A mechanism whose estimate adds up what each report says of each value: a(y), which is right on average."""
 
     @abstractmethod
@@ -236,15 +250,19 @@ class Additive(Mechanism):
 
     def _with_error(self, shares: Floats, n: int) -> Estimate:
         covary = (lambda: self.joint_noise(shares) / n) if self.joint else None
-        return Estimate(self.domain.labels, shares, self.noise(shares) / n, n, covary)
+        labels = cast(Sequence[Label], self.domain.labels)
+        return Estimate(labels, shares, self.noise(shares) / n, n, covary)
 
 
-class PureProtocol(Additive):
+class PureProtocol(Additive[Answer, Ints]):
     """A report supports a set of values: the true one with probability p, each other one with probability q.
 
     Then C_x, the number of reports that support x, has mean n (q + f_x (p - q)), and f_x = (C_x / n - q) / (p - q) is
     unbiased (Wang et al. 2017). Reports that support x are `loss().odds` times as likely under x as under the others.
     """
+
+    independent_bits: ClassVar[bool] = False  # whether a report is a row of bits, each randomized on its own
+    random_fakes: ClassVar[bool] = False  # whether reports on random values may stand for blank ones, see `fake_odds`
 
     @property
     @abstractmethod
@@ -273,7 +291,22 @@ class PureProtocol(Additive):
     def supports(self, columns: Columns, cells: Ints) -> Bools:
         """Whether each report supports each of these values, of shape (reports, cells)."""
 
-    def blank(self, size: int, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def supported(self, targets: int) -> tuple[int, int, bool]:
+        """The most and the fewest of so many values that one report can support, and whether a report attains them."""
+        # With a single target some report supports it and some does not, or reports would say nothing about it.
+        return targets, 0, targets == 1
+
+    @property
+    def support_variance(self) -> Fraction | None:
+        """The variance of how many values a report supports, if they are supported independently; None if not known."""
+        return None
+
+    @property
+    def likeliest(self) -> Fraction | None:
+        """The probability of the likeliest single report under any value; None where no closed form is known."""
+        return None
+
+    def blank(self, size: int, coins: Coins) -> Drawn:
         """Reports that favour no value: where one supports x, it is p / blank_support times as likely under x as here."""
         raise InvalidParameter("This mechanism has no blank reports, so open answers cannot be hidden among its reports.")
 
@@ -281,6 +314,24 @@ class PureProtocol(Additive):
     def blank_support(self) -> Fraction:
         """The probability that a blank report supports a given value."""
         raise InvalidParameter("This mechanism has no blank reports, so open answers cannot be hidden among its reports.")
+
+    def fake_odds(self, random: bool) -> tuple[Fraction, Fraction]:
+        """A report beside a blank one: how much likelier under its value at most, and how much less likely at least.
+
+        With `random`, beside a report on a random value.
+        """
+        high = self.p / self.blank_support
+        return high, high / (self.loss().odds or Fraction(1))
+
+    @property
+    def choice(self) -> tuple[str, int] | None:
+        """The field that names one of so many values or buckets by direct response, if that is what a report does."""
+        return None
+
+    @property
+    def most_kept(self) -> int:
+        """How many reports a person who never reports twice on the same value or bucket can come to keep."""
+        return self.domain.size
 
     @property
     def idle(self) -> Fraction:
@@ -354,7 +405,7 @@ class PureProtocol(Additive):
         return (low - q) / (p - q), (high - q) / (p - q)
 
 
-class CellProtocol(PureProtocol):
+class CellProtocol(PureProtocol[Answer]):
     """A pure protocol whose report is one row of bits, "cells": bit x says whether the report supports value x."""
 
     def votes(self, columns: Columns) -> Ints:

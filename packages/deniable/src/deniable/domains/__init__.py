@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from deniable.core.domain import Domain
+from deniable.core.spec import Spec
 from deniable.domains.categories import Categories
 from deniable.domains.codes import SignMagnitude
 from deniable.domains.features import Features, UnitVectors
@@ -52,7 +53,7 @@ KINDS: dict[str, Callable[[Mapping[str, Any]], Domain]] = {
 }
 
 
-def domain_from_spec(spec: Mapping[str, Any]) -> Domain:
+def domain_from_spec(spec: Spec) -> Domain:
     """The domain that `spec()` described."""
     kind = spec.get("kind")
     if kind not in KINDS:

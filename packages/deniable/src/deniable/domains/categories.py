@@ -3,17 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from deniable.arrays import Ints
 from deniable.core.domain import LARGEST_DOMAIN, Answers, Domain, Label
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter, OutsideDomain
 
 
 @dataclass(frozen=True)
-class Categories(Domain):
+class Categories(Domain[Label, Ints]):
     """Answers to choose from: words, whole numbers, or `range(n)` for n numbered answers.
 
     With `other`, one of the answers, everything outside becomes that answer instead of being refused.
@@ -97,7 +97,7 @@ class Categories(Domain):
         return shown if self.size <= 4 else f"the {self.size} categories {shown}, ..."
 
     @classmethod
-    def from_spec(cls, spec: Mapping[str, Any]) -> "Categories":
+    def from_spec(cls, spec: Spec) -> "Categories":
         """The categories that `spec` described."""
         if ("size" in spec) == ("labels" in spec):
             raise InvalidParameter('Categories are described by their "labels", or by a "size".')

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
 from deniable.arrays import Floats, Ints
 from deniable.core.domain import Answers, Domain
+from deniable.core.spec import Spec
 from deniable.domains.features import check_dimensions, checked_rows
 from deniable.errors import InvalidParameter, OutsideDomain
 
@@ -15,7 +16,7 @@ MOST_BITS = 40
 
 
 @dataclass(frozen=True)
-class SignMagnitude(Domain):
+class SignMagnitude(Domain[Sequence[float], Ints]):
     """Vectors of `dimensions` numbers of `bits` bits: a sign, then magnitude bits of weight 2^(whole - i), i = 1, 2, ...
 
     The first bit is one for numbers from 0 (and -0.0) on. Magnitudes are cut off toward zero at the last bit, and those
@@ -30,6 +31,7 @@ class SignMagnitude(Domain):
     bits: int
     whole: int = 0
     clip: bool = True
+    signed: ClassVar[bool] = True  # the highest bit of a code is the sign of the others
 
     def __post_init__(self) -> None:
         check_dimensions(self.dimensions)
@@ -40,6 +42,11 @@ class SignMagnitude(Domain):
             raise InvalidParameter(
                 f"A code has at most {MOST_BITS} bits before the point, and at most as many zeros after it."
             )
+
+    @property
+    def codes(self) -> int:
+        """How many codes a number can have."""
+        return 1 << self.bits
 
     @property
     def unit(self) -> float:
@@ -104,7 +111,7 @@ class SignMagnitude(Domain):
         return np.where(codes >> self.bits - 1 & 1, magnitude, -magnitude)
 
     @classmethod
-    def from_spec(cls, spec: Mapping[str, Any]) -> "SignMagnitude":
+    def from_spec(cls, spec: Spec) -> "SignMagnitude":
         """The code that `spec` described."""
         return cls(spec["dimensions"], spec["bits"], spec["whole"], spec["clip"])
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Answers, Domain
+from deniable.core.spec import Spec
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, OutsideDomain
 
@@ -18,7 +19,7 @@ MOST_DIMENSIONS = 1 << 16
 
 
 @dataclass(frozen=True)
-class Features(Domain):
+class Features(Domain[Sequence[float], Ints]):
     """Vectors of `dimensions` numbers from `low` to `high`, each on a grid of `steps` equal steps.
 
     Every coordinate is an `Interval`: rounded to either neighbour by a coin, so that means are not biased by the grid, and
@@ -33,6 +34,7 @@ class Features(Domain):
     high: float
     steps: int = 1024
     clip: bool = False
+    signed: ClassVar[bool] = False  # a code is a place on the grid
 
     def __post_init__(self) -> None:
         check_dimensions(self.dimensions)
@@ -51,6 +53,16 @@ class Features(Domain):
     @property
     def size(self) -> int:
         return (self.steps + 1) ** self.dimensions
+
+    @property
+    def codes(self) -> int:
+        """How many points the grid has for a number: its codes are their places, from 0 on."""
+        return self.steps + 1
+
+    @property
+    def unit(self) -> float:
+        """The width of a step."""
+        return (self.high - self.low) / self.steps
 
     @property
     def factors(self) -> Sequence[int]:
@@ -74,7 +86,7 @@ class Features(Domain):
         return self.coordinate.outside(checked_rows(values, self.dimensions).ravel())
 
     @classmethod
-    def from_spec(cls, spec: Mapping[str, Any]) -> "Features":
+    def from_spec(cls, spec: Spec) -> "Features":
         """The features that `spec` described."""
         return cls(spec["dimensions"], spec["low"], spec["high"], spec["steps"], spec.get("clip", False))
 
@@ -83,7 +95,7 @@ class Features(Domain):
 
 
 @dataclass(frozen=True)
-class UnitVectors(Domain):
+class UnitVectors(Domain[Sequence[float], Floats]):
     """Vectors of length one. Others are refused: divide each by its length first, or bring them to it in another way.
 
     There are too many of them to list, so certificates cannot go through them.
@@ -120,7 +132,7 @@ class UnitVectors(Domain):
         return rows / length[:, None]
 
     @classmethod
-    def from_spec(cls, spec: Mapping[str, Any]) -> "UnitVectors":
+    def from_spec(cls, spec: Spec) -> "UnitVectors":
         """The vectors that `spec` described."""
         return cls(spec["dimensions"])
 

@@ -4,20 +4,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from deniable.arrays import Floats, Ints
 from deniable.core.coins import WHOLE, Coins
 from deniable.core.domain import Answers, Domain
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter, OutsideDomain
 
 MOST_STEPS = 1 << 22
 
 
 @dataclass(frozen=True)
-class Interval(Domain):
+class Interval(Domain[float, Ints]):
     """Numbers from `low` to `high`, on a grid of `steps` equal steps: steps + 1 points, which are the answers.
 
     A number between two points becomes the upper one with the probability that makes it right on average (to 2^-53 of a
@@ -100,7 +100,7 @@ class Interval(Domain):
         return numbers.astype(np.float64, copy=False)
 
     @classmethod
-    def from_spec(cls, spec: Mapping[str, Any]) -> "Interval":
+    def from_spec(cls, spec: Spec) -> "Interval":
         """The interval that `spec` described."""
         return cls(spec["low"], spec["high"], spec["steps"], spec.get("clip", False))
 

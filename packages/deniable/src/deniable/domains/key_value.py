@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from deniable.arrays import Floats, Ints
 from deniable.core.coins import WHOLE, Coins
 from deniable.core.domain import LARGEST_DOMAIN, Answers, Domain, Label, Rows
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter, OutsideDomain
 
 
@@ -71,7 +72,7 @@ class Pairs(Rows):
 
 
 @dataclass(frozen=True)
-class KeyValue(Domain):
+class KeyValue(Domain[object, Pairs]):
     """Sets of at most `at_most` of the `keys`, each with a value from `low` to `high`; the empty set is one of them.
 
     An answer is a dictionary or a list of (key, value); many answers may come as `Pairs`. A person with more keys is
@@ -145,6 +146,11 @@ class KeyValue(Domain):
         keys = _combination(len(self.labels), k, rank)
         highs = [bool(signs >> place & 1) != mirrored for place in range(k)]
         return {self.labels[key]: self.high if high else self.low for key, high in zip(keys, highs, strict=True)}
+
+    def representatives(self) -> list[int]:
+        """Also both ends of the first key and of the last."""
+        keys = len(self.labels)
+        return sorted({*super().representatives(), keys, keys + 1, 2 * keys})
 
     @cached_property
     def _positions(self) -> dict[Label, int]:
@@ -233,7 +239,7 @@ class KeyValue(Domain):
         return np.rint((values - self.low) / (self.high - self.low) * WHOLE).astype(np.int64)
 
     @classmethod
-    def from_spec(cls, spec: Mapping[str, Any]) -> "KeyValue":
+    def from_spec(cls, spec: Spec) -> "KeyValue":
         """The domain that `spec` described."""
         keys = range(spec["size"]) if "size" in spec else spec["keys"]
         return cls(keys, spec["low"], spec["high"], spec["at_most"], spec.get("cut", False))

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +10,14 @@ from numpy.typing import NDArray
 from deniable.arrays import Floats, Ints
 from deniable.core.coins import WHOLE, Coins
 from deniable.core.domain import Answers, Domain
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter, OutsideDomain
 
 NONE, HIGH, LOW = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class Link(Domain):
+class Link(Domain[float | None, Ints]):
     """No link (None), or one with a weight from `low` to `high`, which a coin rounds to one of the two ends.
 
     The coin is right on average, so sums and means of weights are not biased by it.
@@ -28,7 +28,7 @@ class Link(Domain):
 
     low: float = -1.0
     high: float = 1.0
-    labels = ("none", "high", "low")
+    labels = ("none", "high", "low")  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         ends = (self.low, self.high)
@@ -66,7 +66,7 @@ class Link(Domain):
         return linked, weights.astype(np.float64)
 
     @classmethod
-    def from_spec(cls, spec: Mapping[str, Any]) -> "Link":
+    def from_spec(cls, spec: Spec) -> "Link":
         """The domain that `spec` described."""
         return cls(spec["low"], spec["high"])
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
+from deniable.core.spec import Spec
 from deniable.domains.metric import Metric, checked_labels
 from deniable.errors import InvalidParameter
 
@@ -58,7 +59,7 @@ class LossMatrix(Metric):
         return columns
 
     @classmethod
-    def from_spec(cls, spec: Mapping[str, Any]) -> "LossMatrix":
+    def from_spec(cls, spec: Spec) -> "LossMatrix":
         """The losses that `spec` described."""
         return cls(spec["matrix"], spec.get("labels"))
 

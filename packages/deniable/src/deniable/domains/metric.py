@@ -3,13 +3,13 @@
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core.domain import Answers, Domain
+from deniable.core.domain import Answer, Answers, Domain, Label
 from deniable.domains.categories import Categories
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 BLOCK = 1 << 19  # losses worked out at a time, so that they stay near the processor; never all of them
 
 
-class Metric(Domain):
+class Metric(Domain[Answer, Ints]):
     """A domain whose answers have losses between them. Rows of losses are worked out when needed and never all kept."""
 
     @abstractmethod
@@ -57,7 +57,7 @@ class Metric(Domain):
 
     @cached_property
     def _names(self) -> Categories:
-        return Categories(self.labels)
+        return Categories(cast(Sequence[Label], self.labels))
 
     def index(self, values: Answers) -> Ints:
         return self._names.index(values)

@@ -9,6 +9,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ints
 from deniable.core.domain import Answers
+from deniable.core.spec import Spec
 from deniable.domains.line import Line
 from deniable.domains.metric import Metric, checked_labels
 from deniable.errors import InvalidParameter, OutsideDomain
@@ -112,7 +113,7 @@ class Ordered(Metric):
         return found
 
     @classmethod
-    def from_spec(cls, spec: Mapping[str, Any]) -> "Ordered":
+    def from_spec(cls, spec: Spec) -> "Ordered":
         """The answers that `spec` described."""
         labels = range(*spec["range"]) if "range" in spec else spec["labels"]
         return cls(labels, spec.get("power", 1.0), spec.get("by_rank"), spec.get("snap", False))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
+from deniable.core.spec import Spec
 from deniable.domains.metric import BLOCK, Metric, checked_labels
 from deniable.domains.quadkey import LEVELS, quadkey
 from deniable.errors import InvalidParameter, OutsideDomain
@@ -65,7 +66,7 @@ class Points(Metric):
         return np.concatenate(parts).astype(np.int64)
 
     @classmethod
-    def from_spec(cls, spec: Mapping[str, Any]) -> "Points":
+    def from_spec(cls, spec: Spec) -> "Points":
         """The points that `spec` described."""
         return cls(spec["points"], spec["metric"], spec.get("labels"))
 

@@ -1,6 +1,6 @@
 """Sparse vectors: very many coordinates, of which few differ from their public reference."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from deniable.arrays import Ints
 from deniable.core.domain import LARGEST_DOMAIN, Answers, Domain
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter, OutsideDomain
 
 MOST_VALUES = 256
@@ -31,7 +32,7 @@ class Sparse:
 
 
 @dataclass(frozen=True)
-class SparseVector(Domain):
+class SparseVector(Domain[Collection[int], Sparse]):
     """Vectors of `size` coordinates with `values` values each, 0 being the public reference, such as "not rated".
 
     An answer lists what differs: {coordinate: value}, or for two values simply the coordinates that are one. `most` is a
@@ -71,7 +72,7 @@ class SparseVector(Domain):
         """What is estimated: the coordinates, or for more values than two "coordinate = value" of each."""
         return range(self.size) if self.values == 2 else _Cells(self.size, self.values)
 
-    def answer(self, index: int) -> object:
+    def answer(self, index: int) -> Collection[int]:
         """The reference itself, then the vectors that differ from it in one coordinate."""
         return {index - 1: 1} if index else {}
 
@@ -119,7 +120,7 @@ class SparseVector(Domain):
         return places, given
 
     @classmethod
-    def from_spec(cls, spec: Mapping[str, Any]) -> "SparseVector":
+    def from_spec(cls, spec: Spec) -> "SparseVector":
         """The domain that `spec` described."""
         return cls(spec["size"], spec["values"], spec.get("most"))
 

@@ -10,11 +10,12 @@ import numpy as np
 
 from deniable.arrays import Ints
 from deniable.core.domain import Answers, Domain
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter, OutsideDomain
 
 
 @dataclass(frozen=True)
-class Vectors(Domain):
+class Vectors(Domain[Sequence[object], Ints]):
     """Rows with one answer from each of these domains, such as an age and a place. Numbers go to the nearest point.
 
     >>> from deniable.domains import Interval, Ordered
@@ -59,7 +60,7 @@ class Vectors(Domain):
         return np.stack(placed, axis=1)
 
     @classmethod
-    def from_spec(cls, spec: Mapping[str, Any]) -> "Vectors":
+    def from_spec(cls, spec: Spec) -> "Vectors":
         """The vectors that `spec` described."""
         from deniable.domains import domain_from_spec
 

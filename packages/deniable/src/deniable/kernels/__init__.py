@@ -3,16 +3,16 @@
 Loading numba takes about a second, so a device that randomizes one answer never waits for it.
 """
 
+import importlib
 import importlib.util
+from functools import cache, partial
 from types import ModuleType
 
 from deniable.arrays import Bools, Bytes, Ints, Words
-from deniable.kernels import plain
 from deniable.kernels.plain import AnyWords
 
 COMPILE_AFTER = 1 << 18  # elements of work after which loading numba starts to pay
 
-_compiled: ModuleType | None = None
 _done = 0
 _available = importlib.util.find_spec("numba") is not None
 
@@ -24,13 +24,17 @@ def pays(work: int) -> bool:
     return _available and _done >= COMPILE_AFTER
 
 
-def _twin(work: int) -> ModuleType:
-    global _compiled
-    if pays(work) and _compiled is None:
-        from deniable.kernels import compiled
+def twin(plain_name: str, compiled_name: str, work: int) -> ModuleType:
+    """The module of plain loops, or the compiled one once that pays."""
+    return _loaded(compiled_name if pays(work) else plain_name)
 
-        _compiled = compiled
-    return _compiled or plain
+
+@cache
+def _loaded(name: str) -> ModuleType:
+    return importlib.import_module(f"deniable.kernels.{name}")
+
+
+_twin = partial(twin, "plain", "compiled")
 
 
 def expect_work() -> None:

@@ -1,23 +1,17 @@
 """Labels to bits and back: in Python at first, compiled once it pays. See coder_plain.py."""
 
-from types import ModuleType
+from functools import partial
 
 import numpy as np
 
 from deniable import kernels
 from deniable.arrays import Bytes, Ints
-from deniable.kernels import coder_plain
 from deniable.kernels.coder_plain import SYMBOLS, TOTAL
 
 __all__ = ["SYMBOLS", "TOTAL", "code_labels", "code_symbols", "read_headers", "read_labels", "read_symbols"]
 
 
-def _twin(work: int) -> ModuleType:
-    if not kernels.pays(work):
-        return coder_plain
-    from deniable.kernels import coder_compiled
-
-    return coder_compiled
+_twin = partial(kernels.twin, "coder_plain", "coder_compiled")
 
 
 def code_labels(labels: Ints, offsets: Ints, header: bool, sums: Ints) -> tuple[Bytes, Ints, Ints]:

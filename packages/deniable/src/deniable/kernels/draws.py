@@ -1,19 +1,12 @@
 """Shared draws: NumPy at first, compiled once it pays. What they are is written in draws_plain.py."""
 
-from types import ModuleType
+from functools import partial
 
 from deniable import kernels
 from deniable.arrays import Ints, Words
-from deniable.kernels import draws_plain
 from deniable.kernels.draws_plain import Names, Small, Values
 
-
-def _twin(work: int) -> ModuleType:
-    if not kernels.pays(work):
-        return draws_plain
-    from deniable.kernels import draws_compiled
-
-    return draws_compiled
+_twin = partial(kernels.twin, "draws_plain", "draws_compiled")
 
 
 def draw_bits(place: Words, chunk: Words, label: Words, key: Words, threshold: int) -> Values:

@@ -1,23 +1,17 @@
 """The encoder of Poisson private representation: in Python at first, compiled once it pays. See encoder_plain.py."""
 
 from collections.abc import Callable
-from types import ModuleType
+from functools import partial
 
 import numpy as np
 
 from deniable import kernels
 from deniable.arrays import Floats, Ints, Words
-from deniable.kernels import encoder_plain
 
 MORE = 1 << 14  # words drawn when a step lacks some
 
 
-def _twin(work: int) -> ModuleType:
-    if not kernels.pays(work):
-        return encoder_plain
-    from deniable.kernels import encoder_compiled
-
-    return encoder_compiled
+_twin = partial(kernels.twin, "encoder_plain", "encoder_compiled")
 
 
 def encode(

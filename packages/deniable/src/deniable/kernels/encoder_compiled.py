@@ -6,8 +6,10 @@ import numpy as np
 from numba import njit
 
 from deniable.arrays import Floats, Ints, Words
+from deniable.kernels import encoder_plain
 from deniable.kernels.draws_compiled import FIVE, HALF, LANE, MASK, ONE, THREE, TWO, block_of, settle_bit
-from deniable.kernels.encoder_plain import FAR, NONE, STIRLING
+from deniable.kernels.encoder_plain import FAR, NONE
+from deniable.kernels.same_text import compiled
 
 
 def encode(
@@ -149,69 +151,5 @@ def uniform(word):  # type: ignore[no-untyped-def]
     return (float(word >> np.uint64(11)) + 0.5) * 2.0**-53
 
 
-@njit(cache=True, nogil=True)
-def exponential(word):  # type: ignore[no-untyped-def]
-    return -math.log1p(-uniform(word))
-
-
-@njit(cache=True, nogil=True)
-def polynomial(series, x):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for coefficient in series:
-        total = total * x + coefficient
-    return total
-
-
-@njit(cache=True, nogil=True)
-def poisson(mean, words, used):  # type: ignore[no-untyped-def]
-    if mean < 10.0:
-        if used >= len(words):
-            return NONE, used
-        rest, chance, number = uniform(words[used]), math.exp(-mean), 0.0
-        while rest > chance and number < 200.0:
-            rest -= chance
-            number += 1.0
-            chance *= mean / number
-        return number, used + 1
-    b = 0.931 + 2.53 * math.sqrt(mean)
-    a = -0.059 + 0.02483 * b
-    scale = 1.1239 + 1.1328 / (b - 3.4)
-    quick = 0.9277 - 3.6224 / (b - 2.0)
-    while True:
-        if used + 2 > len(words):
-            return NONE, used
-        side, height = uniform(words[used]) - 0.5, uniform(words[used + 1])
-        used += 2
-        edge = 0.5 - abs(side)
-        number = math.floor((2.0 * a / edge + b) * side + mean + 0.43)
-        if edge >= 0.07 and height <= quick:
-            return float(number), used
-        if number < 0.0 or (edge < 0.013 and height > edge):
-            continue
-        if math.log(height * scale / (a / (edge * edge) + b)) <= log_poisson(float(number), mean):
-            return float(number), used
-
-
-@njit(cache=True, nogil=True)
-def log_poisson(number, mean):  # type: ignore[no-untyped-def]
-    if number < 10.0:
-        total = number * math.log(mean) - mean
-        factor = 2.0
-        while factor <= number:
-            total -= math.log(factor)
-            factor += 1.0
-        return total
-    inverse = 1.0 / number
-    square = inverse * inverse
-    rest = 0.0
-    for place in range(len(STIRLING) - 1, -1, -1):
-        rest = rest * square + STIRLING[place]
-    off = (mean - number) * inverse
-    if abs(off) < 0.1:  # log1p(off) - off by its series
-        power = 0.0
-        for term in range(19, 1, -1):
-            power = power * -off + 1.0 / term
-        bend = -off * off * power
-    else:
-        bend = math.log1p(off) - off
-    return number * bend - 0.5 * math.log(2.0 * math.pi * number) - rest * inverse
+_names = compiled(encoder_plain, {"uniform": uniform}, after="uniform")
+exponential, polynomial, poisson = _names["exponential"], _names["polynomial"], _names["poisson"]

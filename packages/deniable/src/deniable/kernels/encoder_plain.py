@@ -150,6 +150,31 @@ def polynomial(series: Floats, x: float) -> float:
     return total
 
 
+def log_poisson(number: float, mean: float) -> float:
+    """The logarithm of a Poisson probability, without cancellation for large means."""
+    if number < 10.0:
+        total = number * math.log(mean) - mean
+        factor = 2.0
+        while factor <= number:
+            total -= math.log(factor)
+            factor += 1.0
+        return total
+    inverse = 1.0 / number
+    square = inverse * inverse
+    rest = 0.0
+    for place in range(len(STIRLING) - 1, -1, -1):
+        rest = rest * square + STIRLING[place]
+    off = (mean - number) * inverse
+    if abs(off) < 0.1:  # log1p(off) - off by its series
+        power = 0.0
+        for term in range(19, 1, -1):
+            power = power * -off + 1.0 / term
+        bend = -off * off * power
+    else:
+        bend = math.log1p(off) - off
+    return number * bend - 0.5 * math.log(2.0 * math.pi * number) - rest * inverse
+
+
 def poisson(mean: float, words: Words, used: int) -> tuple[float, int]:
     """A Poisson number and the words used, or NONE if they do not suffice: by inversion, or by PTRS (Hormann 1993)."""
     if mean < 10.0:
@@ -178,28 +203,3 @@ def poisson(mean: float, words: Words, used: int) -> tuple[float, int]:
             continue
         if math.log(height * scale / (a / (edge * edge) + b)) <= log_poisson(float(number), mean):
             return float(number), used
-
-
-def log_poisson(number: float, mean: float) -> float:
-    """The logarithm of a Poisson probability, without cancellation for large means."""
-    if number < 10.0:
-        total = number * math.log(mean) - mean
-        factor = 2.0
-        while factor <= number:
-            total -= math.log(factor)
-            factor += 1.0
-        return total
-    inverse = 1.0 / number
-    square = inverse * inverse
-    rest = 0.0
-    for place in range(len(STIRLING) - 1, -1, -1):
-        rest = rest * square + STIRLING[place]
-    off = (mean - number) * inverse
-    if abs(off) < 0.1:  # log1p(off) - off by its series
-        power = 0.0
-        for term in range(19, 1, -1):
-            power = power * -off + 1.0 / term
-        bend = -off * off * power
-    else:
-        bend = math.log1p(off) - off
-    return number * bend - 0.5 * math.log(2.0 * math.pi * number) - rest * inverse

@@ -10,10 +10,10 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
 
 from deniable.core.candidate import Candidate
 from deniable.core.mechanism import Mechanism
+from deniable.core.spec import Spec
 from deniable.domains import domain_from_spec
 from deniable.errors import InvalidParameter
 
@@ -93,7 +93,7 @@ def candidates(question: str = "shares") -> Mapping[str, Candidate]:
     return named
 
 
-def mechanism_from_spec(spec: Mapping[str, Any]) -> Mechanism:
+def mechanism_from_spec(spec: Spec) -> Mechanism:
     """The mechanism that `spec` described, refused if its law is not the one that this release would run."""
     try:
         domain = domain_from_spec(spec["domain"])

@@ -20,7 +20,7 @@ from deniable.privacy.law import Law, combinations, law
 from deniable.testing.failures import CheckFailed, NotApplicable
 from deniable.testing.population import Published, population, published, truth
 
-LIMIT = 1 << 20  # combinations of coins and answers that are enumerated at most
+LIMIT = 1 << 21  # combinations of coins and answers that are enumerated at most
 REPORTS = 1 << 13  # distinct reports that are estimated one by one at most
 
 

@@ -9,14 +9,14 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deniable.arrays import Floats
+from deniable.arrays import Floats, Ints
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
-from deniable.core.layout import Column, Columns, Layout
+from deniable.core.layout import Column, Columns, Drawn, Layout
 from deniable.core.mechanism import Mechanism, PureProtocol
-from deniable.core.tally import Tally
+from deniable.core.spec import Spec
 from deniable.domains.vectors import Vectors
-from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
+from deniable.errors import InvalidParameter
 from deniable.mechanisms.registry import mechanism_from_spec
 
 Maker = Callable[[Domain, float], PureProtocol]
@@ -25,7 +25,7 @@ Maker = Callable[[Domain, float], PureProtocol]
 RECORDS = "any two records"
 
 
-class Attributes(Mechanism):
+class Attributes(Mechanism[Sequence[object], Ints]):
     """A mechanism for records, rows of several answers, made of one mechanism for each: what all three ways share."""
 
     domain: Vectors
@@ -49,14 +49,6 @@ class Attributes(Mechanism):
     @property
     def cells(self) -> int:
         return self.edges[-1]
-
-    def check_tally(self, tally: Tally) -> None:
-        if tally.fingerprint != self.fingerprint:
-            raise SurveyMismatch("This tally belongs to another mechanism. Estimate it with the one that counted it.")
-        if tally.n <= 0:
-            raise EmptyBatch("This tally holds no reports, so there is nothing to estimate. Collect some first.")
-        if tally.counts.shape != (self.cells,) or tally.counts.min() < 0 or tally.counts.max() > tally.n:
-            raise InvalidReport(f"A tally of this mechanism has {self.cells} counts from 0 to the number of reports.")
 
     def split(self, values: ArrayLike) -> list[Floats]:
         """What belongs to each attribute, of one number for each label."""
@@ -85,14 +77,14 @@ class Attributes(Mechanism):
         return float(np.sqrt(np.mean(self.predict(even, n).standard_error ** 2)))
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> Self:
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
         parts = [mechanism_from_spec(part) for part in parameters["parts"]]
         return cls(domain, epsilon, parts)  # type: ignore[call-arg]
 
     def parameters(self) -> Mapping[str, object]:
         return {"parts": [part.spec() for part in self.parts]}
 
-    def named(self, place: int, columns: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    def named(self, place: int, columns: Drawn) -> dict[str, NDArray[Any]]:
         """Columns of one attribute's mechanism under the names they have in a report."""
         return {f"{place}.{name}": column for name, column in columns.items()}
 

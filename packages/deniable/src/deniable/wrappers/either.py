@@ -1,16 +1,13 @@
 """The layout of reports that either are a base mechanism's or tell an open answer, and never both."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.arrays import Bools, Ints
-from deniable.core.layout import Columns, Flags, Layout, Number
+from deniable.core.layout import Columns, Drawn, Flags, Layout, Number
 from deniable.errors import InvalidReport
 
 
@@ -22,7 +19,7 @@ class Either(Layout):
     open: int
 
     @abstractmethod
-    def join(self, told: Ints, columns: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+    def join(self, told: Ints, columns: Drawn) -> Drawn:
         """Reports that tell where `told` is not 0, and are these ones elsewhere."""
 
     @abstractmethod
@@ -44,7 +41,7 @@ class OneNumber(Either):
         assert isinstance(field, Number)
         return field
 
-    def join(self, told: Ints, columns: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+    def join(self, told: Ints, columns: Drawn) -> Drawn:
         name, below = self._number.name, self._number.below
         return {name: np.where(told > 0, told + (below - 1), columns[name])}
 
@@ -60,7 +57,7 @@ class OneNumber(Either):
 class ManyFields(Either):
     """A field "open" that is 0 in the base's reports, before the base's own fields, which are 0 in all others."""
 
-    def join(self, told: Ints, columns: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+    def join(self, told: Ints, columns: Drawn) -> Drawn:
         kept = told == 0
         return {"open": told} | {
             name: column * kept.reshape(-1, *[1] * (column.ndim - 1)) for name, column in columns.items()

@@ -1,7 +1,7 @@
 """Records: every answer is randomized, each with a share of the budget."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Layout
+from deniable.core.layout import Columns, Drawn, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import checked_epsilon, rounded_down
@@ -47,7 +47,7 @@ class EveryAttribute(Attributes):
     def layout(self) -> Layout:
         return self.side_by_side()
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         out: dict[str, NDArray[Any]] = {}
         for place, part in enumerate(self.parts):
             out |= self.named(place, part.randomize(truth[:, place], coins))

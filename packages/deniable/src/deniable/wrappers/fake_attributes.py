@@ -13,16 +13,16 @@ from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Layout
+from deniable.core.layout import Columns, Drawn, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import log_up, odds_below
+from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.domains.vectors import Vectors
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.direct_response import DirectResponse
-from deniable.mechanisms.shares.unary import Unary
 from deniable.wrappers.attributes import RECORDS, Attributes, Maker
 
 
@@ -47,7 +47,7 @@ class FakeAttributes(Attributes):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.random_fakes and not all(isinstance(part, Unary | DirectResponse) for part in self.parts):
+        if self.random_fakes and not all(part.random_fakes for part in self.parts):
             raise InvalidParameter("Reports on random values are fakes for Unary and DirectResponse only.")
         if len({part.loss().odds for part in self.parts}) != 1:
             raise InvalidParameter("All attributes need mechanisms with the same odds, as any of them may be told.")
@@ -73,7 +73,7 @@ class FakeAttributes(Attributes):
     def layout(self) -> Layout:
         return self.side_by_side()
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         which, out = coins.below(len(self.parts), len(truth)), dict[str, NDArray[Any]]()
         for place, part in enumerate(self.parts):
             real, fake = part.randomize(truth[:, place], coins), self.fake(part, len(truth), coins)
@@ -82,7 +82,7 @@ class FakeAttributes(Attributes):
                 out[f"{place}.{name}"] = np.where(told, column, fake[name])
         return out
 
-    def fake(self, part: PureProtocol, size: int, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def fake(self, part: PureProtocol, size: int, coins: Coins) -> Drawn:
         """Reports that depend on no answer."""
         if self.random_fakes:
             return part.randomize(coins.below(part.domain.size, size), coins)
@@ -113,21 +113,13 @@ class FakeAttributes(Attributes):
 
         The worst report speaks for the one answer, and at all others as little as can be, so that they hide least.
         """
-        highs, lows = zip(*(self._spoken(part) for part in self.parts), strict=True)
+        highs, lows = zip(*(part.fake_odds(self.random_fakes) for part in self.parts), strict=True)
         odds = self.parts[0].loss().odds
         if odds is None:
             return PrivacyLoss(None, "factored", "records that differ in one answer")
         rest = [sum(lows, Fraction(0)) - low for low in lows]
         worst = max((other + high) / (other + high / odds) for other, high in zip(rest, highs, strict=True))
         return PrivacyLoss(worst, "factored", "records that differ in one answer")
-
-    def _spoken(self, part: PureProtocol) -> tuple[Fraction, Fraction]:
-        """A report beside a fake one: how much likelier under its value at most, and how much less likely at least."""
-        odds, size = part.loss().odds or Fraction(1), part.domain.size
-        if self.random_fakes and isinstance(part, Unary):  # with c ones, of which the true one: odds k / (c odds + k - c)
-            return odds * size / (odds + size - 1), size / ((size - 1) * odds + 1)
-        high = part.p / part.blank_support
-        return high, high / odds
 
     def estimate(self, tally: Tally) -> Estimate:
         self.check_tally(tally)
@@ -143,7 +135,7 @@ class FakeAttributes(Attributes):
         return np.asarray((shares * p * (1 - p) + (1 - shares) * q * (1 - q)) / ((p - q) ** 2 * n), np.float64)
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "FakeAttributes":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "FakeAttributes":
         assert isinstance(domain, Vectors)
         parts = [mechanism_from_spec(part) for part in parameters["parts"]]
         return cls(domain, epsilon, parts, parameters["random_fakes"])  # type: ignore[arg-type]

@@ -6,17 +6,15 @@ within the odds of every P(y | x), since these are within the odds of each other
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.arrays import Bools, Floats, Ints
 from deniable.core.coins import Coins
+from deniable.core.layout import Drawn
 from deniable.core.mechanism import PureProtocol
 from deniable.mechanisms.algebra.tuning import hidden_share
 from deniable.mechanisms.shares.finite_channel import FiniteChannel
@@ -31,7 +29,7 @@ class Mask(ABC):
         """The probability that an open answer is hidden."""
 
     @abstractmethod
-    def draw(self, size: int, coins: Coins) -> tuple[Mapping[str, NDArray[Any]], Bools]:
+    def draw(self, size: int, coins: Coins) -> tuple[Drawn, Bools]:
         """Reports of the base to hide behind, and where to do so."""
 
     @property
@@ -83,7 +81,7 @@ class PureMask(Mask):
     def hidden(self) -> Fraction:
         return self._sent * (1 - self._idle * (1 - 1 / self._blank_odds))
 
-    def draw(self, size: int, coins: Coins) -> tuple[Mapping[str, NDArray[Any]], Bools]:
+    def draw(self, size: int, coins: Coins) -> tuple[Drawn, Bools]:
         blank, hidden = self.base.blank(size, coins), coins.toss(self._sent, size)
         if self._idle:
             hidden &= coins.toss(1 / self._blank_odds, size) | ~self.base.is_idle(blank)
@@ -134,7 +132,7 @@ class ChannelMask(Mask):
     def hidden(self) -> Fraction:
         return Fraction(sum(self._largest.tolist()), self.base.table.total) / self.odds
 
-    def draw(self, size: int, coins: Coins) -> tuple[Mapping[str, NDArray[Any]], Bools]:
+    def draw(self, size: int, coins: Coins) -> tuple[Drawn, Bools]:
         return {"value": coins.pick(self._largest.tolist(), size)}, coins.toss(self.hidden, size)
 
     @cached_property

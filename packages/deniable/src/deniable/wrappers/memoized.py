@@ -4,20 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable.arrays import Bools, Floats, Ints
 from deniable.core.coins import Coins, check_probability, checked_coins
 from deniable.core.domain import Answers, Domain
 from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Layout
+from deniable.core.layout import Columns, Drawn, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import checked_epsilon, odds_below
 from deniable.core.reports import Reports
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter, SurveyMismatch
 from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.direct_response import DirectResponse
@@ -56,15 +56,16 @@ class Memoized(PureProtocol):
         check_probability(self.rise)
         if self.stay == 1 and self.rise == 0:
             return
-        if not isinstance(self.base, Unary | DirectResponse | LocalHashing):
+        bits = self.base.independent_bits
+        if not bits and self.base.choice is None:
             raise InvalidParameter(
                 "A second round is for Unary, DirectResponse and LocalHashing. Leave stay and rise out for others."
             )
-        if not isinstance(self.base, Unary):
+        if not bits:
             if self.rise not in (0, (1 - self.stay) / (self.choices - 1)):
                 raise InvalidParameter(f"With {self.choices} values or buckets, rise is (1 - stay) / {self.choices - 1}.")
             object.__setattr__(self, "rise", (1 - self.stay) / (self.choices - 1))
-        if not 0 <= self.rise < self.stay <= 1 or (isinstance(self.base, Unary) and 0 in (self.rise, 1 - self.stay)):
+        if not 0 <= self.rise < self.stay <= 1 or (bits and 0 in (self.rise, 1 - self.stay)):
             raise InvalidParameter(
                 "A second round needs 0 < rise < stay < 1, so that it randomizes and still tells something."
             )
@@ -143,7 +144,7 @@ class Memoized(PureProtocol):
     @property
     def choices(self) -> int:
         """How many values or buckets the kept answer is one of, where it is one."""
-        return self.base.buckets if isinstance(self.base, LocalHashing) else self.domain.size
+        return self.domain.size if self.base.choice is None else self.base.choice[1]
 
     @cached_property
     def p(self) -> Fraction:
@@ -155,7 +156,7 @@ class Memoized(PureProtocol):
 
     @property
     def pairs(self) -> tuple[Fraction, Fraction] | None:
-        return (self.p * self.q, self.q * self.q) if isinstance(self.base, Unary) else self.base.pairs
+        return (self.p * self.q, self.q * self.q) if self.base.independent_bits else self.base.pairs
 
     @property
     def layout(self) -> Layout:
@@ -165,21 +166,20 @@ class Memoized(PureProtocol):
     def cells(self) -> int:
         return self.base.cells
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         return self.again(self.base.randomize(truth, coins), coins)
 
-    def again(self, kept: Mapping[str, NDArray[Any]], coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def again(self, kept: Drawn, coins: Coins) -> Drawn:
         """One report for each kept answer, as columns: the second round alone. No true value comes in here."""
         if not self.twice:
             return kept
-        if isinstance(self.base, Unary):
+        if self.base.choice is None:
             cells = kept["cells"]
             ones = coins.toss_packed(self.stay, len(cells), self.domain.size).bytes
             zeros = coins.toss_packed(self.rise, len(cells), self.domain.size).bytes
             return {"cells": cells & ones | ~cells & zeros}
-        name = "value" if isinstance(self.base, DirectResponse) else "bucket"
-        told = moved(kept[name].astype(np.int64), self.stay, self.choices, coins)
-        return {**kept, name: told}
+        name, choices = self.base.choice
+        return {**kept, name: moved(kept[name].astype(np.int64), self.stay, choices, coins)}
 
     def keep(self, values: Answers, coins: Coins | None = None) -> Reports:
         """The permanent answers of people whose values never change, one each: never sent, only kept on the device."""
@@ -207,7 +207,7 @@ class Memoized(PureProtocol):
         return super().debias(counts, reports)
 
     def guess(self) -> float:
-        if isinstance(self.base, Unary):  # one report alone is one of unary encoding with these p and q
+        if self.base.independent_bits:  # one report alone is one of unary encoding with these p and q
             return Unary(self.domain, self.epsilon, self.p, self.q).guess()
         return super().guess() if self.twice else self.base.guess()
 
@@ -221,7 +221,7 @@ class Memoized(PureProtocol):
         """What one report alone gives away: the odds of the two rounds together."""
         if not self.twice:
             return self.base.loss()
-        if isinstance(self.base, Unary):
+        if self.base.independent_bits:
             odds = self.p * (1 - self.q) / (self.q * (1 - self.p))
         else:
             odds = self.p * (self.choices - 1) / (1 - self.p)
@@ -235,7 +235,7 @@ class Memoized(PureProtocol):
         """
         if values < 1:
             raise InvalidParameter("A person has had at least one value.")
-        times, own = min(values, self.choices) if isinstance(self.base, LocalHashing) else values, self.base.loss()
+        times, own = min(values, self.base.most_kept), self.base.loss()
         odds = None if own.odds is None else own.odds**times
         over = "all reports ever" + (f", {values} values that change at known times" if values > 1 else "")
         return PrivacyLoss(odds, own.proof, own.protects, over=over)
@@ -251,7 +251,7 @@ class Memoized(PureProtocol):
         over = f"{reports} reports, values that may change at any time"
         if not self.twice:
             return PrivacyLoss(None, "theorem", "any two histories", over=over)
-        if isinstance(self.base, Unary):  # all bits of two kept answers may differ
+        if self.base.independent_bits:  # all bits of two kept answers may differ
             odds = max(self.stay / self.rise, (1 - self.rise) / (1 - self.stay)) ** self.domain.size
         else:
             odds = self.stay / self.rise
@@ -278,7 +278,7 @@ class Memoized(PureProtocol):
         return Estimate(self.domain.labels, shares, (shares * own + (1 - shares) * other) / (n * slope**2), n)
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "Memoized":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Memoized":
         base = mechanism_from_spec(parameters["base"])
         assert isinstance(base, PureProtocol)
         return cls(base, Fraction(parameters["stay"]), Fraction(parameters["rise"]))

@@ -1,16 +1,15 @@
 """Records: one answer, drawn in public, is randomized with the whole budget."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.arrays import Bytes, Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Flags, Layout, Number
+from deniable.core.layout import Columns, Drawn, Flags, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
 from deniable.core.tally import Tally
@@ -51,7 +50,7 @@ class OneAttribute(Attributes):
     def layout(self) -> Layout:
         return Layout((Number("which", max(len(self.parts), 2)), Flags("report", self.width)))
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         which = coins.public(len(self.parts), len(truth))
         report = np.zeros((len(truth), (self.width + 7) // 8), np.uint8)
         for place, part in enumerate(self.parts):
@@ -59,7 +58,7 @@ class OneAttribute(Attributes):
             report[which == place, : rows.shape[1]] = rows[which == place]
         return {"which": which, "report": report}
 
-    def _rows(self, part: PureProtocol, columns: Mapping[str, NDArray[Any]]) -> Bytes:
+    def _rows(self, part: PureProtocol, columns: Drawn) -> Bytes:
         whole = {field.name: columns[field.name].astype(field.empty(1).dtype) for field in part.layout.fields}
         return part.layout.rows(whole)
 

@@ -6,11 +6,10 @@ uUE, uLH, uWheel), numbered as there. For hashing and the wheel z was worked out
 but a report names its function, and under one that gives a bucket few values it is worth more than was promised.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,22 +18,16 @@ from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Flags, Number
+from deniable.core.layout import Columns, Drawn, Flags, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
-from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.errors import InvalidParameter, InvalidReport
-from deniable.mechanisms.algebra.affine import field_for
-from deniable.mechanisms.algebra.utility_formulas import disguise, published_error, published_optimum, told_beside, true_odds
+from deniable.mechanisms.algebra.utility_formulas import disguise, told_beside, true_odds
 from deniable.mechanisms.registry import mechanism_from_spec
-from deniable.mechanisms.shares.direct_response import DirectResponse
-from deniable.mechanisms.shares.local_hashing import LocalHashing
-from deniable.mechanisms.shares.subset_selection import SubsetSelection, chance
-from deniable.mechanisms.shares.unary import Unary
-from deniable.mechanisms.shares.wheel import Wheel
+from deniable.mechanisms.shares.utility_base import Load, UtilityBase
 from deniable.wrappers.either import Either
-from deniable.wrappers.loads import LEAST_LOAD, Load
 from deniable.wrappers.open_answers import OpenAnswers, checked_sensitive
 from deniable.wrappers.utility_optimized import Base, made
 
@@ -50,7 +43,7 @@ class Pairs(Either):
 
     both: bool = True
 
-    def join(self, told: Ints, columns: Mapping[str, NDArray[Any]]) -> Mapping[str, NDArray[Any]]:
+    def join(self, told: Ints, columns: Drawn) -> Drawn:
         masked = columns["masked"].astype(bool)
         base = {
             field.name: columns[field.name] * masked.reshape(-1, *[1] * (np.ndim(columns[field.name]) - 1))
@@ -81,7 +74,7 @@ class Pairs(Either):
 class PublishedUtility(OpenAnswers):
     """uSS, uUE, uLH or uWheel as published, by its base; `loss` tells what the law really costs."""
 
-    base: PureProtocol
+    base: UtilityBase
     domain: Domain
     sensitive: Sequence[object]
     epsilon: float
@@ -95,7 +88,7 @@ class PublishedUtility(OpenAnswers):
         if len(chosen) < 2:
             raise InvalidParameter(TWO_NEEDED)
         mechanism = made(base, len(chosen), self.epsilon, 0.0)
-        if not isinstance(mechanism, tuple(FAMILY)) or len(chosen) > MOST_VALUES:
+        if not isinstance(mechanism, UtilityBase) or len(chosen) > MOST_VALUES:
             raise InvalidParameter(
                 "The published mechanisms are made of subset selection, direct response, unary encoding, local hashing or "
                 f"the wheel, for at most {MOST_VALUES} sensitive answers."
@@ -104,30 +97,14 @@ class PublishedUtility(OpenAnswers):
 
     @classmethod
     def recommended(
-        cls, family: type[PureProtocol], domain: Domain, sensitive: Collection[object], epsilon: float, open_share: float
+        cls, family: type[UtilityBase], domain: Domain, sensitive: Collection[object], epsilon: float, open_share: float
     ) -> "PublishedUtility":
         """With the parameter that the paper recommends for this open share; of two whole numbers the better one."""
-        size, odds = len(checked_sensitive(domain, sensitive)), odds_below(checked_epsilon(epsilon))
-        if size < 2:
+        if len(checked_sensitive(domain, sensitive)) < 2:
             raise InvalidParameter(TWO_NEEDED)
-        best = published_optimum(size, float(odds), open_share)
-
-        def error(k: int) -> Fraction:
-            p, q = chance(size, k, odds)
-            told = 1 - disguise(size, p, q) * (1 - told_beside("uSS", size, Fraction(k), odds))
-            return published_error(size, p, q, told, Fraction(open_share))
 
         def made_of(numbers: Domain, budget: float) -> PureProtocol:
-            if family is SubsetSelection:
-                near = {min(max(k, 1), size - 1) for k in (int(best["k"]), int(best["k"]) + 1)}
-                return SubsetSelection(numbers, budget, min(near, key=error))
-            if family is Unary:
-                return Unary(numbers, budget, Fraction(best["p"]).limit_denominator(1 << 20))
-            if family is LocalHashing:
-                return LocalHashing(numbers, budget, min(max(round(best["g"]), 2), field_for(size)))
-            if family is Wheel:
-                return Wheel(numbers, budget, max(round(best["l"] * field_for(size)), 1))
-            return family.tuned(numbers, budget, open_share)
+            return family.recommended(numbers, budget, open_share)
 
         return cls(made_of, domain, sensitive, epsilon)
 
@@ -139,8 +116,8 @@ class PublishedUtility(OpenAnswers):
     @cached_property
     def z(self) -> Fraction:
         """The probability that a disguised open answer is told beside the report."""
-        family, parameter = FAMILY[type(self.base)]
-        return told_beside(family, len(self.sensitive), Fraction(parameter(self.base)), self.odds)
+        name, parameter = self.base.published
+        return told_beside(name, len(self.sensitive), parameter, self.odds)
 
     @cached_property
     def told_share(self) -> float:
@@ -152,7 +129,7 @@ class PublishedUtility(OpenAnswers):
         fields = (Flags(field.name, field.bits) if isinstance(field, Flags) else field for field in base.fields)
         return Pairs((Number("open", open_answers + 1), Number("masked", 2), *fields), base, open_answers, self.z > 0)
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         told, secret, size = self._told[truth], self.secret[truth], len(truth)
         instead = coins.where(~secret).below(len(self.sensitive), size)
         own = self.base.randomize(np.where(secret, self._place[truth], instead), coins)
@@ -175,7 +152,11 @@ class PublishedUtility(OpenAnswers):
     @cached_property
     def worst(self) -> Load:
         """Where a report says most about a sensitive value, over every hash function that it can name."""
-        return LEAST_LOAD[type(self.base)](self.base)
+        return self.base.least_load()
+
+    @property
+    def worst_draws(self) -> tuple[tuple[int, ...], list[int]]:
+        return self.worst.public, [int(np.flatnonzero(self.secret)[self.worst.place])]
 
     def estimate(self, tally: Tally) -> Estimate:
         """Eq. 21."""
@@ -194,7 +175,7 @@ class PublishedUtility(OpenAnswers):
         return Estimate(self.domain.labels, shares, noise / n, n)
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "PublishedUtility":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "PublishedUtility":
         base = mechanism_from_spec(parameters["base"])
         if not isinstance(base, PureProtocol):
             raise InvalidParameter("The base must be a mechanism whose reports support values.")
@@ -202,12 +183,3 @@ class PublishedUtility(OpenAnswers):
 
     def parameters(self) -> Mapping[str, object]:
         return {"odds": str(self.odds), "sensitive": list(self.sensitive), "base": self.base.spec()}
-
-
-FAMILY: dict[type, tuple[str, Callable[[Any], Fraction | int]]] = {
-    DirectResponse: ("uSS", lambda base: 1),
-    SubsetSelection: ("uSS", lambda base: base.size),
-    Unary: ("uUE", lambda base: base.p),
-    LocalHashing: ("uLH", lambda base: base.buckets),
-    Wheel: ("uWheel", lambda base: Fraction(base.arc, base.prime)),
-}

@@ -10,7 +10,7 @@ from deniable.core.domain import Answers, Domain
 
 
 @dataclass(frozen=True)
-class Single(Domain):
+class Single(Domain[int, Ints]):
     """A domain of one answer, which needs no telling."""
 
     labels = (0,)

@@ -6,20 +6,22 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable import kernels
 from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Answers, Domain, checked_answers
 from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Number
+from deniable.core.layout import Columns, Drawn, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Additive, Counted, PureProtocol
+from deniable.core.spec import Spec
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.finite_channel import FiniteChannel
+from deniable.mechanisms.shares.utility_base import UtilityBase
 from deniable.wrappers.certain import Certain
 from deniable.wrappers.either import Either, either
 from deniable.wrappers.masks import ChannelMask, Mask, PureMask
@@ -75,7 +77,7 @@ class UtilityOptimized(OpenAnswers):
 
     @staticmethod
     def as_published(
-        base: type[PureProtocol],
+        base: type[UtilityBase],
         domain: Domain,
         sensitive: Collection[object],
         epsilon: float,
@@ -102,7 +104,7 @@ class UtilityOptimized(OpenAnswers):
     def layout(self) -> Either:
         return either(self.base.layout, self.domain.size - len(self.sensitive))
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         told, secret = self._told[truth], self.secret[truth]
         own = self.base.randomize(self._place[truth], coins.where(secret))
         blank, hidden = self.mask.draw(len(truth), coins.where(~secret))
@@ -198,7 +200,7 @@ class UtilityOptimized(OpenAnswers):
         return [instead if answer in own else answer for answer, own in zip(batch, declared, strict=True)]
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "UtilityOptimized":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "UtilityOptimized":
         spec = parameters["base"]
         base = Certain(Single(), epsilon) if spec["mechanism"] == Certain.wire else mechanism_from_spec(spec)
         if not isinstance(base, Additive):

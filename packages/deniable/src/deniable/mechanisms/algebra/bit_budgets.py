@@ -120,11 +120,6 @@ def best_offset_bits(epsilon: float) -> int:
     return MOST_OFFSET_BITS
 
 
-def bit_sampling_second_moment(epsilon: float) -> float:
-    """The mean square of a report of one bit, drawn in proportion to its weight: coth^2(epsilon / 2), whatever the bits."""
-    return 1 / math.tanh(epsilon / 2) ** 2
-
-
 def published_alpha(features: int, bits: int, epsilon: float) -> float:
     """The largest alpha of BitRand's Theorem 2, sqrt((epsilon + r l) / (2 r sum over i of e^(2 epsilon i / l)))."""
     total = math.fsum(math.exp(2 * epsilon * i / bits) for i in range(bits))

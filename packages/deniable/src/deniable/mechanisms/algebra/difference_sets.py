@@ -6,14 +6,15 @@ Two shifts x + D and y + D of such a set D share exactly lambda elements: the sh
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from deniable.arrays import Bools, Ints
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.fields import Polynomial, is_prime, prime_power, primitive_polynomial, sequence
 from deniable.mechanisms.algebra.transforms import ShiftedSums
@@ -217,7 +218,7 @@ class Quartic(OfSize):
 BY_SIZE: dict[str, type[OfSize]] = {family.family: family for family in (Trivial, Paley, TwinPrimes, Quartic)}
 
 
-def difference_set(parameters: Mapping[str, Any]) -> DifferenceSet:
+def difference_set(parameters: Spec) -> DifferenceSet:
     """The difference set that `parameters` described.
 
     >>> difference_set({"family": "singer", "q": 4, "t": 6}).v

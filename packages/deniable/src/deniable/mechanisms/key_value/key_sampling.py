@@ -17,6 +17,7 @@ from deniable.core.coins import WHOLE, Coins
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import log_up, odds_below
+from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.domains.link import HIGH, LOW, NONE
@@ -219,7 +220,7 @@ class KeySampling(KeyValueProtocol):
         return worst
 
     @classmethod
-    def from_parameters(cls, domain: Any, epsilon: float, parameters: Mapping[str, Any]) -> "KeySampling":
+    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> "KeySampling":
         p1, p2, q = (Fraction(parameters[name]) for name in ("p1", "p2", "q"))
         fakes = tuple(parameters["fakes"]) if "fakes" in parameters else None
         return cls(domain, epsilon, (p1, p2, q), fakes, parameters.get("claimed", False))

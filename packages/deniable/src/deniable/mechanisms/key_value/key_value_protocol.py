@@ -9,14 +9,14 @@ from numpy.typing import ArrayLike
 from deniable.arrays import Floats
 from deniable.core.mechanism import Mechanism
 from deniable.core.tally import Tally
-from deniable.domains.key_value import KeyValue
+from deniable.domains.key_value import KeyValue, Pairs
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate
 
 FINE = 10**6  # the grid of fractions on which numerical optima are put
 
 
-class KeyValueProtocol(Mechanism):
+class KeyValueProtocol(Mechanism[object, Pairs]):
     """A mechanism for a `KeyValue` domain: its estimates are frequencies, weights and means of keys."""
 
     domain: KeyValue

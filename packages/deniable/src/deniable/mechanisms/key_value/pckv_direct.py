@@ -15,6 +15,7 @@ from deniable.core.coins import Coins, check_probability
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import odds_below
+from deniable.core.spec import Spec
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.key_value.padded_protocol import Chances, PaddedProtocol
@@ -120,7 +121,7 @@ class PCKVDirect(PaddedProtocol):
         return max(of_set) / min(of_set) if min(of_set) > 0 else None
 
     @classmethod
-    def from_parameters(cls, domain: Any, epsilon: float, parameters: Mapping[str, Any]) -> "PCKVDirect":
+    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> "PCKVDirect":
         return cls(domain, epsilon, Fraction(parameters["a"]), Fraction(parameters["p"]))
 
     def parameters(self) -> Mapping[str, object]:

@@ -16,6 +16,7 @@ from deniable.core.coins import Coins, check_probability
 from deniable.core.layout import Columns, Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import odds_below
+from deniable.core.spec import Spec
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.key_value.key_value_protocol import FINE, lowest_between
@@ -168,7 +169,7 @@ class PCKVUnary(PaddedProtocol):
         return set_odds(self.chances, self.keys, self.domain.at_most)
 
     @classmethod
-    def from_parameters(cls, domain: Any, epsilon: float, parameters: Mapping[str, Any]) -> "PCKVUnary":
+    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> "PCKVUnary":
         return cls(domain, epsilon, Chances(*(Fraction(parameters[name]) for name in Chances._fields)))
 
     def parameters(self) -> Mapping[str, object]:

@@ -15,6 +15,7 @@ from deniable.core.domain import Label
 from deniable.core.estimate import Estimate
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.domains.key_value import KeyValue
 from deniable.domains.link import HIGH, LOW, NONE, Link
@@ -172,7 +173,7 @@ class ThreeState(ExactChannel):
         return self.worst()
 
     @classmethod
-    def from_parameters(cls, domain: Any, epsilon: float, parameters: Mapping[str, Any]) -> "ThreeState":
+    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> "ThreeState":
         p1, p2, q = (Fraction(parameters[name]) for name in ("p1", "p2", "q"))
         return cls(p1, p2, q, epsilon, domain, parameters.get("claimed", False))
 

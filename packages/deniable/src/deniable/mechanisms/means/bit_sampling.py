@@ -1,16 +1,15 @@
 """The mean by one bit of the number."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.arrays import Ints
 from deniable.core.coins import Coins
+from deniable.core.layout import Drawn
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.means.mean_mechanism import MeanMechanism
@@ -51,7 +50,7 @@ class BitSampling(MeanMechanism):
             row += [share - one, one]
         return row
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         bit = coins.pick([1 << place for place in range(self.bits)], len(truth))
         honest = coins.toss(self.odds / (self.odds + 1), len(truth))
         return {"value": 2 * bit + ((truth >> bit & 1).astype(np.bool_) == honest)}

@@ -1,16 +1,14 @@
 """The mean by one of two numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
-
-from numpy.typing import NDArray
 
 from deniable.arrays import Ints
 from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
+from deniable.core.layout import Drawn
 from deniable.domains.interval import Interval
 from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 
@@ -40,7 +38,7 @@ class Duchi(MeanMechanism):
     def candidates(cls) -> Sequence[Candidate]:
         return (Candidate("Duchi", cls),)
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         up = coins.toss_each(truth, self.domain.steps)
         honest = coins.toss(self.odds / (self.odds + 1), len(truth))
         return {"value": up == honest}

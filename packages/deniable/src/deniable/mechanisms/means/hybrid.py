@@ -4,14 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
 from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
+from deniable.core.layout import Drawn
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import odds_below
 from deniable.domains.interval import Interval
@@ -72,7 +71,7 @@ class Hybrid(MeanMechanism):
     def candidates(cls) -> Sequence[Candidate]:
         return (Candidate("hybrid", cls),)
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         first = coins.toss(self.alpha, len(truth))
         place, end = self.piecewise.randomize(truth, coins)["value"], self.duchi.randomize(truth, coins)["value"]
         return {"value": np.where(first, place, self.piecewise.places + end.astype(np.int64))}

@@ -5,16 +5,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
+from deniable.core.layout import Drawn
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.spec import Spec
 from deniable.core.weights import WeightTable
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, MissingExtra
@@ -72,7 +73,7 @@ class MeanChannel(MeanMechanism):
     def chances(self, index: int) -> Floats:
         return self.table.weights[index] / self.table.total
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         return {"value": coins.pick_each(self.table, truth)}
 
     def loss(self) -> PrivacyLoss:
@@ -128,7 +129,7 @@ class MeanChannel(MeanMechanism):
         return _repaired(domain, epsilon, chances, values)
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "MeanChannel":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "MeanChannel":
         return cls(domain, epsilon, parameters["weights"], parameters["values"])  # type: ignore[arg-type]
 
     def parameters(self) -> Mapping[str, object]:

@@ -20,7 +20,7 @@ from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, InvalidReport
 
 
-class MeanMechanism(Mechanism):
+class MeanMechanism(Mechanism[float, Ints]):
     """A report is one of `cells` numbers, whose mean is the true number: the mean of all reports needs no correction.
 
     Inside, the interval is [-1, 1]: `centred[k]` is what report k stands for, and x = (2 j - steps) / steps at point j of
@@ -100,11 +100,7 @@ class MeanMechanism(Mechanism):
 
     def predict(self, truth: ArrayLike, n: int) -> Estimate:
         """The mean to expect from n people whose numbers have these shares at the points of the grid, and its variance."""
-        shares = np.asarray(truth, np.float64)
-        if shares.shape != (self.domain.size,) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:
-            raise InvalidParameter(f"The true shares must be {self.domain.size} numbers from 0 that sum to 1.")
-        if n < 1:
-            raise InvalidParameter("A prediction needs at least one person.")
+        shares = self.checked_truth(truth, n)
         noise = self._half**2 * float(shares @ (self.second_moments - self._points**2))
         mean = np.array([float(shares @ self.domain.points)])
         return Estimate(("mean",), mean, np.array([noise / n]), n, measure="mean")
@@ -148,10 +144,6 @@ class MeanMechanism(Mechanism):
         slope = np.diff(second) / np.diff(x)  # between two points the second moment is linear
         at = np.clip(slope / 2, x[:-1], x[1:])
         return float(self._half**2 * (second[:-1] + slope * (at - x[:-1]) - at**2).max())
-
-    def worst_second_moment(self) -> float:
-        """The largest mean square of a report around the middle of the interval, in units of half the interval."""
-        return float(self.second_moments.max())
 
     def parameters(self) -> Mapping[str, object]:
         return {"odds": str(self.odds)}

@@ -5,16 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
 from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
+from deniable.core.layout import Drawn
 from deniable.core.loss import PrivacyLoss
+from deniable.core.spec import Spec
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import is_whole
@@ -108,7 +108,7 @@ class Piecewise(MeanMechanism):
             Candidate("piecewise, original", cls.original),
         )
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         place = coins.split(self.inside, self.window, self.places - self.window, len(truth))  # from where the window begins
         place += self.stride * truth
         place -= self.places * (place >= self.places)
@@ -118,7 +118,7 @@ class Piecewise(MeanMechanism):
         return PrivacyLoss(self.odds, proof="symmetric")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "Piecewise":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Piecewise":
         return cls(domain, epsilon, parameters["window"], parameters["stride"])  # type: ignore[arg-type]
 
     def parameters(self) -> Mapping[str, object]:

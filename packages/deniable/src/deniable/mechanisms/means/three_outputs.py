@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.arrays import Ints
 from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
+from deniable.core.layout import Drawn
+from deniable.core.spec import Spec
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.mean_formulas import three_outputs_share
@@ -62,7 +62,7 @@ class ThreeOutputs(MeanMechanism):
     def candidates(cls) -> Sequence[Candidate]:
         return (Candidate("three outputs", cls),)
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         n, distance = len(truth), 2 * truth - self.domain.steps
         end = coins.toss_each(np.abs(distance), self.domain.steps)  # the nearer end, or the middle
         middle_zero, end_zero = coins.toss(self.a, n), coins.toss(self.a / self.odds, n)
@@ -72,7 +72,7 @@ class ThreeOutputs(MeanMechanism):
         return {"value": np.where(zero, 1, 2 * up.astype(np.int64))}
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "ThreeOutputs":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "ThreeOutputs":
         return cls(domain, epsilon, Fraction(parameters["a"]))  # type: ignore[arg-type]
 
     def parameters(self) -> Mapping[str, object]:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +13,7 @@ from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.loss import PrivacyLoss
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.rings import Rings, nearest
 from deniable.mechanisms.algebra.split import mean_split, published_split, smallest_splits
@@ -143,7 +143,7 @@ class Bipartite(Release):
         return len(np.unique(self.metric.line.windows(self.near)))
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "Bipartite":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Bipartite":
         return cls(domain, epsilon, near=parameters["near"])
 
     def parameters(self) -> Mapping[str, object]:

@@ -15,6 +15,7 @@ from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
 from deniable.core.loss import PrivacyLoss
+from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.domains.metric import BLOCK
 from deniable.errors import InvalidParameter
@@ -156,7 +157,7 @@ class Coarsened(Release):
         return Estimate(self.released_labels, estimate.values, estimate.variance, estimate.n, estimate.covary)
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "Coarsened":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Coarsened":
         return cls(domain, epsilon, parameters["representatives"])
 
     def parameters(self) -> Mapping[str, object]:

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +13,7 @@ from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.loss import PrivacyLoss
+from deniable.core.spec import Spec
 from deniable.core.weights import WeightTable
 from deniable.domains.metric import Metric, checked_prior
 from deniable.errors import InvalidParameter
@@ -105,7 +105,7 @@ class Staircase(Release):
         return matrix
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "Staircase":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Staircase":
         return cls(domain, epsilon, parameters["sizes"])
 
     def parameters(self) -> Mapping[str, object]:

@@ -17,6 +17,7 @@ from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
 from deniable.core.odds import checked_epsilon, rounded_down
 from deniable.core.reports import Reports
+from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.domains.vectors import Vectors
 from deniable.errors import InvalidParameter, SurveyMismatch
@@ -27,7 +28,7 @@ Maker = Callable[[Domain, float], Release]
 
 
 @dataclass(frozen=True)
-class VectorRelease(Mechanism):
+class VectorRelease(Mechanism[Sequence[object], Ints]):
     """One release for each coordinate of a vector; their losses of privacy add up, so their epsilons sum to the budget.
 
     With `sampled`, each report has one coordinate only, drawn at random and public, released with the whole budget:
@@ -136,7 +137,7 @@ class VectorRelease(Mechanism):
         raise InvalidParameter("Releases of vectors have no unbiased estimate whose error could be predicted.")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "VectorRelease":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "VectorRelease":
         from deniable.mechanisms.registry import mechanism_from_spec
 
         parts = [mechanism_from_spec(part) for part in parameters["parts"]]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Counted, PureProtocol
 from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.difference_sets import LARGEST, DifferenceSet, candidates, difference_set, verified
 from deniable.mechanisms.algebra.transforms import MANY, ShiftedSums
@@ -117,11 +118,15 @@ class BlockDesign(Counted, PureProtocol):
     def is_idle(self, columns: Columns) -> Bools:
         return self._idle_points[columns["point"]]
 
+    @property
+    def likeliest(self) -> Fraction:
+        return self.p / self.design.k
+
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "BlockDesign":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "BlockDesign":
         return cls(domain, epsilon, difference_set(parameters["design"]))
 
     @classmethod

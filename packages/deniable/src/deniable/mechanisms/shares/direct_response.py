@@ -11,11 +11,12 @@ from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import Counted, PureProtocol
+from deniable.core.mechanism import Counted
+from deniable.mechanisms.shares.utility_base import Load, UtilityBase
 
 
 @dataclass(frozen=True)
-class DirectResponse(Counted, PureProtocol):
+class DirectResponse(Counted, UtilityBase):
     """Tell the truth with probability p, otherwise any other value, uniformly.
 
     p = odds / (odds + d - 1) and q = 1 / (odds + d - 1) for d values, so p / q = odds. Two values: Warner 1965; more:
@@ -25,6 +26,7 @@ class DirectResponse(Counted, PureProtocol):
     domain: Domain
     epsilon: float
     wire = "direct-1"
+    random_fakes = True
 
     @cached_property
     def p(self) -> Fraction:
@@ -65,6 +67,28 @@ class DirectResponse(Counted, PureProtocol):
 
     def supports(self, columns: Columns, cells: Ints) -> Bools:
         return columns["value"][:, None] == cells[None, :]
+
+    @property
+    def choice(self) -> tuple[str, int]:
+        return "value", self.domain.size
+
+    @property
+    def published(self) -> tuple[str, Fraction]:
+        return "uSS", Fraction(1)
+
+    def least_load(self) -> Load:
+        return Load(1)
+
+    def supported(self, targets: int) -> tuple[int, int, bool]:
+        return 1, int(targets == self.domain.size), True
+
+    @property
+    def support_variance(self) -> Fraction:
+        return Fraction(0)
+
+    @property
+    def likeliest(self) -> Fraction:
+        return self.p
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")

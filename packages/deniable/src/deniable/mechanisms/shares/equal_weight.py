@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 from deniable.arrays import Ints
 from deniable.core.coins import Coins, check_probability
 from deniable.core.domain import Domain
 from deniable.core.loss import PrivacyLoss
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.exact_channel import ExactChannel, Matrix, check_cost, own_cost
 
@@ -51,7 +51,7 @@ class EqualWeight(ExactChannel):
         return PrivacyLoss(self._odds, proof="symmetric")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "EqualWeight":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "EqualWeight":
         return cls(domain, Fraction(parameters["p"]), epsilon)
 
     def parameters(self) -> Mapping[str, object]:

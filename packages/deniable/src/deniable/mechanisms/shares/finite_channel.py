@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.loss import PrivacyLoss
+from deniable.core.spec import Spec
 from deniable.core.weights import LARGEST_SUM, WeightTable
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.channel import Channel
@@ -82,7 +83,7 @@ class FiniteChannel(Channel):
         return PrivacyLoss(worst_odds(self.table.weights), proof="enumerated")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "FiniteChannel":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "FiniteChannel":
         return cls(domain, epsilon, parameters["weights"])
 
     def parameters(self) -> Mapping[str, object]:

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import checked_epsilon, simplest_between
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter, InvalidReport
 
 
@@ -103,7 +103,7 @@ class LabelResponse(PureProtocol):
         return PrivacyLoss(max(self.p / self.q, self.q / self.p), proof="symmetric")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "LabelResponse":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "LabelResponse":
         return cls(domain, epsilon, Fraction(parameters["keep"]))
 
     def parameters(self) -> Mapping[str, object]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -16,17 +16,19 @@ from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, word_for
+from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, least_stretch, word_for
 from deniable.mechanisms.algebra.tuning import Real, hidden_share, is_whole, open_error
+from deniable.mechanisms.algebra.utility_formulas import published_optimum
+from deniable.mechanisms.shares.utility_base import Load, UtilityBase
 
 MOST_BUCKETS = 1 << 20  # that are tried when the best number is asked for
 
 
 @dataclass(frozen=True)
-class LocalHashing(PureProtocol):
+class LocalHashing(UtilityBase):
     """Report a, b and the bucket of h = (a x + b) mod P out of g, which is told by direct response.
 
     a from 1 to P - 1 and b from 0 to P - 1 are uniform and public, P is a prime of at least d, and the bucket is h g // P.
@@ -124,11 +126,44 @@ class LocalHashing(PureProtocol):
         few, many = (all_missed(self.prime, self.domain.size, places) for places in (load, load + 1))
         return (few * (self.buckets - left) + many * left) / self.buckets
 
+    @property
+    def choice(self) -> tuple[str, int]:
+        return "bucket", self.buckets
+
+    @property
+    def most_kept(self) -> int:
+        return self.buckets
+
+    @property
+    def published(self) -> tuple[str, Fraction]:
+        return "uLH", Fraction(self.buckets)
+
+    @classmethod
+    def recommended(cls, domain: Domain, epsilon: float, open_share: float) -> Self:
+        g = published_optimum(domain.size, float(odds_below(checked_epsilon(epsilon))), open_share)["g"]
+        return cls(domain, epsilon, min(max(round(g), 2), field_for(domain.size)))
+
+    def least_load(self) -> Load:
+        prime, edges = self.prime, -(-np.arange(self.buckets + 1) * self.prime // self.buckets)
+        lengths = np.diff(edges).tolist()
+        load, length, (a, start) = min(
+            (load, length, where)
+            for length in set(lengths)
+            for load, *where in [least_stretch(prime, self.domain.size, length)]
+        )
+        b = int(edges[lengths.index(length)] - start) % prime  # the stretch is moved to a bucket of its length
+        inside = (np.arange(self.domain.size) * a - start) % prime < length
+        return Load(load, (a - 1, b), int(inside.argmax()))
+
+    @property
+    def likeliest(self) -> Fraction:
+        return self.p / (self.prime * (self.prime - 1))
+
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "LocalHashing":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "LocalHashing":
         return cls(domain, epsilon, parameters["buckets"])
 
     @classmethod

@@ -1,10 +1,11 @@
 """Subset selection: report a set of answers that contains the true one more often than not."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +18,15 @@ from deniable.core.layout import Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import CellProtocol
 from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import hidden_share, is_whole, lowest, open_error
+from deniable.mechanisms.algebra.utility_formulas import disguise, published_error, published_optimum, told_beside
+from deniable.mechanisms.shares.utility_base import Load, UtilityBase
 
 
 @dataclass(frozen=True)
-class SubsetSelection(CellProtocol):
+class SubsetSelection(CellProtocol, UtilityBase):
     """Report `size` of the d values; a set with the true value is `odds` times as likely as one without.
 
     p = k odds / (k odds + d - k) for k = size, and the other places are filled uniformly. With the best size it has the
@@ -87,11 +91,42 @@ class SubsetSelection(CellProtocol):
     def blank_support(self) -> Fraction:
         return Fraction(self.size, self.domain.size)
 
+    @property
+    def published(self) -> tuple[str, Fraction]:
+        return "uSS", Fraction(self.size)
+
+    @classmethod
+    def recommended(cls, domain: Domain, epsilon: float, open_share: float) -> Self:
+        """Of the two whole numbers next to that of the paper the better one."""
+        values, odds = domain.size, odds_below(checked_epsilon(epsilon))
+        best = int(published_optimum(values, float(odds), open_share)["k"])
+
+        def error(k: int) -> Fraction:
+            p, q = chance(values, k, odds)
+            disclosed = 1 - disguise(values, p, q) * (1 - told_beside("uSS", values, Fraction(k), odds))
+            return published_error(values, p, q, disclosed, Fraction(open_share))
+
+        return cls(domain, epsilon, min({min(max(k, 1), values - 1) for k in (best, best + 1)}, key=error))
+
+    def least_load(self) -> Load:
+        return Load(self.size)
+
+    def supported(self, targets: int) -> tuple[int, int, bool]:
+        return min(targets, self.size), max(0, targets - (self.domain.size - self.size)), True
+
+    @property
+    def support_variance(self) -> Fraction:
+        return Fraction(0)
+
+    @property
+    def likeliest(self) -> Fraction:
+        return self.p / math.comb(self.domain.size - 1, self.size - 1)
+
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "SubsetSelection":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "SubsetSelection":
         return cls(domain, epsilon, parameters["size"])
 
     @classmethod

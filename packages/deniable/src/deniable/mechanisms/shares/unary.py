@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,17 @@ from deniable.core.layout import Columns, Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import CellProtocol
 from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import hidden_share, lowest, open_error
+from deniable.mechanisms.algebra.utility_formulas import published_optimum
+from deniable.mechanisms.shares.utility_base import Load, UtilityBase
 
 MOST_EXACT = 1 << 12  # cells of which it is worked out exactly how often all of them are zero
 
 
 @dataclass(frozen=True)
-class Unary(CellProtocol):
+class Unary(CellProtocol, UtilityBase):
     """The true value's bit is one with probability p, every other bit with probability q, independently.
 
     odds = p (1 - q) / (q (1 - p)). By default p = 1/2, the optimized encoding (OUE, Wang et al. 2017), and q is the smallest
@@ -36,6 +39,7 @@ class Unary(CellProtocol):
     p: Fraction = Fraction(1, 2)
     q: Fraction = Fraction(0)
     wire = "unary-1"
+    independent_bits = random_fakes = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -104,11 +108,41 @@ class Unary(CellProtocol):
         k = np.arange(size + 1)
         return float((ones * np.where(k > 0, odds, 1) / (k * odds + size - k)).sum())
 
+    def fake_odds(self, random: bool) -> tuple[Fraction, Fraction]:
+        if not random:
+            return super().fake_odds(random)
+        # with c ones, of which the true one, it is odds k / (c odds + k - c)
+        odds, size = self.loss().odds or Fraction(1), self.domain.size
+        return odds * size / (odds + size - 1), size / ((size - 1) * odds + 1)
+
+    @property
+    def published(self) -> tuple[str, Fraction]:
+        return "uUE", self.p
+
+    @classmethod
+    def recommended(cls, domain: Domain, epsilon: float, open_share: float) -> Self:
+        p = published_optimum(domain.size, float(odds_below(checked_epsilon(epsilon))), open_share)["p"]
+        return cls(domain, epsilon, Fraction(p).limit_denominator(1 << 20))
+
+    def least_load(self) -> Load:
+        return Load(1)
+
+    def supported(self, targets: int) -> tuple[int, int, bool]:
+        return targets, 0, True
+
+    @property
+    def support_variance(self) -> Fraction:
+        return self.p * (1 - self.p) + (self.domain.size - 1) * self.q * (1 - self.q)
+
+    @property
+    def likeliest(self) -> Fraction:
+        return max(self.p, 1 - self.p) * max(self.q, 1 - self.q) ** (self.domain.size - 1)
+
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.p * (1 - self.q) / (self.q * (1 - self.p)), proof="factored")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "Unary":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Unary":
         return cls(domain, epsilon, Fraction(parameters["p"]), Fraction(parameters["q"]))
 
     @classmethod

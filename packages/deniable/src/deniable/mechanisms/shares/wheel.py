@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -15,18 +15,20 @@ from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, word_for
+from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, least_stretch, word_for
 from deniable.mechanisms.algebra.tuning import is_whole, lowest
+from deniable.mechanisms.algebra.utility_formulas import published_optimum
 from deniable.mechanisms.shares.subset_selection import chance, subset_error
+from deniable.mechanisms.shares.utility_base import Load, UtilityBase
 
 FEW = 128  # values up to which covariances are worked out
 
 
 @dataclass(frozen=True)
-class Wheel(PureProtocol):
+class Wheel(UtilityBase):
     """Report a and a place y on a ring of P: one of the w places from a x on with probability p, else one of the others.
 
     a from 1 to P - 1 is uniform and public, P is a prime of at least d, and places are uniform on either side, so one on
@@ -133,11 +135,25 @@ class Wheel(PureProtocol):
         matrix /= (p - q) ** 2
         return np.asarray(matrix)
 
+    @property
+    def published(self) -> tuple[str, Fraction]:
+        return "uWheel", Fraction(self.arc, self.prime)
+
+    @classmethod
+    def recommended(cls, domain: Domain, epsilon: float, open_share: float) -> Self:
+        share = published_optimum(domain.size, float(odds_below(checked_epsilon(epsilon))), open_share)["l"]
+        return cls(domain, epsilon, max(round(share * field_for(domain.size)), 1))
+
+    def least_load(self) -> Load:
+        load, a, start = least_stretch(self.prime, self.domain.size, self.arc)
+        inside = (np.arange(self.domain.size) * a - start) % self.prime < self.arc
+        return Load(load, (a - 1,), int(inside.argmax()))
+
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "Wheel":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Wheel":
         return cls(domain, epsilon, parameters["arc"])
 
     @classmethod

@@ -2,7 +2,7 @@
 
 import hashlib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,10 +15,11 @@ from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins, checked_coins
 from deniable.core.domain import Answers, checked_answers
 from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns
+from deniable.core.layout import Columns, Drawn
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
 from deniable.core.reports import Reports
+from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.core.variable import VariableLayout
 from deniable.domains.sparse_vector import Sparse, SparseVector
@@ -39,7 +40,7 @@ ROOM = 1 << 28  # bits of whole vectors that are counted at a time
 
 
 @dataclass(frozen=True)
-class Compressed(Mechanism):
+class Compressed(Mechanism[Collection[int], Sparse]):
     """k-ary randomized response of every coordinate, encoded in a few bits for each one that differs from the reference.
 
     Coordinates are permuted and cut into chunks. For each chunk there is an endless list of shared draws, responses to
@@ -176,7 +177,7 @@ class Compressed(Mechanism):
                 columns[name][part] = column
         return Reports(self.fingerprint, self.layout, columns)
 
-    def randomize(self, truth: Sparse, coins: Coins, keys: NDArray[np.uint64] | None = None) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Sparse, coins: Coins, keys: NDArray[np.uint64] | None = None) -> Drawn:
         """Not the same coins whatever the truth is: how long it takes depends on it. Do not let others watch the clock."""
         if keys is None:
             keys = coins.public(1 << 62, len(truth)).astype(np.uint64)
@@ -340,7 +341,7 @@ class Compressed(Mechanism):
         }
 
     @classmethod
-    def from_parameters(cls, domain: Any, epsilon: float, parameters: Mapping[str, Any]) -> "Compressed":
+    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> "Compressed":
         weights = tuple(int(weight) for weight in parameters["weights"])
         return cls(
             domain, epsilon, parameters["alpha"], parameters["sparsity"], parameters["load"], parameters["code"], weights

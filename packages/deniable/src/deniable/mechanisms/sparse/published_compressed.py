@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from deniable.arrays import Ints
 from deniable.core.coins import Coins
 from deniable.core.loss import PrivacyLoss
+from deniable.core.spec import Spec
 from deniable.domains.sparse_vector import Sparse, SparseVector
 from deniable.errors import InvalidParameter
 from deniable.kernels.encoder_plain import net_of
@@ -79,6 +80,6 @@ class PublishedCompressed(Compressed):
         return {**super().parameters(), "beta": self.beta}
 
     @classmethod
-    def from_parameters(cls, domain: Any, epsilon: float, parameters: Mapping[str, Any]) -> "PublishedCompressed":
+    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> "PublishedCompressed":
         base = Compressed.from_parameters.__func__(cls, domain, epsilon, parameters)  # type: ignore[attr-defined]
         return cls(domain, epsilon, base.alpha, 0.0, base.load, base.code, base.weights, parameters["beta"])

@@ -1,25 +1,25 @@
 """Vectors of numbers bit by bit: every bit is randomized on its own, as BitRand does, and what that truly costs."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins, check_probability
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Flags, Layout
+from deniable.core.layout import Columns, Drawn, Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
 from deniable.core.odds import SMALLEST_EPSILON, checked_epsilon, odds_below, simplest_between
 from deniable.core.reports import Reports
+from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.domains.codes import SignMagnitude
 from deniable.domains.features import Features, checked_rows
@@ -37,7 +37,7 @@ HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
-class BitRand(Mechanism):
+class BitRand(Mechanism[Sequence[float], Ints]):
     """Bit i of every number is reported as one with probability ones[i] if it is one, and zeros[i] if it is not.
 
     The bits of a number come highest first: of `SignMagnitude` codes the sign, then the magnitude; of `Features` with
@@ -55,7 +55,7 @@ class BitRand(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.domain, SignMagnitude | Features) or 1 << self.bits != self._values:
+        if not isinstance(self.domain, SignMagnitude | Features) or 1 << self.bits != self.domain.codes:
             raise InvalidParameter("Bits are of SignMagnitude codes, or of Features with 2^b - 1 steps: 1, 3, 7, 15, ...")
         for chances in (self.ones, self.zeros):
             if len(chances) != self.bits:
@@ -64,13 +64,9 @@ class BitRand(Mechanism):
                 check_probability(chance)
 
     @property
-    def _values(self) -> int:
-        return 1 << self.domain.bits if isinstance(self.domain, SignMagnitude) else self.domain.steps + 1
-
-    @property
     def bits(self) -> int:
         """How many bits a number has."""
-        return (self._values - 1).bit_length()
+        return (self.domain.codes - 1).bit_length()
 
     @classmethod
     def as_published(cls, features: int, bits: int, epsilon: float, whole: int = 0) -> "BitRand":
@@ -132,12 +128,12 @@ class BitRand(Mechanism):
 
     @property
     def cells(self) -> int:
-        planes = 2 * self.bits - 1 if isinstance(self.domain, SignMagnitude) else self.bits
+        planes = 2 * self.bits - 1 if self.domain.signed else self.bits
         return planes * self.domain.dimensions
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         n, d = truth.shape
-        codes = truth.astype(np.min_scalar_type(self._values - 1))
+        codes = truth.astype(np.min_scalar_type(self.domain.codes - 1))
         columns = {}
         for i, (one, zero) in enumerate(zip(self.ones, self.zeros, strict=True)):
             place = codes.dtype.type(self.bits - 1 - i)
@@ -153,7 +149,7 @@ class BitRand(Mechanism):
         """How often each bit is one; for sign and magnitude also how often together with the sign."""
         self.layout.check(columns)
         planes = [columns[f"bit{i}"].astype(np.uint8, copy=False) for i in range(self.bits)]
-        if isinstance(self.domain, SignMagnitude):
+        if self.domain.signed:
             planes += [planes[0] & plane for plane in planes[1:]]
         return np.concatenate([PackedBits(plane, self.domain.dimensions).column_sums() for plane in planes])
 
@@ -176,12 +172,10 @@ class BitRand(Mechanism):
     @property
     def _weights(self) -> Floats:
         """What each bit is worth, in the units of the question; of a code's sign, nothing by itself."""
-        weights: Floats = 2.0 ** np.arange(self.bits - 1, -1, -1, dtype=np.float64)
-        if isinstance(self.domain, SignMagnitude):
-            weights = weights * self.domain.unit
+        weights: Floats = 2.0 ** np.arange(self.bits - 1, -1, -1, dtype=np.float64) * self.domain.unit
+        if self.domain.signed:
             weights[0] = 0
-            return weights
-        return weights * (self.domain.high - self.domain.low) / self.domain.steps
+        return weights
 
     def decode(self, reports: Reports) -> Floats:
         """A row of numbers for each report, unbiased but for bits that carry no budget, which count as zero."""
@@ -221,7 +215,7 @@ class BitRand(Mechanism):
 
     def check_tally(self, tally: Tally) -> None:
         super().check_tally(tally)
-        if isinstance(self.domain, SignMagnitude):
+        if self.domain.signed:
             counts = tally.counts.reshape(-1, self.domain.dimensions)
             if (counts[self.bits :] > np.minimum(counts[0], counts[1 : self.bits])).any():
                 raise InvalidReport("In this tally a bit and the sign are one together more often than each alone.")
@@ -238,7 +232,7 @@ class BitRand(Mechanism):
             size = (weights[1:] ** 2 * noise[1:]).sum(axis=0)
             variance, mean = 4 * noise[0] * (size + magnitude**2) + size, (2 * bits[0] - 1) * magnitude
         else:
-            step = (self.domain.high - self.domain.low) / self.domain.steps
+            step = self.domain.unit
             past = (rows - self.domain.low) / step % 1
             variance, mean = (weights**2 * noise).sum(axis=0) + step**2 * past * (1 - past), rows
         return Estimate(self.domain.labels, mean.mean(axis=0), variance.mean(axis=0) / n, n, measure="mean")
@@ -251,7 +245,7 @@ class BitRand(Mechanism):
         return PrivacyLoss(None if odds is None else odds**self.domain.dimensions, proof="factored")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "BitRand":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "BitRand":
         ones, zeros = (tuple(Fraction(each) for each in parameters[name]) for name in ("ones", "zeros"))
         return cls(domain, epsilon, ones, zeros)  # type: ignore[arg-type]
 

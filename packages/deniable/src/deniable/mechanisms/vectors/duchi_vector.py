@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
 from deniable.core.bits import PackedBits
@@ -16,10 +15,11 @@ from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Flags, Layout
+from deniable.core.layout import Columns, Drawn, Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
 from deniable.core.reports import Reports
+from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.domains.features import Features, checked_rows
 from deniable.errors import InvalidParameter
@@ -27,7 +27,7 @@ from deniable.mechanisms.vectors.feature_vector import check_features
 
 
 @dataclass(frozen=True)
-class DuchiVector(Mechanism):
+class DuchiVector(Mechanism[Sequence[float], Ints]):
     """Round each coordinate to an end, v in {-1, 1}^d; report signs t with weight `odds` if t v > 0, `tie` if 0, else 1.
 
     B t is unbiased, B = 1 / ((p - q) m) with p, q the probabilities of t v > 0 and < 0, and m the mean of t v / d given that
@@ -87,7 +87,7 @@ class DuchiVector(Mechanism):
     def candidates(cls) -> Sequence[Candidate]:
         return (Candidate("all signs together", cls),)
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         ends = self.rounded(truth, coins)
         differ = PackedBits(ends.bytes ^ self.agreement(len(truth), coins).bytes, ends.width)
         return {"signs": differ.turned(np.ones(len(truth), np.bool_)).bytes}
@@ -146,7 +146,7 @@ class DuchiVector(Mechanism):
         return PrivacyLoss(max(weights) / min(weights), proof="symmetric")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "DuchiVector":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "DuchiVector":
         return cls(domain, epsilon, Fraction(parameters["tie"]))  # type: ignore[arg-type]
 
     def parameters(self) -> Mapping[str, object]:

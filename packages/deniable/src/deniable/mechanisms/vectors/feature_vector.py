@@ -5,21 +5,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
 from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Flags, Layout, Number
+from deniable.core.layout import Columns, Drawn, Flags, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
 from deniable.core.odds import SMALLEST_EPSILON, checked_epsilon, rounded_down
 from deniable.core.reports import Reports
+from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.domains.features import Features, checked_rows, rows_at_once
 from deniable.errors import InvalidParameter, InvalidReport
@@ -42,7 +42,7 @@ _VARIANCES: dict[str, Callable[[float, float], dict[str, float]]] = {
 
 
 @dataclass(frozen=True)
-class FeatureVector(Mechanism):
+class FeatureVector(Mechanism[Sequence[float], Ints]):
     """Report k of the d coordinates, each by a mechanism for one number with epsilon / k.
 
     Which k is public and does not depend on the vector: a uniform first one, and the others evenly spread after it, around
@@ -139,7 +139,7 @@ class FeatureVector(Mechanism):
             Candidate("all coordinates, budget split", cls.composed),
         )
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         n, d = truth.shape
         start = coins.public(d, n) if self.sampled else np.zeros(n, np.int64)
         rows, values = np.arange(n), np.empty((n, self.coordinates), np.int64)
@@ -229,7 +229,7 @@ class FeatureVector(Mechanism):
         return PrivacyLoss(odds**self.coordinates, proof="factored")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "FeatureVector":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "FeatureVector":
         return cls(domain, epsilon, parameters["coordinates"], parameters["scalar"])  # type: ignore[arg-type]
 
     def parameters(self) -> Mapping[str, object]:

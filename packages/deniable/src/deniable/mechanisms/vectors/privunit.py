@@ -1,26 +1,27 @@
 """The mean of vectors of length one: a random direction, more often than not one near the true one."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Flags, Layout
+from deniable.core.layout import Columns, Drawn, Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
 from deniable.core.reports import Reports
+from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.domains.features import UnitVectors, rows_at_once
-from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, MissingExtra, SurveyMismatch
+from deniable.errors import InvalidParameter, InvalidReport, MissingExtra
 from deniable.mechanisms.algebra.rotation import normals
 from deniable.mechanisms.vectors.unit_codes import outer_mean
 
@@ -28,7 +29,7 @@ WHOLE = (1 << 16) - 1  # coordinates of a report have 16 bits
 
 
 @dataclass(frozen=True)
-class PrivUnit(Mechanism):
+class PrivUnit(Mechanism[Sequence[float], Floats]):
     """Report a direction z: with probability p one of the cap z x >= gamma around the true x, else one of the others.
 
     Directions on either side are uniform. With q the share of all directions that lie in the cap,
@@ -110,7 +111,7 @@ class PrivUnit(Mechanism):
     def cells(self) -> int:
         return 2 * self.domain.dimensions
 
-    def randomize(self, truth: Floats, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Floats, coins: Coins) -> Drawn:
         n, d = truth.shape
         share, inverse = self._cap(self.gamma)[0], _beta()[1]
         cap, uniform = coins.toss(self.inside, n), (coins.below(1 << 53, n) + 0.5) / (1 << 53)
@@ -148,10 +149,7 @@ class PrivUnit(Mechanism):
         return outer_mean(rows, self.second_moments, self.length)
 
     def check_tally(self, tally: Tally) -> None:
-        if tally.fingerprint != self.fingerprint:
-            raise SurveyMismatch("This tally belongs to another mechanism. Estimate it with the mechanism that counted it.")
-        if tally.n <= 0:
-            raise EmptyBatch("This tally holds no reports, so there is nothing to estimate. Collect some first.")
+        self.check_owner(tally)
         d = self.domain.dimensions
         limits = np.repeat([WHOLE, WHOLE**2], d).astype(np.float64) * tally.n
         if tally.counts.shape != (self.cells,) or tally.counts.min() < 0 or (tally.counts > limits).any():
@@ -188,7 +186,7 @@ class PrivUnit(Mechanism):
         return PrivacyLoss(self.odds, proof="theorem", protects="any two vectors of length one, in exact arithmetic")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "PrivUnit":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "PrivUnit":
         return cls(domain, epsilon, parameters["gamma"])  # type: ignore[arg-type]
 
     def parameters(self) -> Mapping[str, object]:

@@ -1,7 +1,7 @@
 """The mean of vectors of length one, certified: name one of some public random directions, more often one that is near."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -14,14 +14,15 @@ from deniable.arrays import Floats, Ints, Words
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Layout, Number
+from deniable.core.layout import Columns, Drawn, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
 from deniable.core.odds import rounded_down
 from deniable.core.reports import Reports
+from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.domains.features import UnitVectors, rows_at_once
-from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
+from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.algebra.tuning import is_whole
 
 CODES, SEEDS, UNIT = 128, 1 << 48, 1 << 24
@@ -29,7 +30,7 @@ MOST_ROUNDS = 32
 
 
 @dataclass(frozen=True)
-class UnitCodes(Mechanism):
+class UnitCodes(Mechanism[Sequence[float], Floats]):
     """A public seed makes `codes` random directions; report one, the `near` nearest `odds` times as likely as others.
 
     However near is worked out, exactly so many directions are favoured: therefore the loss is certain, though the directions
@@ -113,7 +114,7 @@ class UnitCodes(Mechanism):
     def cells(self) -> int:
         return self.domain.dimensions
 
-    def randomize(self, truth: Floats, coins: Coins) -> Mapping[str, NDArray[Any]]:
+    def randomize(self, truth: Floats, coins: Coins) -> Drawn:
         columns: dict[str, NDArray[Any]] = {}
         inside = self.near * self.part.odds / (self.near * self.part.odds + self.codes - self.near)
         for k in range(self.rounds):
@@ -156,10 +157,7 @@ class UnitCodes(Mechanism):
         return np.asarray(rows / self.rounds / self.length)
 
     def check_tally(self, tally: Tally) -> None:
-        if tally.fingerprint != self.fingerprint:
-            raise SurveyMismatch("This tally belongs to another mechanism. Estimate it with the mechanism that counted it.")
-        if tally.n <= 0:
-            raise EmptyBatch("This tally holds no reports, so there is nothing to estimate. Collect some first.")
+        self.check_owner(tally)
         most = 2 * UNIT * self.rounds * tally.n
         if tally.counts.shape != (self.cells,) or tally.counts.min() < 0 or tally.counts.max() > most:
             raise InvalidReport(f"A tally of this mechanism has {self.cells} sums, which this one has not.")
@@ -185,7 +183,7 @@ class UnitCodes(Mechanism):
         return PrivacyLoss(self.part.odds**self.rounds, proof="symmetric" if self.rounds == 1 else "factored")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Mapping[str, Any]) -> "UnitCodes":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "UnitCodes":
         return cls(domain, epsilon, parameters["rounds"], parameters["near"], parameters["codes"])  # type: ignore[arg-type]
 
     def parameters(self) -> Mapping[str, object]:
