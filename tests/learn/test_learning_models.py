@@ -510,13 +510,13 @@ class TestLocalLeaves:
     @pytest.mark.parametrize(("people", "trees"), [(30, 0), (2000, 5)])
     def test_everybody_reports_once(self, people: int, trees: int, monkeypatch: pytest.MonkeyPatch) -> None:
         """Whatever is grown: the loss is that of one report because there is one."""
-        sent, true = list[int](), LeafReports.told
+        sent, true = list[int](), LeafReports.decoded
 
-        def told(self: LeafReports, numbers: np.ndarray, coins: dn.Coins) -> np.ndarray:
+        def decoded(self: LeafReports, numbers: np.ndarray, coins: dn.Coins) -> np.ndarray:
             sent.append(len(numbers))
             return true(self, numbers, coins)
 
-        monkeypatch.setattr(LeafReports, "told", told)
+        monkeypatch.setattr(LeafReports, "decoded", decoded)
         learner = PrivateGBDTRegressor(0.5, (-1, 1), (4, 18), "local", trees=5, depth=1, seed=2)
         learner.set_params(epsilon=4.0 if trees else 0.5).fit(FEATURES[:people], TARGET[:people])
         assert sum(sent) == people and len(learner.trees_) == trees and len(sent) == 2 + trees

@@ -203,7 +203,7 @@ class TestReading:
         with pytest.raises(dn.SurveyMismatch):
             learning.decode(dn.DuchiVector(BOX, 2.0), mechanism.perturb([[0, 0]]))
         response = dn.DirectResponse(CLASSES, 1.0)
-        with pytest.raises(dn.InvalidParameter, match="not read one by one"):
+        with pytest.raises(dn.InvalidParameter, match="cannot be decoded"):
             learning.decode(response, response.perturb([0]))
 
     def test_releases_are_read_as_they_are(self) -> None:

@@ -35,7 +35,7 @@ def test_every_direction_is_named_by_some_rank_and_none_twice() -> None:
     vectors, seeds = np.tile([0.6, 0.0, 0.8], (len(ranks), 1)), np.full(len(ranks), 77)
     named = mechanism.ranked(vectors, seeds, ranks)
     assert sorted(named.tolist()) == ranks.tolist()
-    nearness = (mechanism.told(seeds, named) * vectors).sum(axis=1)
+    nearness = (mechanism.named(seeds, named) * vectors).sum(axis=1)
     assert (np.diff(nearness) < 1e-6).all()
 
 

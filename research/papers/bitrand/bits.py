@@ -80,7 +80,7 @@ def flip_checks(rows: Sequence[Row], epsilons: Sequence[float]) -> list[Check]:
                 "p of f-RR against OME, first bits at epsilon 1 and 2",
                 "5.1e-3",
                 p_of_first_bits(),
-                "other numbers were tested, which the paper does not tell; they are formulas, which leave nothing to test: "
+                "other numbers were tested, which the paper does not state; they are formulas, which leave nothing to test: "
                 f"with each bit listed twice the first p is {p_of_flips(2):.1g} (erratum BitRand B9)",
                 sure=False,
             ),

@@ -25,7 +25,7 @@ NUMERIC = {
     "PM-SUB": formulas.suboptimal,
 }
 RANGE = 1.0  # public, of the numbers; the codes hold up to 32
-NUMBERS = {"from -1 to 1": (-1.0, 1.0), "from 0 to 1": (0.0, 1.0)}  # the paper does not tell its own
+NUMBERS = {"from -1 to 1": (-1.0, 1.0), "from 0 to 1": (0.0, 1.0)}  # the paper does not state its own
 
 
 def code_error(name: str, epsilon: float, numbers: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> tuple[float, float]:
@@ -88,7 +88,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         e for e, a, b in zip(BUDGETS, error["from -1 to 1", "always 0"], error["from -1 to 1", "f-RR"], strict=True) if a < b
     ]
     notes = [
-        f"{PEOPLE:,} made-up vectors of {DIMENSIONS} uniform numbers, as the paper does not tell its own; the codes hold "
+        f"{PEOPLE:,} made-up vectors of {DIMENSIONS} uniform numbers, as the paper does not state its own; the codes hold "
         f"numbers up to {LARGEST}",
     ]
     if beaten:

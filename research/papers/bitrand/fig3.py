@@ -66,7 +66,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             "p of that, over the budgets from 1 on and all rivals",
             "0.02",
             p_of_bounds(),
-            "other budgets or rivals were tested, which the paper does not tell (erratum BitRand B9)",
+            "other budgets or rivals were tested, which the paper does not state (erratum BitRand B9)",
             sure=False,
         ),
         claimed(

@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ Range = tuple[ArrayLike, ArrayLike]
 
 
 class Learner:
-    """Parameters are the arguments of the constructor, kept as given; `fit` learns, `predict` tells.
+    """Parameters are the arguments of the constructor, kept as given; `fit` learns, `predict` predicts.
 
     `get_params` and `set_params` are as scikit-learn wants them, so that its `clone` and searches work. (A search over
     parameters looks at private data again: what it costs is the caller's to add.)
@@ -27,7 +27,16 @@ class Learner:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The arguments of the constructor by name."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self).__init__).parameters if name != "self"}
+        return {name: getattr(self, name) for name in self._parameters()}
+
+    def _keep(self, arguments: Mapping[str, Any]) -> None:
+        """Keep the arguments of a constructor as they were given: its `locals()`."""
+        for name in self._parameters():
+            setattr(self, name, arguments[name])
+
+    @classmethod
+    def _parameters(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
 
     def set_params(self, **parameters: Any) -> Self:
         """Change some of them."""
@@ -62,7 +71,7 @@ class Learner:
 
 
 class Classifier(Learner):
-    """A learner that tells how likely each of its classes is."""
+    """A learner that predicts how likely each of its classes is."""
 
     _kind = "classifier"
     classes_: NDArray[Any]
@@ -73,16 +82,16 @@ class Classifier(Learner):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The most likely class of each person."""
-        told = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[told])
+        predicted = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[predicted])
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """The share of people whose class is told right."""
+        """The share of people whose class is predicted correctly."""
         return accuracy(y, self.predict(X))
 
 
 class Regressor(Learner):
-    """A learner that tells a number."""
+    """A learner that predicts a number."""
 
     _kind = "regressor"
 
@@ -182,10 +191,10 @@ def checked_targets(targets: ArrayLike, ends: tuple[Floats, Floats], people: int
     return scaled(given.astype(np.float64)[:, None], ends)[:, 0]
 
 
-def unscaled(told: Floats, ends: tuple[Floats, Floats]) -> Floats:
+def unscaled(predicted: Floats, ends: tuple[Floats, Floats]) -> Floats:
     """What was learnt of targets in [-1, 1], moved back to their public range, and not beyond it."""
     low, high = ends
-    return np.asarray(low + (np.clip(told, -1, 1) + 1) / 2 * (high - low))
+    return np.asarray(low + (np.clip(predicted, -1, 1) + 1) / 2 * (high - low))
 
 
 def checked_choice(value: object, allowed: Collection[str], what: str) -> None:
@@ -208,20 +217,20 @@ def checked_positive(number: object, name: str) -> float:
     return float(number)
 
 
-def accuracy(truth: ArrayLike, told: ArrayLike) -> float:
-    """The share of labels that were told right."""
-    return float(np.mean(np.asarray(truth) == np.asarray(told)))
+def accuracy(truth: ArrayLike, predicted: ArrayLike) -> float:
+    """The share of labels that were predicted correctly."""
+    return float(np.mean(np.asarray(truth) == np.asarray(predicted)))
 
 
-def explained(truth: ArrayLike, told: ArrayLike) -> float:
+def explained(truth: ArrayLike, predicted: ArrayLike) -> float:
     """The share of the targets' variance that is explained, as scikit-learn counts it."""
-    right, guess = np.asarray(truth, np.float64), np.asarray(told, np.float64)
+    right, guess = np.asarray(truth, np.float64), np.asarray(predicted, np.float64)
     return float(1 - ((right - guess) ** 2).sum() / ((right - right.mean()) ** 2).sum())
 
 
-def root_mean_square(truth: ArrayLike, told: ArrayLike) -> float:
+def root_mean_square(truth: ArrayLike, predicted: ArrayLike) -> float:
     """The root mean square error."""
-    return float(np.sqrt(np.mean((np.asarray(truth, np.float64) - np.asarray(told, np.float64)) ** 2)))
+    return float(np.sqrt(np.mean((np.asarray(truth, np.float64) - np.asarray(predicted, np.float64)) ** 2)))
 
 
 def area_under_curve(positive: ArrayLike, score: ArrayLike) -> float:

@@ -65,13 +65,13 @@ class LeafReports:
         noise = self.bound(people) ** 2 * self.square / max(1, people) * ((self.leaves - 1) * self.step) ** 2
         return min(most, int(math.sqrt(NOISE / noise)))
 
-    def told(self, numbers: Floats, coins: Coins) -> Floats:
-        """What people report of their numbers, read without bias."""
-        return self.mechanism.numbers[self.mechanism.perturb(numbers, coins).columns["value"].astype(np.int64)]
+    def decoded(self, numbers: Floats, coins: Coins) -> Floats:
+        """The reports of people on their numbers, decoded without bias."""
+        return self.mechanism.decode(self.mechanism.perturb(numbers, coins))[:, 0]
 
     def mean(self, numbers: Floats, coins: Coins) -> float:
         """The mean of numbers in [-1, 1], from a report of each person."""
-        return float(np.clip(self.told(numbers, coins).mean(), -1, 1)) if len(numbers) else 0.0
+        return float(np.clip(self.decoded(numbers, coins).mean(), -1, 1)) if len(numbers) else 0.0
 
     def values(self, leaf: Ints, rest: Floats, coins: Coins) -> Floats:
         """What to add in each leaf; `rest` lies in [-1, 1].
@@ -84,7 +84,7 @@ class LeafReports:
         matrix = hadamard(self.leaves)
         if not len(leaf):
             return np.zeros(self.leaves)
-        told = self.told(rest * matrix[row, leaf], coins)
+        told = self.decoded(rest * matrix[row, leaf], coins)
         many = np.maximum(np.bincount(row, minlength=self.leaves)[1:], 1)
         found = np.bincount(row, told, minlength=self.leaves)[1:] / many
         noise, size = float((told**2).mean() * (1 / many).sum()), float((found**2).sum())

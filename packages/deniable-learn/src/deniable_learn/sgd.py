@@ -96,7 +96,7 @@ class _PrivateSGD(Learner):
             part = own[begin : begin + step]
             yield self.network_.gradients(weights, rows[part], right[part])
 
-    def _told(self, X: ArrayLike) -> Floats:
+    def _outputs(self, X: ArrayLike) -> Floats:
         self._fitted("weights_")
         rows = checked_features(X, self.n_features_in_)
         return self.network_.told(self.weights_, scaled(rows, checked_range(self.feature_range, "features")))
@@ -110,6 +110,8 @@ class PrivateSGDClassifier(_PrivateSGD, Classifier):
     With `passes` above one, everybody reports that many times with a part of the budget each. Features are moved to [-1, 1]
     by their public range, those outside to its ends; the classes must be public too.
     """
+
+    classes: Sequence[Hashable] | None
 
     def __init__(
         self,
@@ -125,17 +127,7 @@ class PrivateSGDClassifier(_PrivateSGD, Classifier):
         rate: float = 1.0,
         seed: int | None = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.classes = classes
-        self.feature_range = feature_range
-        self.way = way
-        self.clip = clip
-        self.reach = reach
-        self.rounds = rounds
-        self.passes = passes
-        self.hidden = hidden
-        self.rate = rate
-        self.seed = seed
+        self._keep(locals())
 
     def _check(self) -> None:
         super()._check()
@@ -153,7 +145,7 @@ class PrivateSGDClassifier(_PrivateSGD, Classifier):
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """The probabilities of the classes."""
-        return self._told(X)
+        return self._outputs(X)
 
 
 class PrivateSGDRegressor(_PrivateSGD, Regressor):
@@ -161,6 +153,8 @@ class PrivateSGDRegressor(_PrivateSGD, Regressor):
 
     Targets need a public range as features do; those outside are moved to its ends.
     """
+
+    target_range: tuple[float, float] | None
 
     def __init__(
         self,
@@ -176,17 +170,7 @@ class PrivateSGDRegressor(_PrivateSGD, Regressor):
         rate: float = 0.3,
         seed: int | None = None,
     ) -> None:
-        self.epsilon = epsilon
-        self.feature_range = feature_range
-        self.target_range = target_range
-        self.way = way
-        self.clip = clip
-        self.reach = reach
-        self.rounds = rounds
-        self.passes = passes
-        self.hidden = hidden
-        self.rate = rate
-        self.seed = seed
+        self._keep(locals())
 
     def _check(self) -> None:
         super()._check()
@@ -202,4 +186,4 @@ class PrivateSGDRegressor(_PrivateSGD, Regressor):
 
     def predict(self, X: ArrayLike) -> Floats:
         """The predicted targets, in their public range."""
-        return unscaled(self._told(X)[:, 0], checked_range(self.target_range, "targets"))
+        return unscaled(self._outputs(X)[:, 0], checked_range(self.target_range, "targets"))

@@ -32,7 +32,10 @@ VERBS = {
     "restore": ("serve:restore", "Restore a backup into an empty database."),
 }
 # Verbs of our other packages: what to say where they are not installed.
-ELSEWHERE = {"reproduce": "deniable-research, from the folder research/ of a checkout (make env)"}
+ELSEWHERE = {
+    "learn": "deniable-learn",
+    "reproduce": "deniable-research, from the folder research/ of a checkout (make env)",
+}
 
 
 class Refusal(click.ClickException):

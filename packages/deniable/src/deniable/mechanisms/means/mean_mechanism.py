@@ -14,6 +14,7 @@ from deniable.core.estimate import Estimate
 from deniable.core.layout import Columns, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
+from deniable.core.reports import Reports
 from deniable.core.tally import Tally
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, InvalidReport
@@ -68,6 +69,10 @@ class MeanMechanism(Mechanism[float, Ints]):
     def numbers(self) -> Floats:
         """The number that each report stands for, in the units of the question."""
         return self.domain.low + self._half * (1 + self._centred)
+
+    def decode(self, reports: Reports) -> Floats:
+        """The unbiased number of each report, as rows of one."""
+        return self.numbers[reports.columns["value"].astype(np.int64)][:, None]
 
     @cached_property
     def _centred(self) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deniable.arrays import Ints
+from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.core.domain import Domain
 from deniable.core.estimate import Estimate
@@ -102,6 +102,12 @@ class VectorRelease(Mechanism[Sequence[object], Ints]):
             return [(place, self._label(place, value)) for place, value in pairs]
         rows = zip(*(columns[f"value{place}"].tolist() for place in range(len(self.parts))), strict=True)
         return [tuple(self._label(place, value) for place, value in enumerate(row)) for row in rows]
+
+    def decode(self, reports: Reports) -> Floats:
+        """The released vectors as rows of numbers; not unbiased."""
+        if self.sampled:
+            raise InvalidParameter("A release of one coordinate is not a vector. Release all of them: VectorRelease.of.")
+        return np.array(self.released(reports), np.float64)
 
     def _label(self, place: int, value: int) -> Any:
         part = self.parts[place]

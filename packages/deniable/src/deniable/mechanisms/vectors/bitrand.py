@@ -18,6 +18,7 @@ from deniable.core.layout import Columns, Drawn, Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
 from deniable.core.odds import SMALLEST_EPSILON, checked_epsilon, odds_below, simplest_between
+from deniable.core.reports import Reports
 from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.domains.codes import SignMagnitude
@@ -175,6 +176,19 @@ class BitRand(Mechanism[Sequence[float], Ints]):
         if self.domain.signed:
             weights[0] = 0
         return weights
+
+    def decode(self, reports: Reports) -> Floats:
+        """A row of numbers for each report, unbiased but for bits that carry no budget, which count as zero."""
+        known, d = np.where(self._known == 0, np.inf, self._known), self.domain.dimensions
+        planes = [
+            np.unpackbits(reports.columns[f"bit{i}"].astype(np.uint8), axis=1, bitorder="little", count=d)
+            for i in range(self.bits)
+        ]
+        bits = [(plane - base) / step for plane, base, step in zip(planes, self._base, known, strict=True)]
+        if isinstance(self.domain, SignMagnitude):
+            size = sum(weight * bit for weight, bit in zip(self._weights[1:], bits[1:], strict=True))
+            return np.asarray((2 * bits[0] - 1) * size)
+        return np.asarray(self.domain.low + sum(w * bit for w, bit in zip(self._weights, bits, strict=True)))
 
     def estimate(self, tally: Tally) -> Estimate:
         """The mean of each number, without bias but for bits that carry no budget, which count as zero.

@@ -18,6 +18,7 @@ from deniable.core.estimate import Estimate
 from deniable.core.layout import Columns, Drawn, Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
+from deniable.core.reports import Reports
 from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.domains.features import Features, checked_rows
@@ -105,6 +106,13 @@ class DuchiVector(Mechanism[Sequence[float], Ints]):
             balanced, draw = coins.subset(d, d // 2, np.zeros(n, np.bool_)), coins.toss(tied, n)
             agree = PackedBits(np.where(draw[:, None], balanced.bytes, agree.bytes), d)
         return agree
+
+    def decode(self, reports: Reports) -> Floats:
+        """An unbiased row of numbers for each report."""
+        domain, signs = self.domain, reports.columns["signs"].astype(np.uint8)
+        bits = np.unpackbits(signs, axis=1, bitorder="little", count=domain.dimensions)
+        half = (domain.high - domain.low) / 2
+        return np.asarray((domain.low + domain.high) / 2 + half * float(self.scale) * (2.0 * bits - 1))
 
     def votes(self, columns: Columns) -> Ints:
         return PackedBits(columns["signs"].astype(np.uint8, copy=False), self.domain.dimensions).column_sums()

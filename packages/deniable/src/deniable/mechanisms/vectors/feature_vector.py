@@ -18,6 +18,7 @@ from deniable.core.layout import Columns, Drawn, Flags, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
 from deniable.core.odds import SMALLEST_EPSILON, checked_epsilon, rounded_down
+from deniable.core.reports import Reports
 from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.domains.features import Features, checked_rows, rows_at_once
@@ -164,6 +165,31 @@ class FeatureVector(Mechanism[Sequence[float], Ints]):
             where, values = self.unpacked({name: column[first : first + ROWS] for name, column in columns.items()})
             counts += np.bincount((where * self.part.cells + values).ravel(), minlength=self.cells)
         return counts
+
+    def decode(self, reports: Reports) -> Floats:
+        """An unbiased row of numbers for each report; coordinates that it leaves out are at the middle of the range."""
+        domain, (where, values) = self.domain, self.unpacked(reports.columns)
+        half = (domain.high - domain.low) / 2
+        rows = np.full((len(reports), domain.dimensions), (domain.low + domain.high) / 2)
+        reported = half * domain.dimensions / self.coordinates * self.part._centred[values]
+        rows[np.arange(len(reports))[:, None], where] += reported
+        return rows
+
+    def outer_mean(self, rows: Floats) -> Floats | None:
+        """The mean of x x' from decoded rows, the noise taken out; None where reports do not determine it.
+
+        Coordinates are randomized independently, so that products of two are unbiased; the square of a decoded number is
+        not, but its mean is affine in the true square.
+        """
+        slope, constant = np.polyfit(self.part._points**2, self.part.second_moments, 1)
+        if self.sampled or slope < 1e-6:  # two outcomes only have the same square for every answer
+            return None
+        middle, half = (self.domain.low + self.domain.high) / 2, (self.domain.high - self.domain.low) / 2
+        rows = (rows - middle) / half
+        found = rows.T @ rows / len(rows)
+        np.fill_diagonal(found, (np.diag(found) - constant) / slope)
+        mean = rows.mean(axis=0)
+        return np.asarray(found * half**2 + middle * half * (mean[:, None] + mean[None, :]) + middle**2)
 
     def estimate(self, tally: Tally) -> Estimate:
         """The mean of each coordinate, without bias, with the variance of the reports over n (as for one number)."""

@@ -17,13 +17,15 @@ from deniable.core.estimate import Estimate
 from deniable.core.layout import Columns, Drawn, Flags, Layout
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
+from deniable.core.reports import Reports
 from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.domains.features import UnitVectors, rows_at_once
 from deniable.errors import InvalidParameter, InvalidReport, MissingExtra
 from deniable.mechanisms.algebra.rotation import normals
+from deniable.mechanisms.vectors.unit_codes import outer_mean
 
-WHOLE = (1 << 16) - 1  # coordinates of a report are told in 16 bits
+WHOLE = (1 << 16) - 1  # coordinates of a report have 16 bits
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,21 @@ class PrivUnit(Mechanism[Sequence[float], Floats]):
             part = told[start : start + (1 << 12)].astype(np.int64)
             sums, squares = sums + part.sum(axis=0), squares + (part**2).sum(axis=0)
         return np.concatenate([sums, squares])
+
+    def decode(self, reports: Reports) -> Floats:
+        """An unbiased row of numbers for each report, up to the 16 bits of a coordinate."""
+        vector = np.ascontiguousarray(reports.columns["vector"]).view("<u2").astype(np.float64)
+        return np.asarray((vector * 2 / WHOLE - 1) / self.length)
+
+    @property
+    def second_moments(self) -> tuple[float, float]:
+        """The mean square of a report along x, and along each direction across x: E[z z'] = b I + (a - b) x x'."""
+        along = self._second_moment()
+        return along, (1 - along) / (self.domain.dimensions - 1)
+
+    def outer_mean(self, rows: Floats) -> Floats:
+        """The mean of x x' from decoded rows, the noise taken out."""
+        return outer_mean(rows, self.second_moments, self.length)
 
     def check_tally(self, tally: Tally) -> None:
         self.check_owner(tally)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.vectors.unit_codes import UnitCodes, _mixed
+from deniable.mechanisms.vectors.unit_codes import UnitCodes, _mixed, outer_mean
 
 SMALLEST = 128  # dimensions to which vectors are filled up with zeros, so that three turns look like any rotation
 TURNS = 3
@@ -63,8 +63,8 @@ class UnitAxes(UnitCodes):
 
     def _error(self, rounds: int, near: int) -> float:
         along = self._along(rounds, near)
-        told = along + (self.domain.dimensions - 1) * (1 - along) / (self.padded - 1)
-        return (told / self._length(rounds, near) ** 2 - 1) / rounds
+        square = along + (self.domain.dimensions - 1) * (1 - along) / (self.padded - 1)
+        return (square / self._length(rounds, near) ** 2 - 1) / rounds
 
     def _along(self, rounds: int, near: int) -> float:
         odds, (_, squares) = math.exp(self.epsilon / rounds), largest_sums(self.padded, near)
@@ -96,7 +96,11 @@ class UnitAxes(UnitCodes):
         axis = order[rows, np.where(far, self.codes - 1 - choice, choice)]
         return 2 * axis + ((wide[rows, axis] < 0) != far)
 
-    def told(self, seed: Ints, code: Ints) -> Floats:
+    def outer_mean(self, rows: Floats) -> Floats:
+        """The mean of x x' from decoded rows, the noise taken out."""
+        return outer_mean(rows, self.second_moments, self.length, self.rounds)
+
+    def named(self, seed: Ints, code: Ints) -> Floats:
         wide = np.zeros((len(code), self.padded))
         wide[np.arange(len(code)), code // 2] = 1 - 2 * (code % 2)
         signs = _signs(seed, self.padded)

@@ -18,6 +18,7 @@ from deniable.core.layout import Columns, Drawn, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
 from deniable.core.odds import rounded_down
+from deniable.core.reports import Reports
 from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.domains.features import UnitVectors, rows_at_once
@@ -132,7 +133,7 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
         every = directions(seed[:, None], np.arange(self.codes)[None, :], self.domain.dimensions)
         return np.asarray(np.einsum("ncd,nd->nc", every, truth))
 
-    def told(self, seed: Ints, code: Ints) -> Floats:
+    def named(self, seed: Ints, code: Ints) -> Floats:
         """The directions that reports name."""
         return directions(seed, code, self.domain.dimensions)
 
@@ -144,9 +145,16 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
         for k in range(self.rounds):
             seed, code = (columns[f"{name}{k}"].astype(np.int64) for name in ("seed", "code"))
             for start in range(0, len(seed), step):
-                part = self.told(seed[start : start + step], code[start : start + step])
+                part = self.named(seed[start : start + step], code[start : start + step])
                 sums += np.rint((part + 1) * UNIT).astype(np.int64).sum(axis=0)
         return sums
+
+    def decode(self, reports: Reports) -> Floats:
+        """An unbiased row of numbers for each report."""
+        rows = np.zeros((len(reports), self.domain.dimensions))
+        for k in range(self.rounds):
+            rows += self.named(*(reports.columns[f"{name}{k}"].astype(np.int64) for name in ("seed", "code")))
+        return np.asarray(rows / self.rounds / self.length)
 
     def check_tally(self, tally: Tally) -> None:
         self.check_owner(tally)
@@ -180,6 +188,16 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
 
     def parameters(self) -> Mapping[str, object]:
         return {"odds": str(self.part.odds), "rounds": self.rounds, "near": self.near, "codes": self.codes}
+
+
+def outer_mean(rows: Floats, second_moments: tuple[float, float], length: float, rounds: int = 1) -> Floats:
+    """The mean of x x' from rows, each the mean v of k rounds z / m: their second moments are solved for it.
+
+    E[v v'] = b / (k m^2) I + (1 - 1/k + (a - b) / (k m^2)) x x', with the mean squares a and b of z along and across x.
+    """
+    (along, across), scale = second_moments, rounds * length**2
+    found = rows.T @ rows / len(rows) - across / scale * np.eye(rows.shape[1])
+    return np.asarray(found / (1 - 1 / rounds + (along - across) / scale))
 
 
 def directions(seed: Ints, code: Ints, dimensions: int) -> Floats:
