@@ -33,7 +33,7 @@ with tempfile.TemporaryDirectory() as folder:
     print(dn.certify_survey(survey))
 
     # One device: it answers once, whatever happens.
-    device = survey.device(ledger=Path(folder) / "me.ledger")
+    device = dn.Device(survey, ledger=Path(folder) / "me.ledger")
     mine = device.answer({"meal": "soup", "price": 6.5})
     assert device.message() == mine
 

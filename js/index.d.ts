@@ -118,7 +118,7 @@ export interface Question {
   readonly optional: boolean;
   /** category, ordered: what to choose from; never with "(no answer)", which `optional` stands for. place: the names. */
   readonly choices?: readonly Label[];
-  /** category: those of the choices that are protected; the others may be told. */
+  /** category: those of the choices that are protected; the others may be disclosed. */
   readonly sensitive?: readonly Label[];
   /** place: latitude and longitude of each. */
   readonly points?: readonly (readonly [number, number])[];
@@ -240,20 +240,20 @@ export interface Explained {
   readonly bits: string;
   /** The answers that the report names or supports; null where it names none of them, such as a number's. */
   readonly names: readonly Label[] | null;
-  /** True if the report tells an open answer, which is then the truth. */
-  readonly told: boolean;
-  /** In words, such as 'names "bus" and "car"'. */
+  /** True if the report discloses an answer that is not sensitive, which is then the true one. */
+  readonly disclosed: boolean;
+  /** In words, such as 'The report names "bus" and "car".' */
   readonly text: string;
 }
 
 export interface Receipt {
   /** The id of the report, 32 hexadecimal digits. */
   readonly id: string;
-  /** sent: counted, now or before. kept: nobody answered; it is sent later, the same bytes. refused: for good. */
+  /** sent: counted, now or before. kept: no response; it is sent later, the same bytes. refused: for good. */
   readonly state: State;
   /** When it arrived, or null. */
   readonly sentAt: Date | null;
-  /** The last status; 0 if nobody answered. */
+  /** The last status; 0 without a response. */
   readonly status: number;
   /** What the collector said. */
   readonly detail: string;

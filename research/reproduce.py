@@ -17,10 +17,13 @@ SHOWN = 40  # rows of a table on the screen; all of them are in the CSV
 
 @click.command(short_help="Make the figures of papers anew.")
 @click.argument("names", nargs=-1, metavar="[FIGURE]...")
-@click.option("--all", "everything", is_flag=True, help="All figures that can be made here.")
-@click.option("--quick/--full", default=True, help="Fewer repetitions, which is the default, or as many as in the paper.")
+@click.option("--all", "everything", is_flag=True, help="Make all figures whose extras are installed.")
+@click.option("--quick/--full", default=True, help="Few repetitions (the default) or many.")
 @click.option(
-    "--data", type=click.Path(path_type=Path), metavar="DIR", help="The folder with the real data; else stand-ins are made."
+    "--data",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="The folder of real data. Without it, made-up data stand in.",
 )
 @click.option(
     "--out",
@@ -28,9 +31,9 @@ SHOWN = 40  # rows of a table on the screen; all of them are in the CSV
     default=Path("results"),
     show_default=True,
     metavar="DIR",
-    help="Where to write.",
+    help="Where to write the results.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, metavar="N", help="Of all coins and made-up data.")
+@click.option("--seed", type=int, default=1, show_default=True, metavar="N", help="Seed of all coins and of made-up data.")
 @click.option(
     "--pages",
     type=click.Path(path_type=Path),
@@ -50,10 +53,9 @@ def reproduce(
 ) -> None:
     """Make FIGURE anew, such as brr/fig5, from what runs here, and compare it with what the paper says.
 
-    Without FIGURE, list them: what each shows, what it needs and how long it takes. For each figure there is a table on the
-    screen, and a picture and a CSV file in the folder. Under it stands whether the paper is reproduced or differs,
-    statement by statement; that line is worked out from the numbers. Where something is wrong in the paper, the erratum is
-    named; the pages on the papers have them all, each with a counterexample.
+    Without FIGURE, list them all: what each shows, what it needs and how long it takes. For each FIGURE, print a table and
+    write a picture and a CSV file. Below the table, each statement of the paper is marked yes or no, from the numbers alone.
+    Where the paper is wrong, the erratum is named; the pages on the papers list all errata, each with a counterexample.
 
     \b
     deniable reproduce
@@ -61,7 +63,7 @@ def reproduce(
     deniable reproduce uldp/table2 --data ../data --full
     deniable reproduce --all --quick
 
-    The same seed gives the same CSV. Measured times are not in it, but in a file of their own.
+    The same seed gives the same CSV. Measured times are written to a separate file.
     """
     from research.papers import FIGURES, Data, load, missing
 
@@ -105,8 +107,8 @@ def _run(each: "Loaded", quick: bool, seed: int, data: object) -> "Result":
     from research.papers import Data, Pace
 
     assert isinstance(data, Data)
-    with panel.progress(each.figure.name) as told:
-        return each.run(quick, seed, data, Pace(told=told))
+    with panel.progress(each.figure.name) as report:
+        return each.run(quick, seed, data, Pace(progress=report))
 
 
 def _write(each: "Loaded", result: "Result", out: Path) -> list[Path]:

@@ -61,10 +61,10 @@ class Site:
         """So many made-up people."""
         import urllib.request
 
-        from deniable.device.sending import MEDIA
+        from deniable.survey.message import MEDIA_TYPE
 
         body = self.app.collector.survey.batch(answers, people)
-        request = urllib.request.Request(self.url + "/v1/reports", body, {"Content-Type": MEDIA})
+        request = urllib.request.Request(self.url + "/v1/reports", body, {"Content-Type": MEDIA_TYPE})
         with urllib.request.urlopen(request, timeout=30):
             pass
 

@@ -1,4 +1,4 @@
-// What a collector does with reports: count votes, and correct the counts for the lies.
+// What a collector does with reports: count votes, and correct the counts for the noise.
 
 import { EmptyBatch, InvalidParameter, InvalidReport } from "./errors.js";
 import { float } from "./fraction.js";
@@ -16,8 +16,8 @@ export function tally(mechanism, reports) {
   const { hiding, base } = mechanism;
   for (const report of reports) {
     mechanism.check(report);
-    const told = mechanism.told?.(report) ?? null;
-    if (told !== null) counts[base.size + hiding.others.indexOf(told)]++;
+    const open = mechanism.disclosed?.(report) ?? null;
+    if (open !== null) counts[base.size + hiding.others.indexOf(open)]++;
     else for (const cell of mechanism.centred ? [report.value] : (base ?? mechanism).supports(report)) counts[cell]++;
   }
   return { n: reports.length, counts };

@@ -8,7 +8,7 @@ import { ANSWERED, openLedger } from "./ledger.js";
 import { sendUntil } from "./sending.js";
 import { clock } from "./survey.js";
 
-const PAUSE = 60_000; // between rounds of attempts, where nothing tells that the network is back
+const PAUSE = 60_000; // between rounds of attempts, where nothing says that the network is back
 
 export class Device {
   #coins;
@@ -44,7 +44,7 @@ export class Device {
   async entry() {
     const entry = await (await this.#opened()).entry(this.survey.id);
     if (entry && entry.fingerprint !== this.survey.fingerprint) {
-      throw new SurveyMismatch("Another survey with this id was answered already. A changed survey needs another id.");
+      throw new SurveyMismatch("Another survey with this id was answered already. A changed survey needs a new id.");
     }
     return entry;
   }
@@ -81,7 +81,7 @@ export class Device {
     const entry = await this.entry();
     if (!entry) throw new InvalidParameter("There is no report to send yet. Answer first.");
     if (typeof url !== "string")
-      throw new InvalidParameter("Give the address of the collector, or '' for that of the page.");
+      throw new InvalidParameter("The address of the collector must be text, or '' for that of the page.");
     const id = entry.message.slice(48, 80);
     if (entry.state === "sent") return { id, state: "sent", sentAt: new Date(entry.sentAt), status: 200, detail: "" };
     const { state, status, detail } = await sendUntil(url, unhex(entry.message), options);

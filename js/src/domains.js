@@ -101,19 +101,19 @@ function keyValue({ size, keys, low, high, at_most: atMost, cut }) {
   insist(labels.every(isLabel) && places.size === labels.length && low < high && high - low < Infinity);
   whole(atMost, 1, labels.length);
   const place = (value) => {
-    if (!value || typeof value !== "object") refuse("An answer is a Map of keys and values.");
+    if (!value || typeof value !== "object") refuse("An answer must be a Map of keys and values.");
     const pairs = value[Symbol.iterator] ? [...value] : Object.entries(value);
     const found = new Map();
     for (const pair of pairs.slice(0, cut ? atMost : undefined)) {
       const [key, number] = Array.isArray(pair) ? pair : [];
       const at = (value[Symbol.iterator] ? places : names).get(key);
-      if (at === undefined || found.has(at)) refuse("A key is not one of this question's, or comes twice.");
+      if (at === undefined || found.has(at)) refuse("A key is unknown, or appears twice.");
       if (!(typeof number === "number" && number >= low && number <= high)) {
-        refuse(`A value lies outside the range from ${low} to ${high}, or is no number.`);
+        refuse(`A value lies outside the range from ${low} to ${high}, or is not a number.`);
       }
       found.set(at, number);
     }
-    if (found.size > atMost) refuse(`A person has more keys than the ${atMost} that are allowed.`);
+    if (found.size > atMost) refuse(`An answer has more than ${atMost} keys.`);
     return [...found].sort(([a], [b]) => a - b);
   };
   // with which share of 2^53 a value is rounded up to the high end

@@ -12,32 +12,36 @@ function quoted(names) {
 
 const short = (number) => Number(number.toPrecision(4));
 
-function words(mechanism, report, names, told) {
-  if (told) return `tells ${quoted(names)}`;
-  if (report.signs) return `says high or low of each number: ${report.signs.map((up) => (up ? "high" : "low")).join(", ")}`;
-  if (mechanism.stands) {
-    const number = mechanism.stands(report);
-    if (typeof number === "number") return `says ${short(number)}`;
-    return `says ${number.map(([place, value]) => `${short(value)} for number ${place + 1}`).join(", ")}`;
+const AVERAGE = "Averaged over many people, such reports are exact.";
+
+function words({ mechanism, ends }, report, names, disclosed) {
+  const { labels, stands, cells, domain } = mechanism;
+  if (disclosed) return `The report discloses ${quoted(names)}.`;
+  if (report.signs) return `The report is a random direction for each number: ${report.signs.map((up) => (up ? "up" : "down")).join(", ")}. ${AVERAGE}`;
+  if (cells) {
+    const middle = (domain.low + domain.high) / 2;
+    const reach = Math.max(...[0, cells - 1].map((value) => Math.abs(stands({ value }) - middle)));
+    return `The report is ${short(stands(report))}, a random number between ${short(middle - reach)} and ${short(middle + reach)}. ${AVERAGE}`;
   }
-  if ("high" in report) {
-    const ends = (bits, end) => bits.flatMap((bit, key) => (bit ? [`${mechanism.labels[key]} (${end})`] : []));
-    const all = [...ends(report.high, "high"), ...ends(report.low, "low")];
-    return all.length ? `names ${quoted(all)}` : "names nothing";
+  if (stands) {
+    const numbers = stands(report).map(([place, value]) => `${short(value)} for number ${place + 1}`);
+    return `The report is random: ${numbers.join(", ")}. ${AVERAGE}`;
   }
-  if ("state" in report) {
-    const about = quoted([mechanism.labels[report.key]]);
-    return [`says that ${about} is not there`, `names ${about} (high)`, `names ${about} (low)`][report.state];
+  if (report.state === 0) return `The report says that your answer lacks ${quoted([labels[report.key]])}.`;
+  let all = names;
+  if (report.high) {
+    all = [report.low, report.high].flatMap((bits, end) => bits.flatMap((bit, key) => (bit ? [labels[key] + ends[end]] : [])));
+    if (ends[0] === ends[1]) all = names;
+  } else if (report.state || "pair" in report) {
+    all = names.map((name) => name + ends[report.state ? 2 - report.state : report.pair % 2]);
   }
-  if ("pair" in report)
-    return names.length ? `names ${quoted(names)} (${report.pair % 2 ? "high" : "low"})` : "names nothing";
-  return names.length ? `names ${quoted(names)}` : "names nothing";
+  return all.length ? `The report names ${quoted(all)}.` : "The report names no answer.";
 }
 
 export function explained(question, report) {
   const { mechanism } = question;
   const names = mechanism.supports(report)?.map((place) => mechanism.labels[place]) ?? null;
-  const told = (mechanism.told?.(report) ?? null) !== null;
+  const disclosed = (mechanism.disclosed?.(report) ?? null) !== null;
   return {
     question: question.id,
     kind: question.kind,
@@ -45,7 +49,7 @@ export function explained(question, report) {
     fields: report,
     bits: toBits(mechanism.fields, report).map(Number).join(""),
     names,
-    told,
-    text: words(mechanism, report, names, told),
+    disclosed,
+    text: words(question, report, names, disclosed),
   };
 }

@@ -13,7 +13,7 @@ export function packMessage(mechanism, madeBy, reports) {
 
 export function unpackMessage(mechanism, madeBy, message) {
   if (message.length < 36) {
-    throw new InvalidReport("This is too short to be a message of reports; it was cut off. Copy or send it again.");
+    throw new InvalidReport("The message is too short: it was cut off. Copy or send it again.");
   }
   const view = new DataView(message.buffer, message.byteOffset, message.length);
   if (MAGIC.some((byte, i) => message[i] !== byte)) {

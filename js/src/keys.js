@@ -1,4 +1,4 @@
-// Laws for sets of keys with a value each: one pair of a padded set is told, or what is known of one key drawn in public.
+// Laws for sets of keys with a value each: one pair of a padded set is reported, or one key drawn in public.
 
 import { WHOLE } from "./coins.js";
 import {
@@ -30,12 +30,12 @@ const probability = (text) => {
 };
 
 /** The key of a pair, null for padding, and whether its value is rounded up. */
-function told({ atMost, heads }, pairs, coins) {
+function drawn({ atMost, heads }, pairs, coins) {
   const [key, value] = pairs[coins.below(atMost)] ?? [null];
   return [key, coins.tossEach(key === null ? WHOLE / 2 : heads(value))];
 }
 
-/** Every key has two bits, "high" and "low"; the told pair names its end more often than noise does. */
+/** Every key has two bits, "high" and "low"; the drawn pair names its end more often than noise does. */
 export function pckvUnary(spec, domain) {
   const law = ["kept", "flipped", "both", "noise", "noise_both"].map((name) => probability(spec[name]));
   const [kept, flipped, both, noise, noiseBoth] = law;
@@ -51,7 +51,7 @@ export function pckvUnary(spec, domain) {
     proof: single && equal(odds ?? ZERO, single) ? "symmetric" : "theorem",
     fields: [flags("high", keys), flags("low", keys)],
     randomize: (pairs, coins) => {
-      const [key, up] = told(domain, pairs, coins);
+      const [key, up] = drawn(domain, pairs, coins);
       const trueEnd = coins.flip(named);
       const ends = [coins.flip(withTrue), coins.flip(alone)];
       const high = coins.toss(other, keys);
@@ -77,7 +77,7 @@ function setOdds([kept, flipped, both, noise, noiseBoth], keys, padding) {
     [flipped, kept],
     [both, both],
   ];
-  if (ends.some(([told], i) => told.n && !others[i].n)) return null;
+  if (ends.some(([own], i) => own.n && !others[i].n)) return null;
   const pairs = ends.flatMap((end, i) => (others[i].n ? [end.map((chance) => over(chance, others[i]))] : []));
   const gains = pairs.map(([gain]) => gain);
   const [most, least] = [largest(gains), smallest(gains)];
@@ -96,7 +96,7 @@ function setOdds([kept, flipped, both, noise, noiseBoth], keys, padding) {
   return worst;
 }
 
-/** The told key is named with probability a, else any other, of which some stand for padding. */
+/** The drawn key is named with probability a, else any other, of which some stand for padding. */
 export function pckvDirect(spec, domain) {
   const [a, p] = [probability(spec.a), probability(spec.p)];
   const keys = domain.labels.length;
@@ -108,7 +108,7 @@ export function pckvDirect(spec, domain) {
     protects,
     fields: [number("pair", 2 * keys + 1)],
     randomize: (pairs, coins) => {
-      const [key, up] = told(domain, pairs, coins);
+      const [key, up] = drawn(domain, pairs, coins);
       const moved = coins.split(a, 1, places - 1);
       const [kept, either] = [coins.flip(p), coins.flip(HALF)];
       const place = ((key ?? places - 1) + moved) % places;
@@ -118,7 +118,7 @@ export function pckvDirect(spec, domain) {
   };
 }
 
-/** A key is drawn in public; whether it is in the set, with which end, is told by three-state response. */
+/** A key is drawn in public; whether it is in the set, with which end, is reported by three-state response. */
 export function keySampling(spec, domain) {
   const [p1, p2, q] = [spec.p1, spec.p2, spec.q].map(probability);
   const keys = domain.labels.length;

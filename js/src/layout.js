@@ -16,7 +16,7 @@ export const toBits = (fields, report) =>
 export function check(fields, report) {
   for (const { name, below, ones } of fields) {
     if (below ? report[name] >= below : ones && trueAt(report[name]).length !== ones) {
-      throw new InvalidReport(`Field '${name}' of a report is impossible. The report is refused.`);
+      throw new InvalidReport(`Field '${name}' of a report is invalid. The report is refused.`);
     }
   }
 }
@@ -33,7 +33,7 @@ export function unpack(fields, data, size) {
   const each = width(fields);
   const bits = listed(8 * data.length, (i) => ((data[i >> 3] >> (i & 7)) & 1) === 1);
   if (data.length !== Math.ceil((size * each) / 8) || bits.slice(size * each).includes(true)) {
-    throw new InvalidReport("The reports have not the length that they should, or stray bits. They are refused.");
+    throw new InvalidReport("The reports have the wrong length, or stray bits. They are refused.");
   }
   let at = 0;
   return listed(size, () =>

@@ -4,8 +4,8 @@ import { BudgetSpent, InvalidParameter } from "./errors.js";
 
 const FORMAT = "deniable ledger 1";
 const WARNING =
-  "This browser lets the page store nothing, so it cannot remember that you answered. " +
-  "Answer once only, and keep the page open until the report has been sent.";
+  "This browser does not let the page store anything, so it cannot remember that you answered. " +
+  "Answer only once, and keep the page open until the report has been sent.";
 
 export const ANSWERED = "This survey was answered already. The same report can be sent again, but not a new one.";
 const empty = () => ({ format: FORMAT, surveys: {}, parts: {} });
@@ -13,7 +13,7 @@ const empty = () => ({ format: FORMAT, surveys: {}, parts: {} });
 function checked(data) {
   if (data === undefined || data === null) return empty();
   if (data.format !== FORMAT || typeof data.surveys !== "object" || typeof data.parts !== "object") {
-    throw new InvalidParameter("The ledger cannot be read. It says what was spent, so nothing is answered without it.");
+    throw new InvalidParameter("The ledger cannot be read. It records what was spent, so nothing is answered without it.");
   }
   return data;
 }
@@ -50,7 +50,7 @@ class Ledger {
       const total = Object.values(surveys).reduce((sum, each) => sum + each.epsilon, entry.epsilon);
       if (this.lifetime !== null && total > this.lifetime) {
         throw new BudgetSpent(
-          `This survey costs epsilon ${entry.epsilon}; with those before that exceeds the limit of ${this.lifetime} for a lifetime.`,
+          `This survey costs epsilon ${entry.epsilon}. With those answered before, that exceeds the lifetime limit of ${this.lifetime}.`,
         );
       }
       surveys[survey] = { state: "kept", ...entry };

@@ -96,7 +96,7 @@ export class Mechanism {
 /** The mechanism with this description. */
 export function mechanismFromSpec(spec) {
   if (!Object.hasOwn(LAWS, spec?.mechanism)) {
-    throw new InvalidParameter("This client does not know that mechanism. Update it to answer.");
+    throw new InvalidParameter("This client does not support that mechanism. Update it.");
   }
   try {
     return new Mechanism(spec);

@@ -14,10 +14,10 @@ export function encode(fingerprint, id, part, period, payload) {
   return sealed(joined([MAGIC, unhex(fingerprint), id, new Uint8Array(numbers.buffer), payload]));
 }
 
-/** A message of one report; `size(part)` tells how long its payload is, and refuses a part that is not asked. */
+/** A message of one report; `size(part)` is the length of its payload, and refuses a part that is not asked. */
 export function decode(message, fingerprint, size) {
   if (message.length < HEADER + 4 || MAGIC.some((byte, i) => message[i] !== byte)) {
-    throw new InvalidReport("This is not a report in a format that this client reads, or it was cut off.");
+    throw new InvalidReport("The message is not in a format that this client reads, or was cut off.");
   }
   const view = new DataView(message.buffer, message.byteOffset, message.length);
   if (hex(message.subarray(8, 24)) !== fingerprint) {

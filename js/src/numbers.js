@@ -13,7 +13,7 @@ function mean({ kind, low, high }, cells, centred, law) {
 
 const honest = (odds) => over(odds, plus(odds, ONE));
 
-/** One of two numbers: the end that the number is rounded to, told truly or not. */
+/** One of two numbers: the end that the number is rounded to, or the other end. */
 export function duchi(spec, domain) {
   const odds = allowed(spec);
   const [p, scale] = [honest(odds), float(over(plus(odds, ONE), minus(odds, ONE)))];

@@ -1,4 +1,4 @@
-// Utility-optimized response: sensitive answers are protected in full, the others are told whenever that betrays nobody.
+// Utility-optimized response: sensitive answers are protected in full, the others are disclosed whenever that harms nobody.
 
 import { InvalidReport } from "./errors.js";
 import { allowed, equal, largest, ONE, over, rest, times, within } from "./fraction.js";
@@ -25,8 +25,8 @@ export function open(spec, domain, base) {
 
   const [{ name, below }, ...more] = fields;
   const oneNumber = below && !more.length;
-  /** The open answer that a report tells, or null. */
-  const told = (report) => others[(oneNumber ? report[name] - below + 1 : report.open) - 1] ?? null;
+  /** The open answer that a report discloses, or null. */
+  const disclosed = (report) => others[(oneNumber ? report[name] - below + 1 : report.open) - 1] ?? null;
   const empty = Object.fromEntries(fields.map((field) => [field.name, field.below ? 0 : new Array(field.bits).fill(false)]));
 
   return {
@@ -35,7 +35,7 @@ export function open(spec, domain, base) {
     sensitive,
     base,
     hiding: { odds, sent, idle, idleOdds, secret, others },
-    // A report that tells has no cell set, so how many are set is for the base to check.
+    // A report that discloses an answer has no cell set, so how many are set is for the base to check.
     fields: oneNumber
       ? [layout.number(name, below + others.length)]
       : [layout.number("open", others.length + 1), ...fields.map((field) => ({ ...field, ones: undefined }))],
@@ -49,13 +49,16 @@ export function open(spec, domain, base) {
       if (!oneNumber) return { open: number, ...(number ? empty : chosen) };
       return number ? { [name]: below + number - 1 } : chosen;
     },
-    told,
-    supports: (report) => (told(report) === null ? base.supports(report).map((place) => places[place]) : [told(report)]),
+    disclosed,
+    supports: (report) => {
+      const open = disclosed(report);
+      return open === null ? base.supports(report).map((place) => places[place]) : [open];
+    },
     check: (report) => {
       if (oneNumber) return;
       if (!report.open) layout.check(fields, report);
       else if (JSON.stringify({ ...report, open: 0 }) !== JSON.stringify({ open: 0, ...empty })) {
-        throw new InvalidReport("A report tells an open answer and a protected one at once.");
+        throw new InvalidReport("A report discloses an open answer and a protected one at once.");
       }
     },
   };

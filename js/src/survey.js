@@ -21,15 +21,15 @@ export class Survey {
   constructor(text, expected) {
     const tree = parsed(text);
     if (tree?.format !== FORMAT) {
-      throw new InvalidSurvey(`This client reads surveys of format '${FORMAT}'. Load the page again, or update it.`);
+      throw new InvalidSurvey(`Unknown format. This client reads '${FORMAT}'. Reload the page, or update it.`);
     }
     const about = tree.survey ?? {};
     if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(about.id) || !(tree.question?.length > 0 && tree.question.length <= 64)) {
-      throw new InvalidSurvey("A survey has an id and 1 to 64 questions.");
+      throw new InvalidSurvey("A survey needs an id and 1 to 64 questions.");
     }
     this.fingerprint = fingerprint(text);
     if (expected !== undefined && expected !== this.fingerprint) {
-      throw new SurveyMismatch("The survey was changed: it has another fingerprint. It is not answered.");
+      throw new SurveyMismatch("The survey has changed: its fingerprint differs. It is not answered.");
     }
     const {
       id,
@@ -49,9 +49,9 @@ export class Survey {
     const ids = new Set(this.questions.map((question) => question.id));
     const good = ids.size === this.questions.length && ["equal", "weighted", "sampled"].includes(budget) && sample >= 1;
     if (!good || sample > ids.size || !(epsilon > 0 && epsilon <= 100))
-      throw new InvalidSurvey("The survey contradicts itself.");
+      throw new InvalidSurvey("The survey is inconsistent.");
     if (!within(this.worst, epsilon)) {
-      throw new InvalidSurvey("The mechanisms written in this survey spend more than its epsilon. It is not answered.");
+      throw new InvalidSurvey("The mechanisms in this survey spend more than its epsilon. It is not answered.");
     }
   }
 
@@ -91,18 +91,18 @@ export class Survey {
     const chosen = this.questions.filter((_, place) => (bits >> BigInt(place)) & 1n);
     const wanted = this.budget === "sampled" ? this.sample : this.questions.length;
     if (bits >> BigInt(this.questions.length) || chosen.length !== wanted) {
-      throw new InvalidReport("No device of this survey answers that choice of questions.");
+      throw new InvalidReport("No device of this survey answers this combination of questions.");
     }
     return chosen;
   }
 
   randomize(answers, { coins = new SecureCoins(), part = this.drawPart(coins), now, id = freshId() } = {}) {
     if (Object.keys(answers).some((key) => !this.questions.some((question) => question.id === key))) {
-      throw new OutsideDomain("There is an answer to a question that this survey does not ask.");
+      throw new OutsideDomain("This survey does not ask one of the answered questions.");
     }
     const sections = this.part(part).map((question) => {
       const { mechanism } = question;
-      return mechanism.pack(mechanism.perturb([question.given(answers[question.id])], coins));
+      return mechanism.pack(mechanism.perturb([question.encode(answers[question.id])], coins));
     });
     return message.encode(this.fingerprint, id, part, this.period(now), joined(sections));
   }
@@ -121,12 +121,12 @@ export class Survey {
 
 function parsed(text) {
   if (typeof text !== "string") {
-    throw new InvalidSurvey("Give the survey as the text that the collector serves.");
+    throw new InvalidSurvey("The survey must be the text that the collector serves.");
   }
   try {
     return JSON.parse(text);
   } catch {
-    throw new InvalidSurvey("This is not JSON. Take the survey from its collector, at /v1/survey.");
+    throw new InvalidSurvey("Invalid JSON. Fetch the survey from its collector, at /v1/survey.");
   }
 }
 

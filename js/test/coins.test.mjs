@@ -164,8 +164,8 @@ test("odds are the simplest fraction that the budget allows", () => {
   for (const epsilon of [1e-6, 0.3, 1, 7.7, 100]) {
     const odds = oddsBelow(epsilon);
     assert.ok(within(odds, epsilon) && !within(odds, epsilon * (1 - 3e-15)));
-    const told = logUp(odds);
-    assert.ok(within(odds, told) && told <= epsilon * (1 + 1e-15) && Math.abs(Math.exp(told) / float(odds) - 1) < 1e-12);
+    const found = logUp(odds);
+    assert.ok(within(odds, found) && found <= epsilon * (1 + 1e-15) && Math.abs(Math.exp(found) / float(odds) - 1) < 1e-12);
   }
   for (const epsilon of [0, -1, 101, NaN, "1"]) assert.throws(() => oddsBelow(epsilon), { name: "InvalidParameter" });
 });

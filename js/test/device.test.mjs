@@ -41,7 +41,7 @@ function database() {
   };
 }
 
-/** A collector that answers as it is told, and remembers what it got. */
+/** A collector that answers as the test says, and remembers what it got. */
 function collector(...statuses) {
   const got = [];
   const fetch = async (url, { body, headers, method }) => {
@@ -245,20 +245,20 @@ test("a storage that fills up after the answer loses nothing", async () => {
   );
 });
 
-test("it waits for the network and tells what happens", async () => {
+test("it waits for the network and says what happens", async () => {
   const target = new EventTarget();
   globalThis.addEventListener = target.addEventListener.bind(target);
   globalThis.removeEventListener = target.removeEventListener.bind(target);
   const { got, fetch } = collector(0, 202);
   const page = device(await openLedger());
   await page.answer(ANSWERS);
-  const told = [];
+  const states = [];
   const changed = ({ state }) => (
-    told.push(state),
+    states.push(state),
     state === "kept" && setTimeout(() => target.dispatchEvent(new Event("online")))
   );
   const receipt = await page.keepSending("", { fetch, attempts: 1, changed });
-  assert.deepEqual([receipt.state, told, got.length], ["sent", ["kept", "sent"], 2]);
+  assert.deepEqual([receipt.state, states, got.length], ["sent", ["kept", "sent"], 2]);
   const stop = new AbortController();
   const other = device(await openLedger());
   await other.answer(ANSWERS);
@@ -296,14 +296,15 @@ test("a person sees what is sent, in plain data and in words", async () => {
   ]) {
     const page = device(await openLedger(), surveyText(name), new SeededCoins(name));
     const message = await page.answer(answersTo(name));
-    const told = await page.preview();
-    assert.deepEqual(told, page.explain(message));
+    const shown = await page.preview();
+    assert.deepEqual(shown, page.explain(message));
     assert.deepEqual(
-      told.map(({ question }) => question),
+      shown.map(({ question }) => question),
       (await page.questions()).map(({ id }) => id),
     );
-    for (const { text, bits, names, mechanism } of told) {
-      assert.match(text, /^(tells|says|names) /);
+    for (const { text, bits, names, mechanism } of shown) {
+      assert.match(text, /^The report (discloses|is|says|names) .*\.$/);
+      assert.doesNotMatch(text, /undefined|NaN/);
       assert.match(bits, /^[01]+$/);
       assert.ok(names === null || Array.isArray(names), mechanism);
     }
@@ -312,11 +313,11 @@ test("a person sees what is sent, in plain data and in words", async () => {
   const seen = new Set();
   for (let seed = 0; seed < 60; seed++) {
     const survey = open.survey;
-    const [{ told, names, text }] = open.explain(
+    const [{ disclosed, names, text }] = open.explain(
       survey.randomize({ mode: "car", minutes: 1 }, { coins: new SeededCoins(seed) }),
     );
     seen.add(text);
-    assert.deepEqual([told, names], told ? [true, ["car"]] : [false, ["none of these"]]);
+    assert.deepEqual([disclosed, names], disclosed ? [true, ["car"]] : [false, ["none of these"]]);
   }
-  assert.deepEqual(seen, new Set(['tells "car"', 'names "none of these"']));
+  assert.deepEqual(seen, new Set(['The report discloses "car".', 'The report names "none of these".']));
 });

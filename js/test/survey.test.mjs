@@ -1,4 +1,4 @@
-// Surveys: what is told about them, who may answer when, and what is refused.
+// Surveys: what they say, who may answer when, and what is refused.
 
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

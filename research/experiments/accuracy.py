@@ -19,7 +19,8 @@ from deniable.domains import Categories
 from deniable.mechanisms.algebra.tuning import total_error
 from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.shares.subset_selection import SubsetSelection
-from deniable.planning import chosen, options
+from deniable.planning import options
+from research.experiments.command import deliver, quick_option
 
 RESULT = Path(__file__).with_suffix(".md")
 POINTS = [
@@ -79,7 +80,7 @@ class Choice:
 def choice(epsilon: float, size: int) -> Choice:
     """The planner's choice for this question; the number of people does not matter."""
     domain = Categories(range(size))
-    best = chosen(options(domain, epsilon, 1), None)
+    best = options(domain, epsilon, 1).best
     ratio = scaled_error(candidates()[best.name].make(domain, epsilon)) / scaled_error(SubsetSelection(domain, epsilon))
     return Choice(epsilon, size, best.name, ratio, best.bits)
 
@@ -117,14 +118,10 @@ def page(budgets: list[float], sizes: list[int]) -> str:
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="A coarse grid for the planner, printed and not written.")
+@quick_option("A coarse grid for the planner")
 def main(quick: bool) -> None:
     """Work out how far each mechanism, and the planner's choice, are from the smallest possible error."""
-    if quick:
-        click.echo(page(BUDGETS[::16], SIZES[::24]))
-    else:
-        RESULT.write_text(page(BUDGETS, SIZES), encoding="utf-8")
-        click.echo(f"written: {RESULT.name}")
+    deliver(page(BUDGETS[::16], SIZES[::24]) if quick else page(BUDGETS, SIZES), None if quick else RESULT)
 
 
 if __name__ == "__main__":

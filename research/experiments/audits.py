@@ -18,6 +18,7 @@ from deniable.core.domain import Domain
 from deniable.core.mechanism import PureProtocol
 from deniable.domains import Categories
 from deniable.mechanisms.registry import candidates
+from research.experiments.command import deliver, quick_option
 
 RESULT = Path(__file__).with_suffix(".md")
 TRIALS, AUDITS = 1_000_000, 1_000
@@ -74,14 +75,10 @@ def page(trials: int, audits: int) -> str:
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="A tenth of the trials and audits, printed and not written.")
+@quick_option("A tenth of the trials and audits")
 def main(quick: bool) -> None:
     """Measure how near the bounds come, and how often a correct client is accused."""
-    if quick:
-        click.echo(page(TRIALS // 10, AUDITS // 10))
-    else:
-        RESULT.write_text(page(TRIALS, AUDITS), encoding="utf-8")
-        click.echo(f"written: {RESULT.name}")
+    deliver(page(TRIALS // 10, AUDITS // 10) if quick else page(TRIALS, AUDITS), None if quick else RESULT)
 
 
 if __name__ == "__main__":

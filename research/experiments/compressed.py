@@ -21,6 +21,7 @@ from deniable.core.coins import SeededCoins
 from deniable.domains import SparseVector
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import mixed_index_law
+from research.experiments.command import deliver, quick_option
 from research.rivals.vector_costs import Costs
 
 RESULT = Path(__file__).with_suffix(".md")
@@ -92,14 +93,10 @@ def page(count: int) -> str:
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="A tenth of the vectors, printed and not written.")
+@quick_option("A tenth of the vectors")
 def main(quick: bool) -> None:
     """Measure what compressed response takes."""
-    if quick:
-        click.echo(page(QUICK))
-    else:
-        RESULT.write_text(page(VECTORS), encoding="utf-8")
-        click.echo(f"written: {RESULT.name}")
+    deliver(page(QUICK if quick else VECTORS), None if quick else RESULT)
 
 
 if __name__ == "__main__":

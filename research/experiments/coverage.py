@@ -22,6 +22,7 @@ from deniable.core.mechanism import PureProtocol
 from deniable.core.tally import Tally
 from deniable.domains import Categories
 from deniable.mechanisms.registry import candidates
+from research.experiments.command import deliver, quick_option
 
 RESULT = Path(__file__).with_suffix(".md")
 PEOPLE, COLLECTIONS, QUICK = 5_000, 2_000, 200
@@ -81,14 +82,10 @@ def page(collections: int) -> str:
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="A tenth of the collections, printed and not written.")
+@quick_option("A tenth of the collections")
 def main(quick: bool) -> None:
     """Measure how often the intervals of every mechanism hold the truth."""
-    if quick:
-        click.echo(page(QUICK))
-    else:
-        RESULT.write_text(page(COLLECTIONS), encoding="utf-8")
-        click.echo(f"written: {RESULT.name}")
+    deliver(page(QUICK if quick else COLLECTIONS), None if quick else RESULT)
 
 
 if __name__ == "__main__":

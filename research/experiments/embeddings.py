@@ -1,9 +1,9 @@
 """The mean of real embeddings through every mechanism for vectors, all at the same true epsilon for a whole vector.
 
-    python -m research.experiments.embeddings FILE            writes embeddings.md, about a minute
-    python -m research.experiments.embeddings FILE --quick    prints it for one collection of a tenth of the people
+    python -m research.experiments.embeddings --data DIR            writes embeddings.md, about a minute
+    python -m research.experiments.embeddings --data DIR --quick    prints it for one collection of a tenth of the people
 
-FILE is an .npz with an array x_train of vectors of length one, a row for each person. The figure is the root mean square
+The vectors are embeddings of news texts, of length one, a row for each person. The figure is the root mean square
 error of a coordinate of the mean, over all coordinates and collections, in thousandths. The coins are seeded.
 """
 
@@ -16,6 +16,9 @@ import numpy as np
 import deniable as dn
 from deniable.arrays import Floats
 from deniable.mechanisms.algebra.mean_formulas import gaussian_scale
+from research.data.folder import Data
+from research.data.samples import TEXTS
+from research.experiments.command import data_option, deliver, quick_option
 
 RESULT = Path(__file__).with_suffix(".md")
 BUDGETS = (1.0, 4.0, 16.0, 64.0)
@@ -142,16 +145,12 @@ def page(vectors: Floats, collections: int) -> str:
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, path_type=Path))
-@click.option("--quick", is_flag=True, help="One collection of a tenth of the people, printed and not written.")
-def main(file: Path, quick: bool) -> None:
+@data_option
+@quick_option("One collection of a tenth of the people")
+def main(data: Data, quick: bool) -> None:
     """Measure the error of every mechanism for vectors on real embeddings."""
-    vectors = np.load(file)["x_train"].astype(np.float64)
-    if quick:
-        click.echo(page(vectors[::10], 1))
-    else:
-        RESULT.write_text(page(vectors, COLLECTIONS), encoding="utf-8")
-        click.echo(f"written: {RESULT.name}")
+    vectors = data.arrays(TEXTS)["x_train"].astype(np.float64)
+    deliver(page(vectors[::10], 1) if quick else page(vectors, COLLECTIONS), None if quick else RESULT)
 
 
 if __name__ == "__main__":

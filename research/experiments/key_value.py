@@ -1,11 +1,10 @@
 """How often the intervals of degrees and weights hold the truth, on real ratings and visits.
 
-    python -m research.experiments.key_value --ratings FILE --ratings FILE --visits FILE            writes key_value.md
-    python -m research.experiments.key_value --ratings FILE --visits FILE --quick    prints it for a tenth of the runs
+    python -m research.experiments.key_value --data DIR            writes key_value.md
+    python -m research.experiments.key_value --data DIR --quick    prints it for a tenth of the runs
 
-Ratings are tables with the columns `user`, `movie` and `rating_x2` (twice the stars), visits with `user` and `area`; both
-may be compressed. The files are not part of the project. The same people report again and again, with seeded coins;
-the degree, the weight and the mean weight of the twenty items with most links are looked up in their 95 % intervals.
+Ratings are those of MovieLens, visits those to a web site. The same people report again and again, with seeded coins; the
+degree, the weight and the mean weight of the twenty items with most links are looked up in their 95 % intervals.
 """
 
 from collections.abc import Iterable
@@ -19,9 +18,11 @@ from deniable import PCKVDirect, PCKVUnary
 from deniable.arrays import Floats
 from deniable.core.coins import SeededCoins
 from deniable.domains import KeyValue, Pairs
-from deniable.files.links import read_links
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
 from deniable.planning import plan
+from research.data.folder import Data
+from research.data.lists import RATINGS, VISITS
+from research.experiments.command import data_option, deliver, quick_option
 
 RESULT = Path(__file__).with_suffix(".md")
 RUNS, QUICK, TOP, FILMS = 400, 40, 20, 100
@@ -76,22 +77,21 @@ def collection(
     return Collection(name, KeyValue(kept, low, high, int(sizes.max())), pairs)
 
 
-def read_ratings(files: Iterable[Path]) -> Collection:
+def ratings(data: Data) -> Collection:
     """Stars from 0.5 to 5 for the most rated films; users of different files are different people."""
-    users, items, weights = list[str](), list[str](), list[Floats]()
-    for number, file in enumerate(files):
-        links = read_links(file, "user", "movie", "rating_x2")
-        assert links.weights is not None
-        users += [f"{number} {user}" for user in links.users]
-        items += links.items
-        weights.append(links.weights / 2)
-    return collection("ratings", users, items, np.concatenate(weights), 0.5, 5.0, FILMS)
+    users, items, weights = list[str](), list[str](), list[float]()
+    for number, file in enumerate(RATINGS):
+        own, films, twice = data.table(file, ["user", "movie", "rating_x2"])
+        users += [f"{number} {user}" for user in own]
+        items += films
+        weights += [float(each) / 2 for each in twice]
+    return collection("ratings", users, items, np.array(weights), 0.5, 5.0, FILMS)
 
 
-def read_visits(file: Path) -> Collection:
+def visits(data: Data) -> Collection:
     """Areas of a web site, every visit with weight 1."""
-    links = read_links(file, "user", "area", None)
-    return collection("visits", list(links.users), list(links.items), np.ones(len(links.users)), 0.0, 1.0, 10**6)
+    users, items = data.table(VISITS, ["user", "area"])
+    return collection("visits", users, items, np.ones(len(users)), 0.0, 1.0, 10**6)
 
 
 def measured(asked: Collection, mechanism: KeyValueProtocol, runs: int, seed: str) -> Coverage:
@@ -146,17 +146,12 @@ def page(collections: list[Collection], runs: int) -> str:
 
 
 @click.command()
-@click.option("--ratings", type=click.Path(path_type=Path), multiple=True, required=True, help="Tables of ratings.")
-@click.option("--visits", type=click.Path(path_type=Path), required=True, help="A table of visits.")
-@click.option("--quick", is_flag=True, help="A tenth of the runs, printed and not written.")
-def main(ratings: tuple[Path, ...], visits: Path, quick: bool) -> None:
+@data_option
+@quick_option("A tenth of the runs")
+def main(data: Data, quick: bool) -> None:
     """Measure how often intervals of degrees and weights hold the truth."""
-    collections = [read_ratings(ratings), read_visits(visits)]
-    if quick:
-        click.echo(page(collections, QUICK))
-    else:
-        RESULT.write_text(page(collections, RUNS), encoding="utf-8")
-        click.echo(f"written: {RESULT.name}")
+    collections = [ratings(data), visits(data)]
+    deliver(page(collections, QUICK if quick else RUNS), None if quick else RESULT)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Digits by private learners, each at the same certified epsilon for a whole person: BRR-SGD, its rivals, and class means.
 
-    python -m research.experiments.learning_images FILE       writes learning_images.md, half an hour
-    python -m research.experiments.learning_images --quick    prints it for few made-up images
+    python -m research.experiments.learning_images --data DIR    writes learning_images.md, half an hour
+    python -m research.experiments.learning_images --quick       prints it for few made-up images
 
-FILE is an .npz with x_train, y_train, x_test, y_test: MNIST. Every learner gets the same 98 numbers of each image, made by
+The images are those of MNIST. Every learner gets the same 98 numbers of each image, made by
 a public function: the slant of the writing is taken out, and each of 7 x 7 cells has two numbers, how much its edges run
 across rather than down, and along one diagonal rather than along the other. This function was chosen among some with
 made-up noise on 10,000 of the images to learn from; nobody has looked at the test images for it. Gradient descent has one
@@ -23,7 +23,9 @@ from deniable_learn import PrivateMeansClassifier, PrivateSGDClassifier
 from deniable_learn.means import unit
 from deniable_learn.network import Network, trained
 from research.contest import Contest, Entrant, Trial
-from research.experiments.learning_data import options, run_all
+from research.data.folder import Data
+from research.data.samples import IMAGES
+from research.experiments.command import contest_options, run_all
 
 RESULT = Path(__file__).with_suffix(".md")
 BUDGETS = (0.3, 0.5, 0.7, 2.0, 4.0)
@@ -64,9 +66,9 @@ def upright(images: Floats) -> Floats:
     return np.asarray(near + (source - left) * (far - near))
 
 
-def read(file: Path) -> Images:
+def read(data: Data) -> Images:
     """The images' numbers and labels, to learn from and to test with."""
-    held = np.load(file)
+    held = data.arrays(IMAGES)
     train, test = (edges(held[f"x_{part}"]) for part in ("train", "test"))
     return train, held["y_train"].astype(np.int64), test, held["y_test"].astype(np.int64)
 
@@ -177,19 +179,18 @@ def contest(images: Images) -> Contest:
     return Contest("MNIST", "accuracy", BUDGETS, entrants, ceiling, floor, about)
 
 
-HEAD = "Digits by private learners; `python -m research.experiments.learning_images FILE` writes this."
+HEAD = "Digits by private learners; `python -m research.experiments.learning_images --data DIR` writes this."
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, path_type=Path), required=False)
-@options(10)
-def main(file: Path | None, quick: bool, repeats: int, seed: int, picture: Path | None) -> None:
+@contest_options(10)
+def main(data: Data, quick: bool, repeats: int, seed: int, picture: Path | None) -> None:
     """Measure private learners on digits."""
-    images = made_up() if file is None else read(file)
+    images = read(data) if data.folder else made_up()
     if quick:
         images = images[0][::10], images[1][::10], images[2], images[3]
-    whole = not quick and file is not None
-    run_all([contest(images)], 1 if quick else repeats, seed, RESULT if whole else None, picture, HEAD)
+    result = RESULT if data.folder and not quick else None
+    run_all([contest(images)], 1 if quick else repeats, seed, result, picture, HEAD)
 
 
 if __name__ == "__main__":

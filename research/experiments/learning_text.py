@@ -1,10 +1,10 @@
 """Learning the topic of a text from embeddings that each person randomizes once: what papers claim, and what is certified.
 
-    python -m research.experiments.learning_text FILE            writes learning_text.md, a quarter of an hour of one core
-    python -m research.experiments.learning_text FILE --quick    prints it for a tenth of the people, trained once
-    python -m research.experiments.learning_text                 the same, for a generated stand-in
+    python -m research.experiments.learning_text --data DIR            writes learning_text.md, 15 minutes of one core
+    python -m research.experiments.learning_text --data DIR --quick    prints it for a tenth of the people, trained once
+    python -m research.experiments.learning_text                       the same, for a generated stand-in
 
-FILE is an .npz with x_train, y_train, x_test, y_test: vectors of length one and their labels. Three contests: features and
+Three contests: features and
 label together, at certified budgets; the label alone, with and without a correction of the loss; the features alone, as
 published and at the same true epsilon. Every training has seeded coins of its own.
 """
@@ -23,6 +23,9 @@ import deniable_learn as learning
 from deniable.arrays import Floats, Ints
 from deniable_learn.guarantee import Guarantee, together
 from research.contest import Contest, Entrant, Standings, Trial
+from research.data.folder import Data
+from research.data.samples import TEXTS
+from research.experiments.command import data_option, quick_option
 
 RESULT = Path(__file__).with_suffix(".md")
 CLAIMED, CERTIFIED, LABEL = tuple(range(1, 11)), (1, 2, 4, 8, 16, 32, 64), (1, 2.5, 5, 10)
@@ -272,10 +275,10 @@ def stand_in(people: int = 1200, d: int = 64, classes: int = 4) -> Texts:
     return Texts(*drawn(people), *drawn(people))
 
 
-def loaded(file: Path, every: int = 1) -> Texts:
-    """The samples in a file, or every so many of those to train with."""
-    with np.load(file) as data:
-        x, y, test_x, test_y = (data[name] for name in ("x_train", "y_train", "x_test", "y_test"))
+def loaded(data: Data, every: int = 1) -> Texts:
+    """The embeddings of AG News; of those to train on, every so many."""
+    kept = data.arrays(TEXTS)
+    x, y, test_x, test_y = (kept[name] for name in ("x_train", "y_train", "x_test", "y_test"))
     return Texts(
         x[::every].astype(np.float64), y[::every].astype(np.int64), test_x.astype(np.float64), test_y.astype(np.int64)
     )
@@ -293,14 +296,14 @@ def page(found: Standings) -> str:
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, path_type=Path), required=False)
-@click.option("--quick", is_flag=True, help="A tenth of the people, trained once, printed and not written.")
+@data_option
+@quick_option("A tenth of the people, trained once")
 @click.option("--repeats", default=REPEATS, show_default=True, help="Trainings of each learner.")
-def main(file: Path | None, quick: bool, repeats: int) -> None:
+def main(data: Data, quick: bool, repeats: int) -> None:
     """Compare private learners on embeddings of texts."""
-    quick = quick or file is None
+    quick = quick or data.folder is None
     done: list[str] = []
-    for contest in contests(stand_in() if file is None else loaded(file, 10 if quick else 1)):
+    for contest in contests(loaded(data, 10 if quick else 1) if data.folder else stand_in()):
         most = FEW if contest.budgets == CLAIMED else repeats
         done.append(page(contest.run(1 if quick else min(most, repeats))))
         if quick:

@@ -1,9 +1,9 @@
 """Boosted trees by a curator: DPBoost with Laplace noise, with BRR, with coarsened response, and with noise on sums.
 
-    python -m research.experiments.learning_trees --abalone FILE --bias FILE --superconduct FILE    writes learning_trees.md
-    python -m research.experiments.learning_trees --quick    prints it for made-up tables
+    python -m research.experiments.learning_trees --data DIR    writes learning_trees.md
+    python -m research.experiments.learning_trees --quick       prints it for made-up tables
 
-The files are CSV, packed or not. All have the same accounting: exact, for one person taking part or not, splits included.
+All have the same accounting: exact, for one person taking part or not, splits included.
 The ranges of features and targets are those published with the tables. Each learner has the better of at most two settings,
 judged by what it scores; choosing is not paid for, and favours all alike.
 """
@@ -22,12 +22,14 @@ from deniable_learn import PrivateGBDTRegressor
 from deniable_learn.learner import root_mean_square
 from deniable_learn.tree import grow
 from research.contest import Contest, Entrant, Trial
-from research.experiments.learning_data import Table, made_up, options, run_all, sampled, table
+from research.data.folder import Data
+from research.data.tables import ABALONE, BIAS, SUPERCONDUCT, Table, complete, made_up, table
+from research.experiments.command import contest_options, run_all
 
 TREES = 40  # of the boosting without noise
 RESULT = Path(__file__).with_suffix(".md")
 BUDGETS = (0.5, 1.0, 2.0, 5.0)
-TARGETS = {"abalone": "rings", "bias": "Next_Tmax", "superconduct": "critical_temp"}
+TABLES = {"abalone": (ABALONE, "rings"), "bias": (BIAS, "Next_Tmax"), "superconduct": (SUPERCONDUCT, "critical_temp")}
 SAYS = {"abalone": "45 % of DPBoost's", "bias": "66 % of DPBoost's", "superconduct": "67 % of DPBoost's"}
 
 # DPBoost's own: each tree on people of its own, with small steps; and few trees.
@@ -98,28 +100,25 @@ def plain(data: Table, own: Ints, held: Ints, coins: dn.Coins) -> Floats:
     return told[held]
 
 
-HEAD = "Boosted trees by a curator; `python -m research.experiments.learning_trees` with the files writes this."
+HEAD = "Boosted trees by a curator; `python -m research.experiments.learning_trees --data DIR` writes this."
 
 
 @click.command()
-@click.option("--abalone", type=click.Path(exists=True, path_type=Path))
-@click.option("--bias", type=click.Path(exists=True, path_type=Path))
-@click.option("--superconduct", type=click.Path(exists=True, path_type=Path))
-@click.option("--people", default=0, help="Learn from and test with at most so many of the people of a table.")
-@options(10)
-def main(quick: bool, repeats: int, seed: int, picture: Path | None, people: int, **files: Path | None) -> None:
+@click.option("--people", default=0, help="Train and test on at most so many of the people of a table.")
+@contest_options(10)
+def main(data: Data, quick: bool, repeats: int, seed: int, picture: Path | None, people: int) -> None:
     """Measure private boosted trees."""
-    tables = [sampled(named(name, file, quick), people) for name, file in files.items()]
-    whole = not quick and all(files.values())
-    run_all([contest(each) for each in tables], 1 if quick else repeats, seed, RESULT if whole else None, picture, HEAD)
+    every = [contest(each.sampled(people)) for each in tables(data, quick)]
+    result = RESULT if data.folder and not quick else None
+    run_all(every, 1 if quick else repeats, seed, result, picture, HEAD)
 
 
-def named(name: str, file: Path | None, quick: bool) -> Table:
-    """A table by its short name, or one that is made up."""
-    if file is None:
-        return made_up(name, 300 if quick else 4000, 8, classes=False)
-    read = table(file, TARGETS[name], drop=("Date", "Next_Tmin"))
-    return Table(name, read.rows, read.right, read.low, read.high, read.one_hot)
+def tables(data: Data, quick: bool) -> list[Table]:
+    """The three tables, made up without a folder of data."""
+    if data.folder is None:
+        return [made_up(name, 300 if quick else 4000, 8, classes=False) for name in TABLES]
+    drop = ("Date", "Next_Tmin")
+    return [table(name, *complete(data, file), target, drop) for name, (file, target) in TABLES.items()]
 
 
 if __name__ == "__main__":

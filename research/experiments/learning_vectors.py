@@ -1,9 +1,9 @@
 """Small networks on released vectors, as in DNN-DP, and class means: Adult and Bank Marketing, features and label protected.
 
-    python -m research.experiments.learning_vectors --adult FILE --bank FILE    writes learning_vectors.md
-    python -m research.experiments.learning_vectors --quick                     prints it for made-up tables
+    python -m research.experiments.learning_vectors --data DIR    writes learning_vectors.md
+    python -m research.experiments.learning_vectors --quick       prints it for made-up tables
 
-The files are CSV, packed or not. Epsilon is for a whole person: all features and the label. The ranges of features are those
+Epsilon is for a whole person: all features and the label. The ranges of features are those
 published with the tables, as are the shares of the classes, which class means are told. For "importance", one person in
 twenty is public and is not learnt from: budgets are in proportion to how strongly each feature goes with the label there.
 """
@@ -22,7 +22,9 @@ from deniable_learn.learner import area_under_curve, scaled
 from deniable_learn.means import unit
 from deniable_learn.network import Network, trained
 from research.contest import Contest, Entrant, Trial
-from research.experiments.learning_data import Table, made_up, options, run_all, sampled, table
+from research.data.folder import Data
+from research.data.tables import ADULT, BANK, Table, complete, made_up, table
+from research.experiments.command import contest_options, run_all
 
 RESULT = Path(__file__).with_suffix(".md")
 BUDGETS = (0.25, 1.0, 3.5)
@@ -159,30 +161,29 @@ def contests(data: Table) -> list[Contest]:
     ]
 
 
-HEAD = "Networks on released vectors; `python -m research.experiments.learning_vectors` with the files writes this."
+HEAD = "Networks on released vectors; `python -m research.experiments.learning_vectors --data DIR` writes this."
 
 
 @click.command()
-@click.option("--adult", type=click.Path(exists=True, path_type=Path))
-@click.option("--bank", type=click.Path(exists=True, path_type=Path))
-@click.option("--people", default=0, help="Learn from and test with at most so many of the people of a table.")
-@options(20)
-def main(
-    quick: bool, repeats: int, seed: int, picture: Path | None, people: int, adult: Path | None, bank: Path | None
-) -> None:
+@click.option("--people", default=0, help="Train and test on at most so many of the people of a table.")
+@contest_options(20)
+def main(data: Data, quick: bool, repeats: int, seed: int, picture: Path | None, people: int) -> None:
     """Measure private learners on tables of people."""
-    few = 400 if quick else 8000
-    tables = [
-        made_up("Adult", few, 14, classes=True)
-        if adult is None
-        else table(adult, "income", ("split",), ("capital_gain", "capital_loss", "fnlwgt"), positive=">50K"),
-        made_up("Bank", few, 20, classes=True)
-        if bank is None
-        else table(bank, "y", (), ("duration", "campaign", "previous"), positive="yes"),
+    every = [contest for each in tables(data, quick) for contest in contests(each.sampled(people))]
+    result = RESULT if data.folder and not quick else None
+    run_all(every, 1 if quick else repeats, seed, result, picture, HEAD)
+
+
+def tables(data: Data, quick: bool) -> list[Table]:
+    """Adult and Bank Marketing, made up without a folder of data."""
+    if data.folder is None:
+        people = 400 if quick else 8000
+        return [made_up("Adult", people, 14, classes=True), made_up("Bank", people, 20, classes=True)]
+    adult, bank = (complete(data, file) for file in (ADULT, BANK))
+    return [
+        table("adult", *adult, "income", ("split",), ("capital_gain", "capital_loss", "fnlwgt"), positive=">50K"),
+        table("bank_additional_full", *bank, "y", logs=("duration", "campaign", "previous"), positive="yes"),
     ]
-    whole = not quick and adult is not None and bank is not None
-    every = [contest for each in tables for contest in contests(sampled(each, people))]
-    run_all(every, 1 if quick else repeats, seed, RESULT if whole else None, picture, HEAD)
 
 
 if __name__ == "__main__":

@@ -21,11 +21,10 @@ from numpy.typing import NDArray
 import deniable as dn
 from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.releases.release import Release
-from deniable.planning import key_value as key_value_choice
-from deniable.planning import means as mean_plan
-from deniable.planning.records import ways
+from deniable.planning.records import record_options
 from deniable.planning.repeated import REPEATED
 from deniable.planning.vectors import vector_options
+from research.experiments.command import deliver, quick_option
 
 RESULT = Path(__file__).with_suffix(".md")
 PEOPLE, COLLECTIONS, QUICK = 1_000, 4_000, 400
@@ -80,16 +79,16 @@ def cases() -> Iterator[Case]:
         yield Case(name, make(domain, 1.0), people, shares)
     for name, make in ((name, candidate.make) for name, candidate in candidates().items()):
         yield Case(f"6 of 16 sensitive, {name}", dn.UtilityOptimized(make, domain, range(6), 1.0), people, shares)
-    for name, repeated in REPEATED.items():
-        yield Case(name, repeated(domain, 2.0, 1.0), people, shares)
+    for repeated in REPEATED:
+        yield Case(repeated.name, repeated.make(domain, 2.0, 1.0), people, shares)
     yield from _records()
     yield from _means()
     yield from _releases()
     keys = dn.KeyValue(["a", "b", "c", "d"], -1, 1, at_most=2)
     pairs = [{"a": 1.0, "b": -1.0}, {"a": -1.0}, {}, {"c": 1.0, "d": 1.0}] * (PEOPLE // 4)
     truth = np.array([[0.5, 0.0], [0.25, -1.0], [0.25, 1.0], [0.25, 1.0]])
-    for name, key_value in {**key_value_choice.FAMILIES, **key_value_choice.WITHOUT_VALUES}.items():
-        yield Case(name, key_value(keys, 2.0), pairs, truth, lambda estimate: estimate.frequency)
+    for key_value in candidates("key_value").values():
+        yield Case(key_value.name, key_value.make(keys, 2.0), pairs, truth, lambda estimate: estimate.frequency)
 
 
 def _releases() -> Iterator[Case]:
@@ -112,7 +111,7 @@ def _records() -> Iterator[Case]:
     shares = np.concatenate(
         [np.bincount([row[place] for row in rows], minlength=size) / PEOPLE for place, size in ((0, 4), (1, 9))]
     )
-    for way in ways(domain, 1.0, PEOPLE):
+    for way in record_options(domain, 1.0, PEOPLE):
         yield Case(way.name, way.mechanism, rows, shares)
 
 
@@ -120,9 +119,9 @@ def _means() -> Iterator[Case]:
     domain = dn.Interval(0, 100, steps=20)
     places = np.repeat(np.arange(0, 21, 2), PEOPLE // 11 + 1)[:PEOPLE]
     shares, numbers = np.bincount(places, minlength=21) / PEOPLE, domain.points[places]
-    for name, make in mean_plan.MEANS.items():
-        for epsilon in (0.5, 4.0) if name == "hybrid" else (1.0,):
-            yield Case(f"{name}, epsilon {epsilon:g}", make(domain, epsilon), numbers, shares)
+    for mean in candidates("means").values():
+        for epsilon in (0.5, 4.0) if mean.name == "hybrid" else (1.0,):
+            yield Case(f"{mean.name}, epsilon {epsilon:g}", mean.make(domain, epsilon), numbers, shares)
     features = dn.Features(4, -1, 1, steps=2)
     rows = np.array([[1, 0, -1, 0], [1, 1, 0, -1]] * (PEOPLE // 2), np.float64)
     for option in vector_options(features, 1.0, PEOPLE):
@@ -147,14 +146,10 @@ def table(collections: int) -> list[str]:
 
 
 @click.command()
-@click.option("--quick", is_flag=True)
+@quick_option("A tenth of the collections")
 def main(quick: bool) -> None:
-    """Measure, and write or print the table."""
-    text = "\n".join(table(QUICK if quick else COLLECTIONS)) + "\n"
-    if quick:
-        click.echo(text)
-    else:
-        RESULT.write_text(text, encoding="utf-8")
+    """Compare predicted with measured errors."""
+    deliver("\n".join([*table(QUICK if quick else COLLECTIONS), ""]), None if quick else RESULT)
 
 
 if __name__ == "__main__":

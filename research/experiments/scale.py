@@ -21,6 +21,7 @@ import numpy as np
 import deniable as dn
 from deniable.aggregate import pieces, work
 from deniable.aggregate.engine import cores
+from research.experiments.command import deliver, quick_option
 
 RESULT = Path(__file__).with_suffix(".md")
 SIZE, EPSILON = 1024, 1.0
@@ -165,14 +166,10 @@ def page(n: int, large: bool) -> str:
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Few reports and no large run, printed and not written.")
+@quick_option("Few reports and no large run")
 def main(quick: bool) -> None:
     """Measure what counting costs for every family."""
-    if quick:
-        click.echo(page(QUICK, large=False))
-    else:
-        RESULT.write_text(page(REPORTS, large=True), encoding="utf-8")
-        click.echo(f"written: {RESULT.name}")
+    deliver(page(QUICK, large=False) if quick else page(REPORTS, large=True), None if quick else RESULT)
 
 
 if __name__ == "__main__":

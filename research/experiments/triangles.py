@@ -1,12 +1,12 @@
 """Triangles of real graphs by compressed response, beside its two rivals at no fewer bits.
 
-    python -m research.experiments.triangles FOLDER          writes triangles.md, half an hour
-    python -m research.experiments.triangles FOLDER --quick  prints it for a few runs
+    python -m research.experiments.triangles --data DIR          writes triangles.md, half an hour
+    python -m research.experiments.triangles --data DIR --quick  prints it for a few runs
 
-FOLDER holds the edge lists wiki_vote.csv.gz, facebook_combined.csv.gz and soc_slashdot0902.csv.gz of the SNAP collection,
-with a line of column names. Our budget is split by `foreseen_split`, from noisy degrees that it pays for. The rivals get the
-split that is best for each graph as it really is, and more bits than ours. Standard errors are known exactly given the
-scales of the noise; for the rivals it is that of their second round alone, which is less than all of it.
+The graphs are wiki_vote, facebook_combined and soc_slashdot0902 of the SNAP collection. Our budget is split by
+`foreseen_split`, from noisy degrees that it pays for. The rivals get the split that is best for each graph as it really
+is, and more bits than ours. Standard errors are known exactly given the scales of the noise; for the rivals it is that
+of their second round alone, which is less than all of it.
 """
 
 import math
@@ -20,9 +20,11 @@ import click
 import numpy as np
 
 from deniable.core.coins import SeededCoins
-from deniable.files.edges import read_edges
 from deniable.graphs import Graph, Split, count_triangles
 from deniable.mechanisms.sparse.sparsity import NoisyCount
+from research.data.folder import Data
+from research.data.lists import edges
+from research.experiments.command import data_option, deliver, quick_option
 from research.rivals.asymmetric import Asymmetric, cuts, second_variance
 from research.rivals.grouped import Grouped, grouped_round
 
@@ -123,11 +125,11 @@ def _grouped_bits(graph: Graph, split: Split, saving: float) -> float:
     return Grouped(split.for_response, size, -(-graph.vertices // size)).bits(graph.vertices, min(1.0, size * size / saving))
 
 
-def table(folder: Path, most: int) -> list[str]:
+def table(data: Data, most: int) -> list[str]:
     """A row for each graph and method."""
     lines = ["| graph | method | error | kbit | measured | within 95 % | seconds |", "|---|---|--:|--:|--:|--:|--:|"]
     for name, runs in GRAPHS.items():
-        graph, _ = read_edges(folder / f"{name}.csv.gz")
+        graph = edges(data, f"graphs/{name}.csv.gz")
         truth = graph.triangles()
         shared = graph.renumbered(np.random.default_rng(9).permutation(graph.vertices)).shared_pairs()
         click.echo(f"{name}: {graph.vertices:,} vertices, {graph.edges:,} edges, {truth:,} triangles", err=True)
@@ -139,22 +141,18 @@ def table(folder: Path, most: int) -> list[str]:
     return lines
 
 
-def page(folder: Path, most: int) -> str:
+def page(data: Data, most: int) -> str:
     """The whole result."""
     what = "standard error, bits to download, error measured, runs within 1.96 standard errors, CPU seconds:"
-    return "\n".join([f"Triangles at epsilon {EPSILON:g} for one edge: {what}", "", *table(folder, most), ""])
+    return "\n".join([f"Triangles at epsilon {EPSILON:g} for one edge: {what}", "", *table(data, most), ""])
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path, exists=True))
-@click.option("--quick", is_flag=True, help="A few runs, printed and not written.")
-def main(folder: Path, quick: bool) -> None:
+@data_option
+@quick_option("A few runs")
+def main(data: Data, quick: bool) -> None:
     """Count the triangles of three graphs by all methods."""
-    if quick:
-        click.echo(page(folder, 2))
-    else:
-        RESULT.write_text(page(folder, max(GRAPHS.values())), encoding="utf-8")
-        click.echo(f"written: {RESULT.name}")
+    deliver(page(data, 2 if quick else max(GRAPHS.values())), None if quick else RESULT)
 
 
 if __name__ == "__main__":

@@ -1,35 +1,33 @@
 """Open answers: the exact error of every mechanism at the settings of four known data sets, and real histograms.
 
     python -m research.experiments.utility                       prints the exact tables, a few seconds
-    python -m research.experiments.utility --data FOLDER         writes utility.md, with measurements on real histograms
+    python -m research.experiments.utility --data DIR            writes utility.md, with measurements on real histograms
 
-FOLDER holds `surveys/acs2023_uldp_histogram.csv.gz`, `surveys/drug_review_rating_histogram.csv.gz` and the check-ins of
-`locations/`. The coins are seeded, so that the tables can be made again.
+The coins are seeded, so that the tables can be made again.
 """
 
-import csv
-import gzip
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import click
 import numpy as np
 
 from deniable import SubsetSelection, Unary
-from deniable.arrays import Ints
 from deniable.core.coins import SeededCoins
 from deniable.domains import Categories
 from deniable.mechanisms.registry import candidates
 from deniable.metrics import mse, top_f1, top_ndcg
 from deniable.wrappers.open_answers import OpenAnswers
 from deniable.wrappers.utility_optimized import UtilityOptimized
+from research.data.folder import Data
+from research.data.histograms import CHECKINS, FOURSQUARE, VENUES, Histogram, grid, histogram
+from research.experiments.command import data_option, deliver
 
 RESULT = Path(__file__).with_suffix(".md")
 SETTINGS = [(25, 0.95), (230, 0.77), (424, 0.56), (3, 0.78)]
 EPSILONS = (1.0, 2.0, 4.0)
 REPEATS, PEOPLE, TOP = 20, 100_000, 20
-BOX, CELLS = ((40.70, 40.88), (-74.02, -73.91)), 25  # Manhattan and its edges, as a grid
+ACS = "surveys/acs2023_uldp_histogram.csv.gz"
 
 
 def mechanisms(domain: Categories, secret: list[object], epsilon: float, share: float) -> dict[str, OpenAnswers]:
@@ -61,66 +59,38 @@ def exact_table() -> list[str]:
     return lines
 
 
-@dataclass(frozen=True)
-class Survey:
-    """A real histogram."""
-
-    name: str
-    people: Ints
-    secret: list[object]
-
-
-def surveys(folder: Path) -> Iterator[Survey]:
-    """The histograms in the folder."""
-    rows = table(folder / "surveys" / "acs2023_uldp_histogram.csv.gz")
-    for rule in ("and", "or"):
-        marks = [place for place, row in enumerate(rows) if row[f"sensitive_{rule}"] == "1"]
-        yield Survey(f"American Community Survey 2023, rule {rule}", np.array([int(row["count"]) for row in rows]), [*marks])
-    rows = table(folder / "surveys" / "drug_review_rating_histogram.csv.gz")
-    yield Survey("drug reviews, ratings 1 to 3", np.array([int(row["count"]) for row in rows]), [0, 1, 2])
-    places = {row["venue"]: row for row in table(folder / "locations" / "gowalla_nyc_venues.csv.gz")}
-    visits = [row["venue"] for row in table(folder / "locations" / "gowalla_nyc_checkins.csv.gz")]
-    yield grid("Gowalla check-ins in Manhattan", places, visits)
-    places = {row["poi"]: row for row in table(folder / "locations" / "foursquare_nyc_pois.csv.gz")}
-    visits = [row["poi"] for row in table(folder / "locations" / "foursquare_nyc_checkins.csv.gz")]
-    yield grid("Foursquare check-ins in Manhattan", places, visits)
+def surveys(data: Data) -> list[Histogram]:
+    """The real histograms."""
+    (people,) = data.table(ACS, ["count"])
+    rules = {rule: data.table(ACS, [f"sensitive_{rule}"])[0] for rule in ("and", "or")}
+    acs = [
+        Histogram(
+            f"American Community Survey 2023, rule {rule}",
+            np.array(people, np.int64),
+            tuple(place for place, mark in enumerate(marks) if mark == "1"),
+        )
+        for rule, marks in rules.items()
+    ]
+    drugs = replace(histogram(data, "Drug", 1), name="drug reviews, ratings 1 to 3")
+    gowalla = grid("Gowalla check-ins in Manhattan", data, VENUES, CHECKINS, "venue")
+    return [*acs, drugs, gowalla, grid("Foursquare check-ins in Manhattan", data, *FOURSQUARE, "poi")]
 
 
-def table(path: Path) -> list[dict[str, str]]:
-    """The rows of a packed CSV file."""
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def grid(name: str, places: dict[str, dict[str, str]], visits: list[str]) -> Survey:
-    """How many visits fall into each cell; a cell with a sensitive place is sensitive."""
-    cell: dict[str, int] = {}
-    for key, row in places.items():
-        steps = [
-            (float(row[axis]) - low) / (high - low) * CELLS for axis, (low, high) in zip(("lat", "lon"), BOX, strict=True)
-        ]
-        if all(0 <= step < CELLS for step in steps):
-            cell[key] = int(steps[0]) * CELLS + int(steps[1])
-    inside = [cell[visit] for visit in visits if visit in cell]
-    people = np.bincount(inside, minlength=CELLS * CELLS)
-    return Survey(name, people, [*sorted({cell[key] for key in cell if places[key]["sensitive"] == "1"})])
-
-
-def measured_table(survey: Survey, epsilon: float) -> list[str]:
+def measured_table(survey: Histogram, epsilon: float) -> list[str]:
     """Predicted and measured error of every mechanism on a real histogram, the smallest prediction first."""
-    domain, held = Categories(range(len(survey.people))), scaled(survey.people)
+    domain, held = Categories(range(len(survey.people))), survey.scaled(PEOPLE)
     truth = held / held.sum()
-    share = float(1 - truth[np.array(survey.secret, np.int64)].sum())
+    share = float(1 - truth[np.array(survey.sensitive, np.int64)].sum())
     top = min(TOP, len(held) // 2)
     answers, n = np.repeat(np.arange(len(held)), held), int(held.sum())
     lines = [
-        f"{survey.name}: {len(held)} answers, {len(survey.secret)} sensitive, open share {share:.3f}, "
+        f"{survey.name}: {len(held)} answers, {len(survey.sensitive)} sensitive, open share {share:.3f}, "
         f"{n:,} people, epsilon {epsilon:g}, {REPEATS} collections.",
         "",
         f"| mechanism | n x error, predicted | measured | F1 of the top {top} | NDCG |",
         "|---|--:|--:|--:|--:|",
     ]
-    made = mechanisms(domain, survey.secret, epsilon, share)
+    made = mechanisms(domain, [*survey.sensitive], epsilon, share)
     for name in sorted(made, key=lambda each: total(made[each], share)):
         coins = SeededCoins(f"{survey.name} {name}".encode())
         found = [made[name].estimate(made[name].tally(made[name].perturb(answers, coins))).values for _ in range(REPEATS)]
@@ -130,18 +100,9 @@ def measured_table(survey: Survey, epsilon: float) -> list[str]:
     return lines
 
 
-def scaled(people: Ints) -> Ints:
-    """At most `PEOPLE` people with nearly the same shares."""
-    if people.sum() <= PEOPLE:
-        return people
-    return np.diff(np.rint(np.cumsum(people) / people.sum() * PEOPLE).astype(np.int64), prepend=0)
-
-
 @click.command()
-@click.option(
-    "--data", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Also measure on real histograms."
-)
-def main(data: Path | None) -> None:
+@data_option
+def main(data: Data) -> None:
     """Work out, and measure, what it is worth that some answers are open."""
     lines = [
         "# What open answers are worth",
@@ -150,13 +111,10 @@ def main(data: Path | None) -> None:
         "",
         *exact_table(),
     ]
-    if data is None:
-        click.echo("\n".join(lines))
-        return
-    for survey in surveys(data):
+    for survey in surveys(data) if data.folder else ():
         click.echo(survey.name, err=True)
         lines += ["", *measured_table(survey, 1.0)]
-    RESULT.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    deliver("\n".join([*lines, ""]), RESULT if data.folder else None)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""The figures and tables of five papers, made anew: one folder for each paper, one file for each figure."""
+"""The figures and tables of five papers, made anew: a folder for each paper, a file or a row for each figure."""
 
-from research.papers.catalog import FIGURES, Loaded, load, missing
-from research.papers.data import Data
-from research.papers.figure import Check, Figure, Pace, Result
+from research.data.folder import Data
+from research.papers.catalog import FIGURES, load, missing
+from research.papers.figure import Check, Figure, Loaded, Pace, Result
 
 __all__ = ["FIGURES", "Check", "Data", "Figure", "Loaded", "Pace", "Result", "load", "missing"]

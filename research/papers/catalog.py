@@ -1,47 +1,55 @@
-"""All figures and tables, by the order of the papers; each is loaded when it is asked for."""
+"""All figures and tables, by the order of the papers; each is loaded when it is asked for.
+
+A figure is one place: a file such as `brr/fig5.py` with FIGURE, run and plot, or a row of its paper's `rows.py`.
+"""
 
 import importlib
 import importlib.util
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import pkgutil
+import re
+from pathlib import Path
 
 from deniable.errors import InvalidParameter
-from research.papers.data import Data
 from research.papers.errata import Paper
-from research.papers.figure import Figure, Pace, Result
+from research.papers.figure import Figure, Loaded
 
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
+PAPERS = ("brr", "bitrand", "rr3", "compressed", "uldp")
 
-NAMES: dict[str, tuple[str, ...]] = {
-    "brr": ("fig1", "fig5", "fig6", "fig7", "fig8", "fig9", "fig10", "fig11", "fig12"),
-    "bitrand": (*(f"fig{number}" for number in range(3, 22)), "table2"),
-    "rr3": ("fig2", "variance", "graphs"),
-    "compressed": ("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "fig9"),
-    "uldp": ("fig1", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "fig9", "table1", "table2"),
-}
+
+def _rows(paper: str) -> dict[str, Loaded]:
+    module = f"research.papers.{paper}.rows"
+    return importlib.import_module(module).ROWS if importlib.util.find_spec(module) else {}
+
+
+def _names(paper: str) -> tuple[str, ...]:
+    """Figures, then tables, by their numbers; then what has a name only."""
+    numbered = re.compile(r"(fig|table)(\d+)")
+    files = [module.name for module in pkgutil.iter_modules([str(Path(__file__).parent / paper)])]
+    names = [*filter(numbered.fullmatch, files), *_rows(paper)]
+
+    def place(name: str) -> tuple[str, int]:
+        found = numbered.fullmatch(name)
+        return (found[1], int(found[2])) if found else ("unnumbered", 0)
+
+    return tuple(sorted(names, key=place))
+
+
+NAMES = {paper: _names(paper) for paper in PAPERS}
 FIGURES = tuple(f"{paper}/{name}" for paper, names in NAMES.items() for name in names)
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """A figure and the two functions that make it."""
-
-    figure: Figure
-    run: Callable[[bool, int, Data, Pace], Result]
-    plot: Callable[[Result], "pictures.Figure"]
 
 
 def load(name: str) -> Loaded:
     """A figure by its name.
 
-    >>> load("brr/fig5").figure.paper
-    'BRR'
+    >>> load("brr/fig5").figure.paper, load("bitrand/fig12").figure.paper
+    ('BRR', 'BitRand')
     """
     if name not in FIGURES:
         raise InvalidParameter(f"There is no figure {name!r}. `deniable reproduce` lists them all, such as brr/fig5.")
-    module = importlib.import_module(f"research.papers.{name.replace('/', '.')}")
+    paper, _, short = name.partition("/")
+    if short in _rows(paper):
+        return _rows(paper)[short]
+    module = importlib.import_module(f"research.papers.{paper}.{short}")
     return Loaded(module.FIGURE, module.run, module.plot)
 
 
@@ -52,5 +60,5 @@ def missing(figure: Figure) -> list[str]:
 
 
 def papers() -> list[Paper]:
-    """All papers, with what is wrong and what is better."""
-    return [importlib.import_module(f"research.papers.{folder}.about").PAPER for folder in NAMES]
+    """All papers, with their errata and with what is better here."""
+    return [importlib.import_module(f"research.papers.{folder}.about").PAPER for folder in PAPERS]

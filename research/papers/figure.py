@@ -12,22 +12,24 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.core.coins import SeededCoins
 from deniable.errors import InvalidParameter
+from research.data.folder import Data
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
 
 Cell = str | int | float
 Row = tuple[Cell, ...]
 Item = TypeVar("Item")
 
 ROUNDING = 1e-9  # by which a number may miss the edge of its printed rounding
-ABOUT = (
-    0.1  # the share of itself by which a number may be missed that was measured, read off a drawing or called approximate
-)
+ABOUT = 0.1  # the relative error allowed for a number that was measured, read off a drawing or called approximate
 
 
 @dataclass(frozen=True)
@@ -57,15 +59,17 @@ class Check:
     sure: bool = True
 
     @property
-    def reason(self) -> str:
-        """Why it does not hold, with a word of doubt where that was not computed."""
-        return f"{'' if self.sure else 'perhaps '}because {self.otherwise}"
-
-    @property
     def line(self) -> str:
-        """The check in words."""
+        """The check in words.
+
+        >>> Check("no better mechanism exists", False, "the optimum is 12 % lower").line
+        'no better mechanism exists. Contradicted: the optimum is 12 % lower.'
+        """
         numbers = f" (paper {self.stated}, here {self.ours:.4g})" if self.stated else ""
-        return f"{self.claim}{numbers}" + ("" if self.holds else f" does not hold here, {self.reason}")
+        if self.holds:
+            return f"{self.claim}{numbers}"
+        why = f"Contradicted: {self.otherwise}" if self.sure else f"Not matched, perhaps because {self.otherwise}"
+        return f"{self.claim}{numbers}. {why}."
 
 
 def claimed(claim: str, holds: bool | np.bool_, otherwise: str, sure: bool = True) -> Check:
@@ -117,27 +121,27 @@ class Result:
 
     columns: tuple[str, ...]
     rows: Sequence[Row]
-    checks: tuple[Check, ...]
+    checks: tuple[Check, ...] = ()
     notes: tuple[str, ...] = ()
     measured: tuple[str, ...] = ()
     improved: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.rows or not self.checks or any(len(row) != len(self.columns) for row in self.rows):
-            raise InvalidParameter("A result has rows with a cell for each column, and at least one check.")
+        if not self.rows or any(len(row) != len(self.columns) for row in self.rows):
+            raise InvalidParameter("A result needs at least one row, and each row a cell for each column.")
 
     @property
     def verdict(self) -> str:
-        """The last line under a figure: reproduced, or differs and why."""
-        wrong, total = [check for check in self.checks if not check.holds], len(self.checks)
-        if not wrong:
-            return f"reproduced: {total} of {total} statements hold"
-        return f"differs ({total - len(wrong)} of {total} statements hold): " + "; ".join(check.line for check in wrong)
+        """The last line under a figure: how many of the statements about it hold."""
+        if not self.checks:
+            return "no statement to check"
+        held = sum(check.holds for check in self.checks)
+        return f"{'reproduced' if self.reproduced else 'differs'}: {held} of {len(self.checks)} statements hold"
 
     @property
     def reproduced(self) -> bool:
-        """Whether all statements hold."""
-        return all(check.holds for check in self.checks)
+        """Whether there are statements, and all of them hold."""
+        return bool(self.checks) and all(check.holds for check in self.checks)
 
     def column(self, name: str) -> list[Cell]:
         """One column."""
@@ -181,19 +185,19 @@ def written(cell: Cell) -> str:
 
 @dataclass(frozen=True)
 class Pace:
-    """How much of the work is done, and whom to tell how far it is: tests take a share of what --quick does."""
+    """How much of the work to do, and where to report progress: tests do a share of what --quick does."""
 
     share: float = 1.0
-    told: Callable[[float], object] = field(default=float, compare=False)
+    progress: Callable[[float], object] = field(default=float, compare=False)
 
     def times(self, quick: bool, few: int, many: int) -> int:
         """How often something random is repeated, or how many people take part."""
         return max(1, round((few if quick else many) * self.share))
 
     def over(self, items: Sequence[Item]) -> Iterator[Item]:
-        """The items one after the other, telling the share that is done."""
+        """The items one after the other, reporting the share that is done."""
         for place, item in enumerate(items):
-            self.told(place / len(items))
+            self.progress(place / len(items))
             yield item
 
 
@@ -202,9 +206,13 @@ def coins_for(seed: int, *what: object) -> SeededCoins:
     return SeededCoins(" ".join(map(str, (seed, *what))).encode())
 
 
-def random_for(seed: int, *what: object) -> np.random.Generator:
-    """Generated data, and nothing that protects anybody."""
-    return np.random.default_rng([seed, *" ".join(map(str, what)).encode()])
+ALL = Pace()  # all of the work, without a report of progress
 
 
-ALL = Pace()  # all of the work, and nobody is told
+@dataclass(frozen=True)
+class Loaded:
+    """A figure and the two functions that make it."""
+
+    figure: Figure
+    run: Callable[[bool, int, Data, Pace], Result]
+    plot: Callable[[Result], "Picture"]

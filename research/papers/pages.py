@@ -3,14 +3,11 @@
 import io
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from research.papers import style
 from research.papers.catalog import FIGURES, NAMES, load, papers
 from research.papers.errata import Paper
 from research.papers.figure import Result, result_from
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 PICTURES, COLOURS, DPI = "pictures", 64, 100
 FEW = 16  # rows of a table that is shown whole
@@ -39,7 +36,7 @@ def kept_results(folder: Path) -> dict[str, Result]:
     return {name: result_from(path.read_text(encoding="utf-8")) for name, path in found.items() if path.is_file()}
 
 
-def save_small(picture: "pictures.Figure", path: Path) -> None:
+def save_small(picture: "style.Picture", path: Path) -> None:
     """A picture with few colours: a few kilobytes, and the same for the same result."""
     from PIL import Image
 
@@ -57,9 +54,8 @@ def overview(results: Mapping[str, Result]) -> str:
         "",
         "Five papers stand behind this library. Their figures and "
         "tables are made anew here by what runs here, and compared with",
-        "what the papers say, statement by statement. The line under "
-        "each figure is worked out from its numbers: *reproduced*, or",
-        "*differs* and why, naming the erratum, the missing data or the unfair baseline.",
+        "what the papers say, statement by statement. Verdicts are worked out from the numbers: *yes* if a statement holds,",
+        "else *no* and why, naming the erratum, the missing data or the unfair baseline.",
         "",
         "    $ deniable reproduce --all",
         "",
@@ -88,9 +84,9 @@ def overview(results: Mapping[str, Result]) -> str:
         "",
         "A figure counts as reproduced only if every statement about it holds: those of the text, and each number of a",
         "table. What does not hold is a promise of privacy that is not kept, an optimum that is none, or a number that",
-        "comes out differently. A reason after *because* was computed too, by a counterexample or with the paper's fault",
-        "put back in; one after *perhaps because* was not. [Claims of papers](claims.md) has the broken promises in one",
-        "table, certified.",
+        "comes out differently. A reason after *Contradicted* was computed too, by a counterexample or with the paper's",
+        "fault put back in; one after *perhaps because* was not. [Claims of papers](claims.md) lists the broken promises,",
+        "certified.",
         "",
     ]
     return "\n".join(lines)
@@ -119,12 +115,11 @@ def section(name: str, result: Result) -> list[str]:
             lines.append("| " + " | ".join(cells) + " |")
         lines.append("")
     for check in result.checks:
-        lines.append(f"- {'holds' if check.holds else '**does not hold**'}: {check.line.replace(' does not hold here', '')}")
+        lines.append(f"- {'yes' if check.holds else '**no**'}: {check.line}")
     lines += [f"- better here: {line}" for line in result.improved]
     lines += ["", *(f"*Data.* {note}." for note in result.notes), ""]
-    short = "reproduced" if result.reproduced else "differs"
-    held = sum(check.holds for check in result.checks)
-    return [*lines, f"**{short}**: {held} of {len(result.checks)} statements hold.", ""]
+    verdict, colon, counts = result.verdict.partition(":")
+    return [*lines, f"**{verdict}**{colon}{counts}.", ""]
 
 
 def numbers(paper: Paper) -> list[str]:

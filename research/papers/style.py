@@ -9,7 +9,9 @@ from deniable.errors import MissingExtra
 from research.papers.figure import Cell, Result
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib import figure as pictures
+
+    Picture = pictures.Figure
 
 # Okabe and Ito 2008 without yellow, which print loses; the darkest first.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#888888")
@@ -32,7 +34,7 @@ MOST_NAMES = 4  # beside each other below the panels
 LETTER, HANDLE = 0.056, 0.55  # inches of a letter there, and of the line before a name and the space after it
 
 
-def blank(rows: int = 1, columns: int = 1, width: float = 4.2, height: float = 3.2) -> tuple["Figure", list[Any]]:
+def blank(rows: int = 1, columns: int = 1, width: float = 4.2, height: float = 3.2) -> tuple["Picture", list[Any]]:
     """An empty figure in the common look, and its axes."""
     try:
         import matplotlib
@@ -61,7 +63,7 @@ def panels(
     units: tuple[str, str] = ("", ""),
     points: bool = False,
     size: tuple[float, float] = (4.2, 3.2),
-) -> "Figure":
+) -> "Picture":
     """Lines of y over x, one for each cell of `by`, in one panel for each cell of `panel`; `error` is a standard error.
 
     `size` is of one panel, in inches.
@@ -121,7 +123,7 @@ def _axes(chart: Any, log: str, labels: tuple[str, str], title: str) -> None:
         chart.set_yscale("log")
 
 
-def legend(figure: "Figure") -> None:
+def legend(figure: "Picture") -> None:
     """The names of all panels once, below them, in as many columns as there is room for."""
     named: dict[str, Any] = {}
     for chart in figure.axes:
@@ -132,7 +134,7 @@ def legend(figure: "Figure") -> None:
     figure.legend(list(named.values()), list(named), loc="outside lower center", ncols=columns, fontsize=8, frameon=False)
 
 
-def bars(result: Result, x: str, y: str, by: str, error: str | None = None, log: str = "", unit: str = "") -> "Figure":
+def bars(result: Result, x: str, y: str, by: str, error: str | None = None, log: str = "", unit: str = "") -> "Picture":
     """Groups of bars: one group for each cell of x, one bar in it for each cell of `by`."""
     groups, names = distinct(result.column(x)), distinct(result.column(by))
     figure, (chart,) = blank(width=max(4.2, 1.1 * len(groups)))

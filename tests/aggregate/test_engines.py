@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -138,6 +140,35 @@ class TestKilledWorkers:
         assert TRIES <= mechanism.died <= 2 * TRIES
         assert manifest.exists()
         assert dn.aggregate(honest, tmp_path / "reports", workers=1, manifest=manifest) == expected
+
+
+class Inline:
+    """An engine of another package: it works in this process."""
+
+    package, client, address, name_alone, workers = "builtins", "anything", "inline", True, 1
+
+    @classmethod
+    def of(cls, client: object) -> "Inline":
+        return cls()
+
+    @classmethod
+    def at(cls, place: str, seconds: float) -> Any:
+        return nullcontext(cls())
+
+    def run(self, work: Any, shared: Any, jobs: Any, merge: Any) -> Iterator[Any]:
+        return (work(shared, job) for job in jobs)
+
+
+def test_engines_of_other_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One class and one entry point; the address and the client then work everywhere."""
+    entry = EntryPoint("inline", f"{__name__}:Inline", engine_module.GROUP)
+    monkeypatch.setattr(engine_module, "entry_points", lambda group: [entry])
+    mechanism = FAMILIES["direct-1"]
+    expected = written(mechanism, tmp_path)
+    assert expected == dn.aggregate(mechanism, tmp_path, "inline") == dn.aggregate(mechanism, tmp_path, "inline://here")
+    assert expected == dn.aggregate(mechanism, tmp_path, object())
+    with pytest.raises(dn.InvalidParameter, match="Use inline or dask://HOST:8786 or spark"), engine_of("ray://x", None):
+        pass
 
 
 class TestAddresses:

@@ -297,7 +297,7 @@ class TestCommandLine:
     @pytest.mark.parametrize(
         ("arguments", "says"),
         [
-            (("tests.planted:nothing", "--claimed", "1"), "There is nothing at"),
+            (("tests.planted:nothing", "--claimed", "1"), "Cannot find 'tests.planted:nothing'"),
             (("cat", "--value", "0-3"), "what the client promises"),
             (("missing.csv", "--claimed", "1"), "There is no file"),
             (("cat", "--value", "1", "--claimed", "1"), "at least two different values"),
@@ -306,6 +306,15 @@ class TestCommandLine:
     def test_refusals(self, arguments: tuple[str, ...], says: str) -> None:
         code, said = self.run(*arguments)
         assert code == 2 and says in said
+
+    def test_a_file_in_the_current_folder(self, tmp_path: Path) -> None:
+        """Also where Python does not look there by itself, as for an installed command."""
+        (tmp_path / "my_client.py").write_text("def report(value):\n    return value\n")
+        arguments = ["audit", "my_client:report", "--value", "0-1", "--claimed", "1", "--trials", "1000"]
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "deniable", *arguments], capture_output=True, text=True, cwd=tmp_path
+        )
+        assert done.returncode == 1 and done.stderr == "" and "the function report" in done.stdout
 
     def test_in_a_terminal_of_its_own(self, tmp_path: Path) -> None:
         done = subprocess.run(

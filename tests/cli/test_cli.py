@@ -26,10 +26,11 @@ from numpy.typing import NDArray
 
 import deniable as dn
 from deniable import planning as planner
-from deniable.cli.compare import _people
 from deniable.cli.main import VERBS, main
-from deniable.cli.mechanisms import MAKERS, short
+from deniable.cli.mechanisms import MAKERS
 from deniable.core.mechanism import PureProtocol
+from deniable.planning.measured import people_by_answer
+from deniable.planning.ranking import short_name
 
 GOLDEN = Path(__file__).parent / "golden_help"
 ANSWERS = dict(
@@ -50,6 +51,13 @@ def refusal(*arguments: str) -> str:
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("error: ") and result.stderr.count("\n") == 1
     return result.stderr
+
+
+def misused(*arguments: str) -> str:
+    """What is said where options are missing, or belong to another mode."""
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "") and result.stderr.startswith("Usage: ")
+    return result.stderr.splitlines()[-1]
 
 
 def certified(*arguments: str) -> dict[str, object]:
@@ -479,18 +487,19 @@ class TestPlan:
         arguments = ("plan", "--values", "1024", "--epsilon", "1", "--people", "10000")
         shown = done(*arguments)
         ranked = planner.options(dn.Categories(range(1024)), 1.0, 10_000)
-        rows = re.findall(r"^(>| ) +(\S+) +(\S+) +x +(\S+) +(\S+) +(\S+) +(\S+) %$", shown, re.MULTILINE)
-        assert [row[1] for row in rows] == [short(option.name) for option in ranked]
+        rows = re.findall(r"^(\*| ) (\S+) +(\S+) +(\S+)x +(\S+) +(\S+) +(\S+)% +(\S+)$", shown, re.MULTILINE)
+        assert [row[1] for row in rows] == [short_name(option.name) for option in ranked]
         assert {row[1] for row in rows} == set(MAKERS)
-        for (mark, name, error, ratio, bits, work, guess), option in zip(rows, ranked, strict=True):
-            assert (mark == ">") == (name == "design")
+        for (mark, name, error, ratio, bits, work, guess, liar), option in zip(rows, ranked, strict=True):
+            assert (mark == "*") == (name == "design")
             assert float(error) == pytest.approx(100 * option.error, rel=5e-3)
             assert float(ratio) == pytest.approx((option.error / ranked[0].error) ** 2, abs=5e-4)
-            assert (bits, work) == (f"{option.bits:,}", f"{option.work:,}")
-            assert float(guess) == pytest.approx(100 * option.guess, rel=5e-3)
+            assert (bits, work) == (f"{option.bits:,}", f"{option.costs['work']:,}")
+            assert float(guess) == pytest.approx(100 * (option.costs["guess"] or 0), abs=6e-3)
+            assert float(liar) == pytest.approx(option.costs["liar"] or 0, abs=6e-3)
         said = " ".join(shown.split())
-        assert "1,024 answers, epsilon 1 for one answer, 10,000 people:" in said
-        assert "Take design: its squared error is 1.003 times the smallest. Of all mechanisms" in said
+        assert "design for 1,024 values, epsilon 1 for one answer, 10,000 people" in said
+        assert "design is chosen: its squared error is 0.31 % above the smallest, and its reports take 11 bits." in said
         record = json.loads(done(*arguments, "--json"))
         assert record["chosen"] == "design"
         assert record["fingerprint"] == planner.plan(dn.Categories(range(1024)), 1.0, 10_000).fingerprint
@@ -499,22 +508,22 @@ class TestPlan:
     def test_fewer_bits(self) -> None:
         arguments = ("plan", "--values", "1024", "--epsilon", "1", "--people", "10000", "--max-bits")
         assert json.loads(done(*arguments, "10", "--json"))["chosen"] == "direct"
-        assert "Of those that report in at most 10 bits" in " ".join(done(*arguments, "10").split())
-        assert "No mechanism can report in 9 bits" in refusal(*arguments, "9")
+        assert "10,000 people, at most 10 bits a report" in " ".join(done(*arguments, "10").split())
+        assert "No mechanism fits in 9 bits per report; the smallest needs 10." in refusal(*arguments, "9")
 
     @pytest.mark.parametrize("name", MAKERS)
     def test_by_name(self, name: str, tmp_path: Path) -> None:
         file = tmp_path / "m.json"
         arguments = ("plan", "--values", "20", "--epsilon", "1", "--people", "100", "--mechanism", name, "--out", str(file))
         said = " ".join(done(*arguments).split())
-        assert f"You asked for {name}: its squared error is" in said and said.endswith(f"The mechanism is in {file}.")
+        assert f"{name} is used as you asked: " in said and said.endswith(f"The mechanism is in {file}.")
         assert dn.mechanism_from_json(file.read_text()) == MAKERS[name](dn.Categories(range(20)), 1.0)
         assert [path.name for path in tmp_path.iterdir()] == ["m.json"]
 
-    def test_how_many_people(self) -> None:
+    def test_how_manypeople_by_answer(self) -> None:
         arguments = ("plan", "--category", "yes", "--category", "no", "--epsilon", "1", "--people", "5", "--error", "0.01")
         needed = planner.required_n(dn.Categories(["yes", "no"]), 1.0, 0.01)
-        assert f"within 1 points, each at 95 % confidence, {needed:,} people must answer" in " ".join(
+        assert f"within 1 percentage points at 95 % confidence, {needed:,} people must answer" in " ".join(
             done(*arguments).split()
         )
         assert json.loads(done(*arguments, "--json"))["people_needed"] == needed
@@ -540,8 +549,7 @@ class TestPlan:
             (["--values", "3", "--other", "3"], "must be one of the categories"),
             (["--values", "3", "--epsilon", "0"], "Epsilon must be a number"),
             (["--values", "3", "--people", "0"], "at least 1"),
-            (["--values", "3", "--max-bits", "2", "--mechanism", "direct"], "not both"),
-            (["--values", "3", "--error", "0.1", "--mechanism", "direct"], "Leave --mechanism and --max-bits out"),
+            (["--values", "3", "--max-bits", "1", "--mechanism", "direct"], "No mechanism fits in 1 bit per report"),
             (["--values", "3", "--error", "1"], "share between 0 and 1"),
             (["--values", "3", "--out", "nowhere/m.json"], "a folder that exists"),
         ],
@@ -926,7 +934,7 @@ class TestCompare:
         found = {each["name"]: each for each in record["mechanisms"]}
         assert found.keys() == MAKERS.keys()
         for option in planner.options(dn.Categories(range(8)), 1.0, 500):
-            each = found[short(option.name)]
+            each = found[short_name(option.name)]
             assert (each["predicted"], each["bits"]) == (option.error, option.bits)
             assert each["ratio"] == pytest.approx((each["measured"] / each["predicted"]) ** 2)
             assert abs(each["ratio"] - 1) < 4 * each["ratio_error"] and 0.01 < each["ratio_error"] < 0.2
@@ -944,9 +952,9 @@ class TestCompare:
         assert file.read_bytes().startswith(b"\x89PNG")
 
     def test_people_are_all_there(self) -> None:
-        held = _people(dn.Categories(range(7)), 1000, "zipf")
+        held = people_by_answer(dn.Categories(range(7)), 1000, "zipf")
         assert held.sum() == 1000 and (np.diff(held) < 0).all() and abs(held[0] - 2 * held[1]) <= 2
-        assert _people(dn.Categories(range(4)), 10, "uniform").sum() == 10
+        assert people_by_answer(dn.Categories(range(4)), 10, "uniform").sum() == 10
 
     @pytest.mark.parametrize(
         ("arguments", "says"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from tests.cli.test_cli import refusal, run
+from tests.cli.test_cli import misused, refusal, run
 
 ILLNESS = [part for word in ("flu", "cold", "AIDS", "cancer") for part in ("--category", word)]
 SECRET = ["--sensitive", "AIDS", "--sensitive", "cancer"]
@@ -31,7 +31,7 @@ def test_the_whole_way(tmp_path: Path) -> None:
     """Plan, certify, perturb, estimate: as the library does it."""
     names = [str(tmp_path / name) for name in ("mechanism.json", "answers.csv", "answers.reports")]
     shown = printed("plan", *ILLNESS, *SECRET, "--open-share", "0.9", "--epsilon", "1", "--people", "600", "--out", names[0])
-    assert "4 answers, 2 of them sensitive" in shown
+    assert "4 values, 2 of them sensitive" in shown
     mechanism = dn.mechanism_from_json(Path(names[0]).read_text())
     assert isinstance(mechanism, dn.UtilityOptimized)
     assert list(mechanism.sensitive) == ["AIDS", "cancer"]
@@ -69,7 +69,7 @@ def test_numbered_answers_take_ranges() -> None:
         (["--values", "9", "--sensitive", "12"], "nothing to protect"),
         ([*ILLNESS, "--sensitive", "measles"], "not one of the question"),
         ([*ILLNESS, "--sensitive", "AIDS", "--open-share", "2"], "from 0 to 1"),
-        ([*ILLNESS, "--sensitive", "AIDS", "--mechanism", "subset"], "not for this question"),
+        ([*ILLNESS, "--sensitive", "AIDS", "--mechanism", "subset"], "subset is not for 4 values"),
     ],
 )
 def test_impossible_choices_are_refused(arguments: list[str], says: str) -> None:
@@ -117,7 +117,6 @@ def test_compare_shows_a_table(tmp_path: Path) -> None:
         ("rating,count\n1,many\n2,3\n", ["--value-column", "rating"], "whole numbers of people"),
         ("rating,count\n1,-2\n2,3\n", ["--value-column", "rating"], "whole numbers of people"),
         ("rating,count\n1,0\n2,0\n", ["--value-column", "rating"], "Nobody is counted"),
-        ("rating,count\n1,3\n2,1\n", ["--value-column", "rating", "--values", "3"], "has its own answers"),
     ],
 )
 def test_impossible_histograms_are_refused(tmp_path: Path, text: str, options: list[str], says: str) -> None:
@@ -125,11 +124,13 @@ def test_impossible_histograms_are_refused(tmp_path: Path, text: str, options: l
 
 
 def test_files_that_are_no_histogram_are_refused(tmp_path: Path) -> None:
+    both = ("--histogram", histogram(tmp_path), "--values", "3", "--epsilon", "1")
+    assert "No such option '--values'" in misused("compare", *both)
     assert "There is no file" in refusal("compare", "--histogram", str(tmp_path / "none.csv"), "--epsilon", "1")
     broken = tmp_path / "broken.csv.gz"
     broken.write_bytes(b"not packed")
     assert "cannot be read" in refusal("compare", "--histogram", str(broken), "--epsilon", "1")
-    assert "Say how many people" in refusal("compare", "--values", "3", "--epsilon", "1")
+    assert "Missing option '--people'" in misused("compare", "--values", "3", "--epsilon", "1")
 
 
 def test_metrics() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from tests.cli.test_cli import refusal, run
+from tests.cli.test_cli import misused, refusal, run
 
 PLACES = [(48.86, 2.35, "Paris"), (45.76, 4.84, "Lyon"), (43.70, 7.27, "Nice"), (50.63, 3.06, "Lille")]
 
@@ -85,7 +85,7 @@ def test_venues_at_the_same_place_are_one(venues: Path, tmp_path: Path) -> None:
     assert "Lutetia" not in out.read_text()
     visits.write_text("place\n4\n0\n2\n")
     assert run(*common, "--column", "place", "--force").exit_code == 0
-    assert "An answer is not one of" in refusal(*common, "--label", "name", "--column", "place", "--force")
+    assert "Row 1 of" in refusal(*common, "--label", "name", "--column", "place", "--force")
 
 
 @pytest.mark.needs("matplotlib")
@@ -114,14 +114,14 @@ def test_refusals(tmp_path: Path, venues: Path) -> None:
     assert "one of them" in refusal("release", "--epsilon", "1")
     assert "one of them" in refusal("release", "--numbers", "1", "5", "--city", "9")
     assert "map needs" in refusal("release", "--numbers", "1", "5", "--picture", str(tmp_path / "a.png"))
-    assert "without DATA" in refusal("release", "--numbers", "1", "5", "--out", str(tmp_path / "out.csv"))
+    assert "No such option '--out'" in misused("release", "--numbers", "1", "5", "--out", str(tmp_path / "out.csv"))
     assert "which column" in refusal("release", str(data), "--numbers", "1", "5")
     outside = refusal("release", str(data), "--column", "age", "--numbers", "1", "5")
-    assert "1 to 5" in outside and "200" not in outside
+    assert "Row 1 of" in outside and "column 'age'" in outside and "1 to 5" in outside and "200" not in outside
     assert "no column 'name'" in refusal("release", str(data), "--column", "name", "--numbers", "1", "5")
     assert "no column 'lat'" in refusal("release", str(data), "--places", str(venues))
     data.write_text("age\nforty\n")
-    assert "number is none" in refusal("release", str(data), "--column", "age", "--numbers", "1", "5")
+    assert "should hold a number does not" in refusal("release", str(data), "--column", "age", "--numbers", "1", "5")
     bad = tmp_path / "bad.csv.gz"
     bad.write_bytes(b"nothing")
     assert "not whole" in refusal("release", str(bad), "--column", "age", "--numbers", "1", "5")

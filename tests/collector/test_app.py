@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 import deniable as dn
 from deniable.collector import Collector, Store, open_store, results
 from deniable.collector.access import Gate, RateLimit, hash_of, new_token
-from deniable.collector.app import App, Limits
+from deniable.collector.app import App
 from deniable.collector.json_reports import write_json
-from deniable.device.sending import MEDIA
+from deniable.collector.service import Limits
+from deniable.survey.message import MEDIA_TYPE
 from tests.surveys import COMMUTE, ONE, OPENS, SAMPLED, SPARSE, several, survey
 
 pytestmark = pytest.mark.needs("starlette")
@@ -62,7 +63,7 @@ async def call(
     return Answer(sent[0]["status"], head, b"".join(event.get("body", b"") for event in sent[1:]))
 
 
-def post(app: App, body: bytes, media: str = MEDIA, **more: Any) -> Answer:
+def post(app: App, body: bytes, media: str = MEDIA_TYPE, **more: Any) -> Answer:
     return run(
         app, ("POST", "/v1/reports", body, {"content-type": media, **more.pop("headers", {})}, more.get("pieces", 1))
     )[0]
@@ -108,7 +109,7 @@ def counted(app: App) -> int:
 
 
 def report(app: App) -> bytes:
-    return app.collector.survey.device().answer({"town": "Nice"})
+    return dn.Device(app.collector.survey).answer({"town": "Nice"})
 
 
 def refused(answer: Answer, status: int, reason: str) -> None:
@@ -128,7 +129,7 @@ def test_a_report_is_counted_once(app: App) -> None:
 
 
 def test_duplicates_in_flight_wait_for_the_same_commit(app: App) -> None:
-    request = ("POST", "/v1/reports", report(app), {"content-type": MEDIA})
+    request = ("POST", "/v1/reports", report(app), {"content-type": MEDIA_TYPE})
     answers = run(app, *[request] * 30)
     assert {answer.status for answer in answers} == {200}
     assert sum(answer.data()["counted"] for answer in answers) == 1
@@ -185,7 +186,7 @@ def test_what_is_refused(app: App) -> None:
     refused(post(app, b"{", "application/json"), 400, "damaged")
     refused(post(app, b"[]", "application/json"), 400, "damaged")
     refused(post(app, b'{"survey": "x"}', "application/json"), 409, "other-survey")
-    other = survey(ONE.replace("Which town?", "What town?")).device().answer({"town": "Nice"})
+    other = dn.Device(survey(ONE.replace("Which town?", "What town?"))).answer({"town": "Nice"})
     refused(post(app, other), 409, "other-survey")
     refused(post(app, b"x" * (app.limits.body + 1)), 413, "too-large")
     refused(post(app, b"x" * (app.limits.body + 1), headers={"content-length": "5"}, pieces=3), 413, "too-large")
@@ -262,7 +263,8 @@ def test_new_and_revoked_tokens_count_without_a_restart(tmp_path: Path, monkeypa
                     await asyncio.sleep(0.01)
 
         async def scenario(locked: App = locked, store: Store = store, first: str = first) -> None:
-            async with locked._rest.router.lifespan_context(locked._rest):
+            rest: Any = locked._rest
+            async with rest.router.lifespan_context(rest):
                 assert not locked.submit_gate and opens(locked.read_gate, first)
                 submit, second = new_token(store, "submit"), new_token(store, "results")
                 await until(lambda: opens(locked.submit_gate, submit) and opens(locked.read_gate, second))
@@ -278,7 +280,7 @@ def test_new_and_revoked_tokens_count_without_a_restart(tmp_path: Path, monkeypa
 
 def test_a_full_queue_says_when_to_come_back(tmp_path: Path) -> None:
     for app in made(tmp_path, ONE, replace(Limits(), queue=100)):
-        answers = run(app, *[("POST", "/v1/reports", report(app), {"content-type": MEDIA}) for _ in range(20)])
+        answers = run(app, *[("POST", "/v1/reports", report(app), {"content-type": MEDIA_TYPE}) for _ in range(20)])
         busy = [answer for answer in answers if answer.status == 429]
         assert busy and len(busy) < 20
         refused(busy[0], 429, "busy")
@@ -307,7 +309,7 @@ def test_a_store_in_trouble_is_a_503_and_comes_back(app: App, monkeypatch: pytes
     with monkeypatch.context() as patch:
 
         def broken() -> None:
-            raise dn.Unavailable("The store cannot be written: disk full.")
+            raise dn.Unavailable("The database cannot be written: disk full.")
 
         patch.setattr(app.collector.store, "change", broken)
         patch.setattr(app.collector.store, "view", broken)
@@ -401,7 +403,7 @@ JSON = st.recursive(
 
 
 @FUZZ
-@given(st.binary(max_size=300), st.sampled_from([MEDIA, "application/json", "text/html", ""]))
+@given(st.binary(max_size=300), st.sampled_from([MEDIA_TYPE, "application/json", "text/html", ""]))
 def test_hostile_bytes(app: App, body: bytes, media: str) -> None:
     answer = post(app, body, media)
     assert 400 <= answer.status < 500 and answer.headers["content-type"] == "application/problem+json"

@@ -58,7 +58,7 @@ def test_what_is_counted_is_what_was_sent(text: str, new_store: NewStore) -> Non
 
 def test_a_duplicate_in_the_same_group_is_counted_once(new_store: NewStore) -> None:
     one = collector(ONE, new_store())
-    message = one.survey.read(one.survey.device().answer({"town": "Nice"}))
+    message = one.survey.read(dn.Device(one.survey).answer({"town": "Nice"}))
     assert one.take(message * 5) == [Counted.NOW] + [Counted.BEFORE] * 4
     assert shown(one) == {"town": 1}
     one.store.close()
@@ -118,7 +118,7 @@ def test_stray_bits_are_impossible(tmp_path: Path) -> None:
     one = collector(text, str(tmp_path / "db"))
     layout = one.survey.questions[0].mechanism.layout
     assert layout.bits % 8
-    good = one.survey.read(one.survey.device().answer({"q0": 3}))[0]
+    good = one.survey.read(dn.Device(one.survey).answer({"q0": 3}))[0]
     bent = good._replace(payload=good.payload[:-1] + bytes([good.payload[-1] | 0x80]), id=b"x" * 16)
     assert [type(verdict) for verdict in one.take([good, bent])] == [Counted, Refusal]
     one.store.close()
@@ -222,7 +222,7 @@ def test_a_backup_keeps_counts_and_ids(new_store: NewStore, tmp_path: Path) -> N
         data = file.read_bytes()
         for damaged in (data[:-20], data[:100], b"", b"junk"):
             file.write_bytes(damaged)
-            with pytest.raises(dn.InvalidReport, match="not a whole backup"):
+            with pytest.raises(dn.InvalidReport, match="not a complete backup"):
                 read_backup(file, third)
         assert third.register(survey(ONE))[0] == 1  # nothing was left behind
         with pytest.raises(dn.InvalidParameter, match="nothing of that survey"):
@@ -263,7 +263,7 @@ def test_kept_reports_become_segments(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_nothing_is_kept_unless_the_survey_says_so(tmp_path: Path) -> None:
     one = collector(ONE, str(tmp_path / "db"))
-    one.take(one.survey.read(one.survey.device().answer({"town": "Nice"})))
+    one.take(one.survey.read(dn.Device(one.survey).answer({"town": "Nice"})))
     with one.store.view() as view:
         assert view.kept(one.number, 10) == []
     one.store.close()

@@ -207,9 +207,9 @@ def test_two_collectors_on_one_database(file: Path, database_server: Postgres) -
 def post(collector: Served, body: bytes) -> dict[str, int]:
     import json
 
-    from deniable.device.sending import MEDIA
+    from deniable.survey.message import MEDIA_TYPE
 
-    request = urllib.request.Request(collector.url + "/v1/reports", body, {"Content-Type": MEDIA}, method="POST")
+    request = urllib.request.Request(collector.url + "/v1/reports", body, {"Content-Type": MEDIA_TYPE}, method="POST")
     with urllib.request.urlopen(request, timeout=30) as answer:
         found: dict[str, int] = json.loads(answer.read())
         return found

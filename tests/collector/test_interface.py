@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from deniable.device.sending import MEDIA
+from deniable.survey.message import MEDIA_TYPE
 from tests.servers import Served, served
 from tests.surveys import SPARSE
 
@@ -32,7 +32,7 @@ def test_answers_are_as_described(mode: str, collector: Served) -> None:
     from schemathesis import checks
     from schemathesis.specs.openapi import checks as openapi
 
-    schemathesis.serializer(MEDIA)(lambda ctx, value: value if isinstance(value, bytes) else str(value).encode())
+    schemathesis.serializer(MEDIA_TYPE)(lambda ctx, value: value if isinstance(value, bytes) else str(value).encode())
     schema = schemathesis.openapi.from_url(collector.url + "/openapi.json")
     operations: list[Any] = [cast(Any, result).ok() for result in schema.get_all_operations()]
     assert {"/v1/reports", "/v1/results"} <= {operation.path for operation in operations}

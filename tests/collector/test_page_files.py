@@ -15,9 +15,9 @@ import deniable as dn
 from deniable import planning
 from deniable.collector.app import App
 from deniable.collector.origins import AllowOrigins
-from deniable.collector.pages import PAGES, all_files
 from deniable.collector.playground import WAITING, Playground
 from deniable.collector.promises import Promises
+from deniable.collector.static import PAGES, all_files
 from deniable.collector.verdicts import Refusal
 from tests.collector.test_app import call, get, made, post, refused, report, run
 from tests.surveys import COMMUTE, KINDS, ONE, survey
@@ -47,7 +47,7 @@ def test_every_file_has_its_type_and_the_policy(app: App) -> None:
 @pytest.mark.parametrize(
     "path",
     ["/pages/", "/pages/nothing.js", "/pages/../app.py", "/pages/..%2fapp.py", "/pages//etc/passwd", "/pages/answer.html/x",
-     "/worker.js/", "/pages/%2e%2e/pages.py", "/pages/\x00"],
+     "/worker.js/", "/pages/%2e%2e/static.py", "/pages/\x00"],
 )  # fmt: skip
 def test_nothing_else_is_served(app: App, path: str) -> None:
     answer = get(app, path)

@@ -14,7 +14,7 @@ import pytest
 
 import deniable as dn
 from deniable.collector.access import Gate, hash_of
-from deniable.device.sending import MEDIA
+from deniable.survey.message import MEDIA_TYPE
 from tests.browsers import Site, Visitor, axe_source, chromium, site, violations
 from tests.surveys import KINDS, ONE, survey
 
@@ -462,7 +462,7 @@ def test_the_network_is_down_from_the_start(towns: Site, visit: Visit) -> None:
     person.page.get_by_label("Lyon").wait_for()
 
 
-@pytest.mark.parametrize(("status", "detail"), [(429, "The queue is full."), (503, "The store is away.")])
+@pytest.mark.parametrize(("status", "detail"), [(429, "The queue is full."), (503, "The database is unavailable.")])
 def test_the_collector_is_busy(towns: Site, visit: Visit, status: int, detail: str) -> None:
     person = visit(towns)
     answered(person)
@@ -632,7 +632,7 @@ def test_refused_reports_are_shown(towns: Site, visit: Visit) -> None:
     page = watcher.goto("/results")
     page.get_by_text("Hidden until").wait_for()
     page.evaluate(
-        """(media) => fetch("/v1/reports", { method: "POST", body: "x", headers: { "Content-Type": media } })""", MEDIA
+        """(media) => fetch("/v1/reports", { method: "POST", body: "x", headers: { "Content-Type": media } })""", MEDIA_TYPE
     )
     row = page.get_by_role("row", name=re.compile("^damaged"))
     row.get_by_text("1", exact=True).wait_for()

@@ -3,6 +3,7 @@
 import sqlite3
 import threading
 from collections.abc import Callable
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import numpy as np
@@ -222,3 +223,19 @@ def test_commits_are_synchronised(tmp_path: Path) -> None:
         assert change.run("PRAGMA synchronous") == [(2,)]  # FULL
         assert change.run("PRAGMA journal_mode") == [("wal",)]
     store.close()
+
+
+def test_a_store_of_another_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = [EntryPoint("other", "tests.collector.test_store:OtherStore", "deniable.stores")]
+    monkeypatch.setattr("deniable.collector.store.entry_points", lambda group: theirs)
+    with opened(f"other://{tmp_path / 'a.db'}") as store:
+        assert type(store).__name__ == "OtherStore" and store.register(survey(ONE))[0] == 1
+    with opened(f"sqlite://{tmp_path / 'a.db'}") as store:
+        assert store.register(survey(ONE))[0] == 1
+
+
+class OtherStore(SqliteStore):
+    """A store that another package could register."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(address.removeprefix("other://"))

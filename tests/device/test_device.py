@@ -133,10 +133,10 @@ def test_a_changed_survey_under_the_same_id_is_not_answered_again(tmp_path: Path
 
 
 def test_a_part_is_drawn_once() -> None:
-    client = survey(SAMPLED).device()
+    client = dn.Device(survey(SAMPLED))
     part = client.part
     message = client.answer({"a": None, "b": 3, "c": 0.5})
-    assert client.survey.read(message)[0].part == part  # type: ignore[attr-defined]
+    assert client.survey.read(message)[0].part == part
 
 
 def test_nobody_answers_there() -> None:
@@ -151,10 +151,17 @@ def test_the_client_loads_little() -> None:
     code = f"""
 import sys, json
 from deniable.survey.reading import parse_toml
+from deniable.device import Device
 from deniable.survey import Survey
 survey = Survey.from_json({json.dumps(survey(COMMUTE).to_json())})
-survey.device().answer({{"mode": "bus", "minutes": 3}})
+Device(survey).answer({{"mode": "bus", "minutes": 3}})
 print([name for name in {heavy} if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_old_way_to_make_a_device_says_the_new_one() -> None:
+    with pytest.warns(DeprecationWarning, match=r"Use Device\(survey"):
+        client = survey(COMMUTE).device()
+    assert isinstance(client, dn.Device)

@@ -16,7 +16,8 @@ from deniable.domains import domain_from_spec
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol, total_error
 from deniable.mechanisms.key_value.padded_protocol import Chances
 from deniable.mechanisms.key_value.pckv_unary import independent
-from deniable.planning import key_value as key_value_choice
+from deniable.mechanisms.registry import candidates
+from deniable.planning import CLOSE
 from tests.cli.test_cli import run
 from tests.examples import keys, protocols
 
@@ -515,10 +516,11 @@ def test_the_plan_takes_what_is_best() -> None:
     for size, at_most, epsilon in itertools.product((3, 50, 400), (1, 3), (0.5, 3.0)):
         planned = dn.plan(keys(size, at_most), epsilon)
         errors = {
-            name: total_error(make(keys(size, at_most), epsilon), 0.1, 0.0)
-            for name, make in key_value_choice.FAMILIES.items()
+            each.name: total_error(each.make(keys(size, at_most), epsilon), 0.1, 0.0)
+            for each in candidates("key_value").values()
+            if each.target == "balanced"
         }
-        assert total_error(planned, 0.1, 0.0) <= key_value_choice.CLOSE * min(errors.values())
+        assert total_error(planned, 0.1, 0.0) <= CLOSE * min(errors.values())
     films = dn.plan(keys(1000), epsilon=2.0)
     assert isinstance(films, dn.PCKVUnary) and "pckv-unary" in films.explain() and "1,000 keys" in films.explain()
     assert isinstance(dn.plan(keys(1000), 2.0, max_bits=100), dn.PCKVDirect)

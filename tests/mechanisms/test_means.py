@@ -9,7 +9,9 @@ import pytest
 
 import deniable as dn
 from deniable.mechanisms.algebra import mean_formulas as formulas
-from deniable.planning.means import MEANS, mean_bound, mean_options, people_for_mean, plan_mean
+from deniable.mechanisms.means.mean_mechanism import MeanMechanism
+from deniable.mechanisms.registry import candidates
+from deniable.planning.means import mean_bound, mean_options, people_for_mean, plan_mean
 from tests.examples import MEANS as EXAMPLES
 from tests.examples import SMALL
 
@@ -74,10 +76,10 @@ def test_the_stated_variance_is_that_of_the_reports(name: str) -> None:
     assert estimate.variance[0] == pytest.approx((predicted.variance[0] + true / n) * n / (n - 1), rel=1e-9)
 
 
-@pytest.mark.parametrize("name", list(MEANS))
+@pytest.mark.parametrize("name", list(candidates("means")))
 def test_a_collection_comes_near_the_truth(name: str) -> None:
     """Fixed coins; six standard errors would be passed by chance once in 5e8."""
-    mechanism = MEANS[name](dn.Interval(0, 200_000), 1.0)
+    mechanism = candidates("means")[name].make(dn.Interval(0, 200_000), 1.0)
     salaries = np.linspace(20_000, 90_000, 40_000) + 0.37
     estimate = mechanism.estimate(mechanism.tally(mechanism.perturb(salaries, dn.SeededCoins(3))))
     assert abs(estimate.values[0] - salaries.mean()) < 6 * estimate.standard_error[0]
@@ -141,7 +143,7 @@ def test_the_share_of_zeros_is_the_best(epsilon: float) -> None:
     ],
 )
 def test_the_plan_switches_at_the_right_budgets(epsilon: float, wire: str) -> None:
-    assert mean_options(dn.Interval(0, 200_000), epsilon)[0].mechanism.wire == wire
+    assert mean_options(dn.Interval(0, 200_000), epsilon).best.mechanism.wire == wire
 
 
 @pytest.mark.needs("scipy")
@@ -149,7 +151,7 @@ def test_the_plan_explains_itself() -> None:
     mechanism = dn.plan(dn.Interval(0, 200_000), epsilon=1.0, n=1000, target="mean")
     assert mechanism.wire == "hybrid-1"
     lines = mechanism.explain().splitlines()
-    assert lines[2].startswith("* hybrid") and lines[-2].startswith("  bound")
+    assert lines[2].startswith("* hybrid") and lines[7].startswith("  bound")
     prior = np.zeros(1025)
     prior[512] = 1  # everybody is in the middle: three outputs can say so
     assert dn.plan(dn.Interval(0, 200_000), epsilon=2.0, target="mean", prior=prior).wire == "three-outputs-1"
@@ -161,9 +163,9 @@ def test_the_plan_explains_itself() -> None:
 def test_nothing_published_beats_the_bound(epsilon: float) -> None:
     grid = dn.Interval(-1, 1, steps=16)
     bound = mean_bound(grid, epsilon)
-    for name, make in MEANS.items():
-        found = make(grid, epsilon).second_moments - np.linspace(-1, 1, 17) ** 2
-        assert found.max() >= bound * (1 - 1e-6), name
+    for mean in candidates("means").values():
+        found = mean.make(grid, epsilon).second_moments - np.linspace(-1, 1, 17) ** 2
+        assert found.max() >= bound * (1 - 1e-6), mean.name
     best = dn.MeanChannel.optimal(grid, epsilon)
     certificate = dn.certify(best)
     assert certificate.holds and certificate.loss.odds == best.loss().odds

@@ -405,7 +405,7 @@ def test_comparison_holds_all_side_by_side() -> None:
 def test_planned_releases_say_why() -> None:
     planned = dn.plan_release(LINE, 1.0)
     assert planned.wire == "coarsened-1"
-    assert "coarsened-1 has the smallest loss" in planned.explain()
+    assert "coarsened for 10 answers, epsilon 1" in planned.explain()
     assert "constant answer" in planned.explain()
     plane = dn.plan_release(PLANE, 1.0)
     assert plane.expected_loss() <= min(

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import deniable as dn
 from deniable.cli.main import main
-from deniable.planning.records import ways
+from deniable.planning.records import record_options
 from deniable.planning.repeated import REPEATED
 from tests.surveys import COMMUTE, ONE, SAMPLED, survey
 
@@ -18,7 +18,7 @@ RECORDS = dn.Vectors([dn.Categories(range(4)), dn.Categories(range(30)), dn.Cate
 
 def test_records_are_told_the_best_way() -> None:
     best = dn.plan(RECORDS, epsilon=1.0, n=10_000)
-    found = ways(RECORDS, 1.0, 10_000)
+    found = record_options(RECORDS, 1.0, 10_000)
     assert best.total_error(10_000) == min(way.error for way in found) == found[0].error
     assert isinstance(best, dn.OneAttribute)
     assert "one answer, whole budget" in best.explain() and "In words" in best.explain()
@@ -40,7 +40,7 @@ def test_repeated_questions_get_the_smallest_error(size: int) -> None:
     domain = dn.Categories(range(size))
     best = dn.plan_repeated(domain, 2.0, 1.0, 5000)
     even = np.full(size, 1 / size)
-    errors = [np.mean(make(domain, 2.0, 1.0).predict(even, 5000).standard_error ** 2) for make in REPEATED.values()]
+    errors = [np.mean(each.make(domain, 2.0, 1.0).predict(even, 5000).standard_error ** 2) for each in REPEATED]
     assert np.mean(best.predict(even, 5000).standard_error ** 2) == pytest.approx(min(errors), rel=1e-9)
     assert best.lifetime_loss().epsilon() <= 2.0 and best.loss().epsilon() <= 1.0
     assert "all reports ever" in best.explain()
@@ -96,7 +96,7 @@ def test_the_command_plans_surveys_and_repeated_questions(tmp_path: Path) -> Non
     assert "device" in run(str(path), "--time")
     out = tmp_path / "kept.json"
     shown = run("--values", "20", "--epsilon", "2", "--once", "1", "--people", "5000", "--out", str(out), "--time")
-    assert "OLOLOHA" in shown and "cost of a report" in shown
+    assert "OLOLOHA" in shown and "Cost of a report" in shown
     assert isinstance(dn.mechanism_from_json(out.read_text()), dn.Memoized)
     for wrong in (
         [str(path), "--epsilon", "1"],

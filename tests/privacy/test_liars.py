@@ -11,7 +11,7 @@ from deniable.core.bits import PackedBits
 from deniable.core.mechanism import PureProtocol
 from deniable.core.reports import Reports
 from deniable.privacy.law import law
-from deniable.privacy.liars import LISTED_BITS, every_report, extremes, likeliest
+from deniable.privacy.liars import LISTED_BITS, every_report, extremes
 from tests.examples import EXAMPLES
 
 SIX = dn.Categories(range(6))
@@ -84,7 +84,7 @@ class TestSuspicions:
     @pytest.mark.parametrize("name", sorted(SMALL))
     def test_the_likeliest_report(self, name: str) -> None:
         mechanism = SMALL[name]
-        known = likeliest(mechanism)
+        known = mechanism.likeliest
         chances = [max(chance for _, chance in law(mechanism, index).items()) for index in range(mechanism.domain.size)]
         assert known is None or known == max(chances)
 

@@ -1,5 +1,7 @@
 """The experiment on ratings and visits: it reads such tables, measures coverage, and its result is what the page shows."""
 
+import gzip
+import hashlib
 import re
 from pathlib import Path
 
@@ -10,38 +12,43 @@ from click.testing import CliRunner
 import deniable as dn
 from deniable.arrays import Floats
 from deniable.mechanisms.algebra.score_interval import SlantedEstimate
+from research.data.folder import FILES, Data
+from research.data.lists import RATINGS, VISITS
 from research.experiments import key_value
 from tests import ROOT
 
 
-def tables(folder: Path) -> tuple[Path, Path]:
-    """Invented ratings of thirty films by 300 people, and visits to twelve areas by as many."""
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Data:
+    """Invented ratings of thirty films by 300 people, the same in both files, and visits to twelve areas by as many."""
     random = np.random.default_rng(1)
     ratings, visits = ["user,movie,rating_x2,timestamp"], ["user,area"]
     for person in range(300):
         for film in random.choice(30, random.integers(1, 6), replace=False):
             ratings.append(f"{person},{film},{random.integers(1, 11)},0")
         visits += [f"{person},{area}" for area in random.choice(12, random.integers(1, 4), replace=False)]
-    for name, lines in (("ratings.csv", ratings), ("visits.csv", visits)):
-        (folder / name).write_text("\n".join(lines) + "\n")
-    return folder / "ratings.csv", folder / "visits.csv"
+    for name, lines in ((RATINGS[0], ratings), (RATINGS[1], ratings), (VISITS, visits)):
+        packed = gzip.compress(("\n".join(lines) + "\n").encode(), mtime=0)
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(packed)
+        monkeypatch.setitem(FILES, name, hashlib.sha256(packed).hexdigest())
+    return Data(tmp_path)
 
 
-def test_it_reads_tables_and_knows_the_truth(tmp_path: Path) -> None:
-    ratings, visits = tables(tmp_path)
-    films = key_value.read_ratings([ratings, ratings])
+def test_it_reads_tables_and_knows_the_truth(data: Data) -> None:
+    films = key_value.ratings(data)
     assert len(films.pairs) == 600 and len(films.domain.labels) == 30 and films.domain.at_most == 5
     frequency, weight = films.truth
-    rows = [line.split(",") for line in ratings.read_text().splitlines()[1:]]
+    movies, stars = data.table(RATINGS[0], ["movie", "rating_x2"])
     place = films.domain.labels.index("7")
-    assert frequency[place] == pytest.approx(sum(row[1] == "7" for row in rows) / 300)
-    assert weight[place] == pytest.approx(sum(int(row[2]) / 2 for row in rows if row[1] == "7") / 300)
-    assert key_value.read_visits(visits).domain.at_most == 3
+    assert frequency[place] == pytest.approx(movies.count("7") / 300)
+    assert weight[place] == pytest.approx(sum(int(s) / 2 for m, s in zip(movies, stars, strict=True) if m == "7") / 300)
+    assert key_value.visits(data).domain.at_most == 3
 
 
-def test_coverage_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_coverage_is_measured(data: Data, monkeypatch: pytest.MonkeyPatch) -> None:
     """100 runs of 12 items: chance moves coverage by about 0.7 points; 10 % shorter intervals lose 2.8."""
-    asked = key_value.read_visits(tables(tmp_path)[1])
+    asked = key_value.visits(data)
     mechanism = dn.PCKVDirect(asked.domain, 4.0)
     measured = key_value.measured(asked, mechanism, 100, "coverage")
     assert abs(measured.degree - 0.95) < 0.03 and abs(measured.weight - 0.95) < 0.03
@@ -55,10 +62,9 @@ def test_coverage_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert key_value.measured(asked, mechanism, 100, "coverage").degree < 0.9
 
 
-def test_the_command_prints_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ratings, visits = tables(tmp_path)
+def test_the_command_prints_a_table(data: Data, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(key_value, "QUICK", 2)
-    done = CliRunner().invoke(key_value.main, ["--ratings", str(ratings), "--visits", str(visits), "--quick"])
+    done = CliRunner().invoke(key_value.main, ["--data", str(data.folder), "--quick"])
     assert done.exit_code == 0 and done.output.count("\n| ratings |") == done.output.count("\n| visits |") == 9
 
 

@@ -1,5 +1,7 @@
 """The experiments on learning: the same learners as in the committed tables, and what these say."""
 
+import gzip
+import hashlib
 import math
 import re
 from pathlib import Path
@@ -9,7 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from research.contest import Contest
-from research.experiments import learning_data, learning_images, learning_trees, learning_vectors
+from research.data import tables
+from research.data.folder import FILES, Data
+from research.experiments import learning_images, learning_trees, learning_vectors
 from tests import ROOT
 
 NAMES = ["learning_images", "learning_trees", "learning_vectors"]
@@ -31,9 +35,9 @@ def learners(contest: Contest) -> list[str]:
 
 def test_the_tables_have_the_learners_of_the_experiments() -> None:
     images = learning_images.contest(learning_images.made_up(100))
-    trees = learning_trees.contest(learning_data.made_up("x", 50, 3, classes=False))
-    tables = learning_vectors.contests(learning_data.made_up("x", 50, 3, classes=True))[0]
-    made = {"learning_images": images, "learning_trees": trees, "learning_vectors": tables}
+    trees = learning_trees.contest(tables.made_up("x", 50, 3, classes=False))
+    vectors = learning_vectors.contests(tables.made_up("x", 50, 3, classes=True))[0]
+    made = {"learning_images": images, "learning_trees": trees, "learning_vectors": vectors}
     for name in NAMES:
         contest = made[name]
         told = rows(committed(name))
@@ -117,12 +121,20 @@ def test_edges_of_images() -> None:
     np.testing.assert_allclose(upright[:2], images[:2] / 255)
 
 
-def test_a_table_is_read(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("age,job,y\n20,a,yes\n40,b,no\n30,,no\n60,a,yes\n", encoding="utf-8")
-    data = learning_data.table(tmp_path / "t.csv", "y", positive="yes")
+def test_a_table_is_read() -> None:
+    cells = np.array([["20", "a", "yes"], ["40", "b", "no"], ["60", "a", "yes"]], object)
+    data = tables.table("t", ["age", "job", "y"], cells, "y", positive="yes")
     assert data.rows.tolist() == [[20, 0], [40, 1], [60, 0]] and data.right.tolist() == [1, 0, 1]
     assert data.one_hot.tolist() == [[-1, 1, 0], [0, 0, 1], [1, 1, 0]]
-    assert len(learning_data.sampled(data, 2).rows) == 2 and learning_data.sampled(data, 0) is data
+    assert len(data.sampled(2).rows) == 2 and data.sampled(0) is data
+
+
+def test_lines_with_missing_cells_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = gzip.compress(b"age,job,y\n20,a,yes\n40,b,no\n30,,no\nNA,a,yes\n")
+    (tmp_path / "tabular").mkdir()
+    (tmp_path / tables.ADULT).write_bytes(packed)
+    monkeypatch.setitem(FILES, tables.ADULT, hashlib.sha256(packed).hexdigest())
+    assert [len(tables.complete(Data(tmp_path), tables.ADULT, names)[1]) for names in (None, ["age"], ["y"])] == [2, 3, 4]
 
 
 def test_a_quick_run_prints_everything() -> None:

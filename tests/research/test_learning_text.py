@@ -1,5 +1,6 @@
 """Learning the topic of texts: the committed result is of the experiment that is here, and keeps what was asked for."""
 
+import hashlib
 import math
 import re
 from pathlib import Path
@@ -8,6 +9,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from research.data.folder import FILES
+from research.data.samples import TEXTS
 from research.experiments import learning_text
 from tests import ROOT
 
@@ -78,11 +81,13 @@ def test_correcting_the_loss_gains_most_where_labels_are_noisiest() -> None:
 
 
 @pytest.mark.needs("scipy")
-def test_a_short_run_on_generated_data(tmp_path: Path) -> None:
+def test_a_short_run_on_generated_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tenth of a small file: every learner runs, and certified ones keep their budgets."""
-    texts = learning_text.stand_in(600, 32)
-    np.savez(tmp_path / "texts.npz", x_train=texts.x, y_train=texts.y, x_test=texts.test_x, y_test=texts.test_y)
-    done = CliRunner().invoke(learning_text.main, [str(tmp_path / "texts.npz"), "--quick"])
+    texts, file = learning_text.stand_in(600, 32), tmp_path / TEXTS
+    file.parent.mkdir()
+    np.savez(file, x_train=texts.x, y_train=texts.y, x_test=texts.test_x, y_test=texts.test_y)
+    monkeypatch.setitem(FILES, TEXTS, hashlib.sha256(file.read_bytes()).hexdigest())
+    done = CliRunner().invoke(learning_text.main, ["--data", str(tmp_path), "--quick"])
     assert done.exit_code == 0, done.output
     assert len(rows(done.output)) == 7 * 5 + 4 * 4 + 10 * 7
     assert done.output.count("Our best is ahead") == 3
@@ -92,4 +97,4 @@ def test_the_documentation_shows_it() -> None:
     page = (ROOT / "docs" / "learning.md").read_text(encoding="utf-8")
     for text in committed():
         assert shown(text) in page
-    assert "python -m research.experiments.learning_text FILE" in page
+    assert "python -m research.experiments.learning_text --data DIR" in page

@@ -11,11 +11,11 @@ import pytest
 import deniable as dn
 from deniable.mechanisms.algebra.bit_budgets import latent_published_epsilon, ome_published_epsilon, published_flips
 from deniable_learn.noisy_labels import transition
+from research.data.samples import images, texts
 from research.papers import Data, Pace, Result
 from research.papers.bitrand import about, celeba, claims, elastic, fig10, lines, rounds, theory, training
 from research.papers.bitrand.lines import Line, Size, Task
 from research.papers.bitrand.rounds import Clients, Layers
-from research.papers.samples import images, texts
 
 RANDOM = np.random.default_rng(7)
 SMALL = Layers(5, 3, 4)

@@ -11,7 +11,7 @@ from research.papers import Data
 from research.papers.brr import about as brr
 from research.papers.brr import authors_trees, fig5, fig8, fig9, published_sgd, published_vectors, theorems
 from research.papers.brr.regions import by_prefix
-from research.papers.figure import Result, claimed, rounds_to
+from research.papers.figure import Result, rounds_to
 from research.papers.rr3 import about as rr3
 from research.papers.rr3 import formulas, graphs, variance
 
@@ -154,7 +154,7 @@ class TestPrintedFormulasOfRR3:
     def test_errors_that_are_not_as_predicted_are_seen(self, error: float, holds: bool) -> None:
         """One is predicted with a standard error of a tenth: from 0.6 to 1.4 is allowed."""
         rows = [("ratings", 1.0, name, value, 0.1, 1.0, 1.0, 1.0) for name, value in (("a", 1.0), ("b", error))]
-        assert graphs.predicted(Result(graphs.COLUMNS, rows, (claimed("", True, ""),))).holds == holds
+        assert graphs.predicted(Result(graphs.COLUMNS, rows)).holds == holds
 
 
 class TestAsTheAuthorsDid:
@@ -178,7 +178,7 @@ class TestAsTheAuthorsDid:
             rows += [
                 ("bias", 5.0, told, shared if way == "bipartite" else 1.0, 0.001, 5.0) for way, told in fig9.PROGRAM.items()
             ]
-            return Result(fig9.COLUMNS, rows, (claimed("", True, ""),))
+            return Result(fig9.COLUMNS, rows)
 
         close, far = (fig9.ratio_check(table(shared), "bias", "0.66") for shared in (0.63, 0.3))
         assert not close.holds and close.sure and "because" in close.line and "perhaps" not in close.line

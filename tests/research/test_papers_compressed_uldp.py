@@ -14,13 +14,14 @@ from deniable.graphs import Split
 from deniable.mechanisms.algebra.utility_formulas import disguise, published_optimum, told_beside
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import index_law
+from research.data.folder import random_for
+from research.data.histograms import STATED, histogram
+from research.data.lists import Lists
 from research.papers import Data, Pace, load
 from research.papers.catalog import papers
 from research.papers.compressed import fig6, heap, messages, sweep
 from research.papers.compressed.rivals import MARGIN, AsProgrammed
-from research.papers.figure import Result, claimed, random_for
-from research.papers.histograms import STATED, histogram
-from research.papers.lists import Lists
+from research.papers.figure import Result, claimed
 from research.papers.uldp import fig4, table2
 from research.papers.uldp.collect import Independent, Reported, collector, measure, over_exact, told_at
 from research.papers.uldp.mechanisms import best_buckets, best_subset, hashed, sized, stated_error, total
@@ -284,11 +285,11 @@ class TestPlantedErrors:
     def test_costs_that_are_no_longer_lower(self, monkeypatch: pytest.MonkeyPatch) -> None:
         lists = tuple(np.sort(np.random.default_rng(each).choice(3000, 30, replace=False)) for each in range(4))
         held, pace = Lists(3000, lists, "made up"), Pace()
-        checks = messages.size_result(held, 4, 1, pace, 3, lambda cost: [messages.slope_check(cost)]).checks
+        checks = messages.size_result(held, 4, 1, pace, 3, messages.slope_checks).checks
         assert checks[1].holds and checks[2].holds
         right = messages.paper_cost
         monkeypatch.setattr(messages, "paper_cost", lambda labels: 10 * right(labels))
-        checks = messages.size_result(held, 4, 1, pace, 3, lambda cost: [messages.slope_check(cost)]).checks
+        checks = messages.size_result(held, 4, 1, pace, 3, messages.slope_checks).checks
         assert not checks[1].holds and not checks[2].holds and "4 of 4 people" in checks[1].otherwise
 
 

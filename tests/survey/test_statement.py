@@ -23,40 +23,40 @@ def test_how_sure_anybody_can_become() -> None:
 def test_a_statement_names_everything_once_for_both_readers(text: str) -> None:
     asked = survey(text)
     words = asked.statement()
-    assert words.startswith("For you who answer") and "\nFor a regulator\n" in words
+    assert words.startswith("For you\n") and "\nFor a regulator\n" in words
     assert asked.fingerprint in words and f"budget epsilon {asked.epsilon:g}" in words
     for question in asked.questions:
         assert f"  - {question.id}: epsilon" in words
     odds = asked.loss().odds
     assert odds is not None
     for before in (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2)):
-        assert f"held {100 * float(before):g} % likely, they can come to hold {100 * surest(odds, before):.4g} %" in words
+        assert f"- from {100 * float(before):g} % to at most {100 * surest(odds, before):.4g} %" in words
 
 
 def test_a_certificate_adds_the_worst_inference() -> None:
     found = dn.certify_survey(survey(ONE))
-    assert "worst inference on town: " in found.statement() and "worked out from the code" in found.statement()
+    assert "strongest evidence on town: report " in found.statement() and "from the code that devices" in found.statement()
     with pytest.raises(dn.InvalidParameter):
-        statement(survey(COMMUTE), found)
+        statement(survey(COMMUTE), found.questions)
 
 
 def test_open_answers_are_named(tmp_path: Path) -> None:
     text = ONE + 'sensitive = ["Nice"]\n'
     words = survey(text).statement()
-    assert "Of town only the sensitive answers are protected" in words
+    assert "In town, only the sensitive answers are protected" in words
     path = tmp_path / "survey.toml"
     path.write_text(text)
     shown = CliRunner().invoke(main, ["certify", str(path)])
     assert shown.exit_code == 0 and "For a regulator" in shown.stdout
     record = json.loads(CliRunner().invoke(main, ["certify", str(path), "--json"]).stdout)
-    assert record["statement"].startswith("For you who answer")
+    assert record["statement"].startswith("For you\n")
 
 
 def test_a_ledger_holds_exact_odds_of_each_question(tmp_path: Path) -> None:
     path = tmp_path / "ledger.json"
     assert dn.Ledger(path).loss() is None and "Nothing was answered" in dn.Ledger(path).statement()
     asked = survey(ONE)
-    asked.device(path).answer({"town": "Nice"})
+    dn.Device(asked, path).answer({"town": "Nice"})
     ledger = dn.Ledger(path, lifetime=5.0)
     entry = ledger.entry(asked.id)
     assert entry is not None and entry.questions == {"town": str(asked.loss().odds)}
@@ -70,7 +70,7 @@ def test_a_ledger_holds_exact_odds_of_each_question(tmp_path: Path) -> None:
 
 def test_a_sampled_survey_costs_what_was_asked(tmp_path: Path) -> None:
     asked, path = survey(SAMPLED), tmp_path / "ledger.json"
-    device = asked.device(path)
+    device = dn.Device(asked, path)
     answers = {question.id: question.mechanism.domain.answer(0) for question in asked.questions}
     device.answer(answers)
     entry = dn.Ledger(path).entry(asked.id)
@@ -90,6 +90,6 @@ def test_a_survey_that_promises_nothing_is_not_answered(tmp_path: Path, monkeypa
     asked = survey(ONE)
     monkeypatch.setattr(type(asked.questions[0].mechanism), "loss", lambda self: dn.PrivacyLoss(None, "enumerated"))
     with pytest.raises(dn.InvalidParameter):
-        asked.device(tmp_path / "ledger.json").answer({"town": "Nice"})
+        dn.Device(asked, tmp_path / "ledger.json").answer({"town": "Nice"})
     assert not (tmp_path / "ledger.json").exists()
     assert "can prove some of your answers" in asked.statement() and "unbounded" in asked.statement()

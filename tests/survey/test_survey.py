@@ -219,9 +219,9 @@ def test_sparse_sets_say_whom_they_protect() -> None:
     assert "holds, for one item that differs" in told and "over the whole survey; in 'films' one item" in told
     assert survey(COMMUTE).unit == "one person over the whole survey"
     said = statement(asked)
-    assert "Of films, genes this is true for each item by itself" in said and f"unit: {asked.unit}; budget" in said
+    assert "In films, genes, this holds for each item on its own" in said and f"unit: {asked.unit}; budget" in said
     assert f"epsilon 6 for {asked.unit}" in dn.plan_survey(asked).explain()
-    assert "each item by itself" not in statement(survey(COMMUTE))
+    assert "each item on its own" not in statement(survey(COMMUTE))
     for old, new, says in (
         ('protects = "item"', "", 'add protects = "item"'),
         ('protects = "item"', 'protects = "person"', 'use kind = "set"'),
@@ -338,7 +338,7 @@ def test_advice_is_about_these_sizes() -> None:
 @pytest.mark.parametrize("cut", [0, 10, 59, 60, -1])
 def test_damaged_messages_are_refused(cut: int) -> None:
     asked = survey(ONE)
-    message = asked.device().answer({"town": "Nice"})
+    message = dn.Device(asked).answer({"town": "Nice"})
     with pytest.raises(dn.InvalidReport):
         asked.read(message[:cut])
     with pytest.raises(dn.InvalidReport):

@@ -1,7 +1,6 @@
 """Figs. 4, 11 and 12: what happens to each bit of a number."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +19,6 @@ from research.papers.bitrand.theory import (
     true_epsilon,
 )
 from research.papers.figure import ABOUT, Check, Result, Row, claimed, printed
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 COLUMNS = (
     "budget",
@@ -55,7 +51,7 @@ def table(epsilons: Sequence[float]) -> list[Row]:
 
 def column(rows: Sequence[Row], name: str, mechanism: str, *epsilons: float) -> NDArray[np.float64]:
     """One column of a mechanism, budget after budget."""
-    found = Result(COLUMNS, rows, (claimed("", True, ""),))
+    found = Result(COLUMNS, rows)
     return np.concatenate([found.numbers(name, budget=f"epsilon {e:g}", mechanism=mechanism) for e in epsilons])
 
 
@@ -136,7 +132,7 @@ NOTES = (
 )
 
 
-def drawn(result: Result, columns: tuple[str, str], log: str = "") -> "pictures.Figure":
+def drawn(result: Result, columns: tuple[str, str], log: str = "") -> "style.Picture":
     """The bits from the highest on, and the mean over the first ones, for each budget."""
     budgets = style.distinct(result.column("budget"))
     figure, axes = style.blank(2, len(budgets), 3.8, 2.8)

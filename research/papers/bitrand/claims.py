@@ -99,7 +99,7 @@ def _best_rival(study: Study, rivals: Sequence[Line], named: Line, measure: str)
         ahead, error = study.gain(data, line, named, (1.0,), measure)
         told.append(f"on {data} {line.name} is, by {ahead:.1f} points (standard error {error:.1f})")
     return claimed(
-        f"{named.name} is the best rival at epsilon 1 on both sets", not others, " and ".join(told) or "of chance"
+        f"{named.name} is the best rival at epsilon 1 on both sets", not others, " and ".join(told) or "another one is"
     )
 
 

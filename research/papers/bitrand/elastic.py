@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,9 +9,6 @@ from deniable.mechanisms.algebra.bit_budgets import published_alpha, published_f
 from research.papers import style
 from research.papers.bitrand.theory import kinds, true_epsilon
 from research.papers.figure import ABOUT, Check, Result, Row, claimed, near
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 COLUMNS = ("panel", "features", "bits", "epsilon", "bit", "flip probability", "true epsilon")
 FEATURES_IN_USE = (512, 768)  # of the paper's images and texts
@@ -57,7 +53,7 @@ def steady(claim: str, rows: Sequence[Row], by: str, least: int, epsilons: Seque
 
 def cost_check(rows: Sequence[Row], by: str) -> Check:
     """The privacy budget is said not to be affected: the loss should then be the same for all sizes."""
-    found = Result(COLUMNS, rows, (claimed("", True, ""),))
+    found = Result(COLUMNS, rows)
     grown = []
     for panel in style.distinct(found.column("panel")):
         cost, sizes = (found.numbers(name, panel=panel, bit="sign bit") for name in ("true epsilon", by))
@@ -113,6 +109,6 @@ def bit_checks(rows: Sequence[Row], epsilons: Sequence[float]) -> tuple[Check, .
     return (*checks, cost_check(rows, "bits"))
 
 
-def drawn(result: Result, x: str) -> "pictures.Figure":
+def drawn(result: Result, x: str) -> "style.Picture":
     """One panel for each pair of the other two."""
     return style.panels(result, x, "flip probability", "bit", "panel", log="x")

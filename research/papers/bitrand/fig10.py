@@ -1,7 +1,6 @@
 """Fig. 10: the error of means of vectors."""
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,13 +8,10 @@ from deniable import BitRand, FeatureVector
 from deniable.domains import Features
 from deniable.mechanisms.algebra import mean_formulas as formulas
 from deniable.mechanisms.vectors.bitrand import sign_magnitude_errors
+from research.data.folder import Data, random_for
 from research.papers import style
 from research.papers.bitrand.theory import LARGEST, LATENT, OME, corrected, true_epsilon
-from research.papers.data import Data
-from research.papers.figure import ALL, Figure, Pace, Result, Row, claimed, coins_for, random_for
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
+from research.papers.figure import ALL, Figure, Pace, Result, Row, claimed, coins_for
 
 FIGURE = Figure("bitrand/fig10", "BitRand", "error of the mean of 1,000 vectors of 768 numbers", seconds=2.5)
 COLUMNS = ("numbers", "epsilon", "mechanism", "RMSE", "true epsilon")
@@ -56,7 +52,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     rows: list[Row] = []
     for numbers, epsilon in pace.over([(numbers, epsilon) for numbers in NUMBERS for epsilon in BUDGETS]):
         rows += [(numbers, epsilon, *row) for row in errors(*NUMBERS[numbers], epsilon, seed)]
-    table = Result(COLUMNS, rows, (claimed("", True, ""),))
+    table = Result(COLUMNS, rows)
     error = {
         (numbers, str(name)): table.numbers("RMSE", numbers=numbers, mechanism=name)
         for numbers in NUMBERS
@@ -122,7 +118,7 @@ def errors(low: float, high: float, epsilon: float, seed: int) -> list[tuple[str
     return rows
 
 
-def plot(result: Result) -> "pictures.Figure":
+def plot(result: Result) -> "style.Picture":
     """One panel for each kind of numbers."""
     figure = style.panels(result, "epsilon", "RMSE", "mechanism", "numbers", log="y")
     figure.set_size_inches(9, 4.6)

@@ -1,16 +1,12 @@
 """Fig. 11: the published error bound bit by bit."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from research.data.folder import Data
+from research.papers import style
 from research.papers.bitrand import bits
 from research.papers.bitrand.theory import BITS, WHOLE
-from research.papers.data import Data
 from research.papers.figure import ABOUT, ALL, Figure, Pace, Result, claimed
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure("bitrand/fig11", "BitRand", "error bound of each bit at epsilon 0.1, 1 and 2", seconds=0.1)
 EPSILONS = bits.EPSILONS
@@ -63,6 +59,6 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     return Result(bits.COLUMNS, rows, checks, (f"{BITS} bits, five of them whole", *bits.NOTES))
 
 
-def plot(result: Result) -> "pictures.Figure":
+def plot(result: Result) -> "style.Picture":
     """Bounds of each bit, and their mean over the first ones."""
     return bits.drawn(result, ("error bound", "mean bound of the first bits"), "y")

@@ -1,9 +1,8 @@
 """Fig. 3: expected errors of one feature against epsilon."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from research.data.folder import Data
 from research.papers import style
 from research.papers.bitrand.theory import (
     BITS,
@@ -19,11 +18,7 @@ from research.papers.bitrand.theory import (
     rival_error,
     true_epsilon,
 )
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed, printed
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure(
     "bitrand/fig3", "BitRand", "expected error of a feature against epsilon, 1,000 features of 10 bits", seconds=0.5
@@ -56,7 +51,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
                 true_epsilon("f-RR", FEATURES, BITS, epsilon),
             )
         )
-    table = Result(COLUMNS, rows, (claimed("", True, ""),))
+    table = Result(COLUMNS, rows)
     ours, exact = (table.numbers("mean absolute error", mechanism=name) for name in ("f-RR", "f-RR, exact"))
     others = [table.numbers("mean absolute error", mechanism=name) for name in (*CODED[1:], *RIVALS)]
     true = table.numbers("true epsilon", mechanism="f-RR")
@@ -108,7 +103,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     return Result(COLUMNS, rows, checks, tuple(notes), improved=(better,))
 
 
-def plot(result: Result) -> "pictures.Figure":
+def plot(result: Result) -> "style.Picture":
     """All mechanisms in one panel."""
     figure = style.panels(result, "epsilon", "mean absolute error", "mechanism", log="xy")
     figure.set_size_inches(7, 4.6)

@@ -1,17 +1,12 @@
 """Fig. 7: how often a label is kept, and changed into each other one, against the number of labels."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from deniable import DirectResponse, LabelResponse
 from deniable.domains import Categories
+from research.data.folder import Data
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ABOUT, ALL, Figure, Pace, Result, claimed
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure(
     "bitrand/fig7", "BitRand", "label-RR: how often a label is kept or changed, against their number", seconds=0.1
@@ -27,7 +22,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         for count in LABELS:
             made = LabelResponse(Categories(range(count)), epsilon)
             rows.append((count, f"epsilon {epsilon:g}", float(made.p), float(made.q), 1 / count))
-    table = Result(COLUMNS, rows, (claimed("", True, ""),))
+    table = Result(COLUMNS, rows)
     wide = LabelResponse.as_published(Categories(range(10)), 1.0, -5.0).loss().epsilon()
 
     def moved(column: str) -> tuple[float, str]:
@@ -72,7 +67,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     return Result(COLUMNS, rows, checks, ("no data needed",))
 
 
-def plot(result: Result) -> "pictures.Figure":
+def plot(result: Result) -> "style.Picture":
     """Kept labels, and each other one."""
     figure, axes = style.blank(1, 2)
     for number, epsilon in enumerate(style.distinct(result.column("budget"))):

@@ -1,14 +1,9 @@
 """Fig. 9: what the paper says LATENT and OME cost, beside what they cost."""
 
-from typing import TYPE_CHECKING
-
+from research.data.folder import Data
 from research.papers import style
 from research.papers.bitrand.theory import claimed_epsilon, true_epsilon
-from research.papers.data import Data
 from research.papers.figure import ABOUT, ALL, Figure, Pace, Result, claimed, near, printed
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure("bitrand/fig9", "BitRand", "corrected and true epsilon of LATENT and OME over epsilon", seconds=0.1)
 COLUMNS = ("panel", "features", "bits", "mechanism", "paper's ratio", "true ratio")
@@ -29,7 +24,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
                 stated = EPSILON if kind == "f-RR" else claimed_epsilon(kind, r, bits, EPSILON, alpha)
                 cost = true_epsilon(kind, r, bits, EPSILON, alpha)
                 rows.append((panel, r, bits, name, stated / EPSILON, cost / EPSILON))
-    table = Result(COLUMNS, rows, (claimed("", True, ""),))
+    table = Result(COLUMNS, rows)
     latent, ome, one = (
         table.numbers("paper's ratio", mechanism=name) for name in ("LATENT, alpha 7", "OME, alpha 100", "OME, alpha 1")
     )
@@ -39,7 +34,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         f"the formula of Theorem 6 is negative, from {ome.max():.2g} to {ome.min():.2g} for these sizes (erratum BitRand B3)"
     )
     checks = (
-        printed("smallest ratio of LATENT by Theorem 5", "4.57", latent.min(), "of another formula"),
+        printed("smallest ratio of LATENT by Theorem 5", "4.57", latent.min(), "the formula gives another number"),
         printed(
             "largest ratio of LATENT by Theorem 5",
             "4.75",
@@ -48,7 +43,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         ),
         printed("smallest ratio of OME at alpha 100", "4.6e6", ome.max(), sign),
         printed("largest ratio of OME at alpha 100", "4.6e9", ome.min(), sign),
-        near("ratio of OME at alpha 1 by Theorem 6", "2", float(one.mean()), "of another formula"),
+        near("ratio of OME at alpha 1 by Theorem 6", "2", float(one.mean()), "the formula gives another number"),
         claimed(
             "LATENT costs more than its budget",
             true["LATENT, alpha 7"].min() > 1,
@@ -70,7 +65,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     return Result(COLUMNS, rows, checks, (f"epsilon {EPSILON:g}; no data needed",))
 
 
-def plot(result: Result) -> "pictures.Figure":
+def plot(result: Result) -> "style.Picture":
     """True ratios; those of the paper are in the table."""
     figure, axes = style.blank(1, 2)
     for chart, (panel, x) in zip(axes, (("10 bits", "features"), ("1,000 features", "bits")), strict=True):

@@ -15,10 +15,11 @@ from deniable.domains import Categories, Interval, SignMagnitude, UnitVectors
 from deniable.mechanisms.algebra.mean_formulas import sampled_coordinates
 from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 from deniable_learn import decode, fit_moments, privatize, privatize_together
+from research.data.folder import random_for
+from research.data.samples import Samples
 from research.papers.bitrand.rounds import Clients, Layers, learnt, learnt_from_reports
 from research.papers.bitrand.theory import LATENT, OME, corrected, true_epsilon
-from research.papers.figure import coins_for, random_for
-from research.papers.samples import Samples
+from research.papers.figure import coins_for
 
 BITS = 10  # of a code below one
 REACH = 0.5  # public: how far a coordinate of a vector of length one is thought to lie from 0 at most

@@ -1,18 +1,15 @@
 """Table 2: LDP-FL without accumulation, f-RR and no noise, on AG News."""
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 
+from research.data.folder import Data
+from research.data.samples import texts
 from research.papers import style
 from research.papers.bitrand.lines import Line, Size, Task, told
 from research.papers.bitrand.training import BITRAND, CLIENTS, NOISELESS, scored
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed, near
-from research.papers.samples import texts
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure(
     "bitrand/table2", "BitRand", "accuracy of LDP-FL without accumulation, and of f-RR, on AG News", seconds=21, minutes=3.5
@@ -71,8 +68,6 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     return Result(COLUMNS, rows, tuple(checks), (note, *about))
 
 
-def plot(result: Result) -> "pictures.Figure":
-    """Accuracy over the claimed epsilon."""
-    return style.panels(
-        result, "epsilon", "accuracy %", "mechanism", error="its error", units=("claimed epsilon (0: no noise)", "")
-    )
+plot = partial(
+    style.panels, x="epsilon", y="accuracy %", by="mechanism", error="its error", units=("claimed epsilon (0: no noise)", "")
+)

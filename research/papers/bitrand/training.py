@@ -4,13 +4,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats
 from deniable_learn.learner import area_under_curve
+from research.data.folder import Data
+from research.data.samples import images, texts
 from research.papers import style
 from research.papers.bitrand.lines import (
     OURS_AWARE,
@@ -22,13 +23,7 @@ from research.papers.bitrand.lines import (
     Task,
     told,
 )
-from research.papers.data import Data
 from research.papers.figure import Pace, Result, Row
-from research.papers.samples import images, texts
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
-
 
 COLUMNS = (
     "data",
@@ -171,7 +166,7 @@ def scored(scores: Floats, right: NDArray[np.int64]) -> tuple[float, float]:
     return 100 * float((scores.argmax(axis=1) == right).mean()), 100 * float(np.mean(areas))
 
 
-def drawn(result: Result, measure: str) -> "pictures.Figure":
+def drawn(result: Result, measure: str) -> "style.Picture":
     """One panel for each set; gains are in the table only."""
     figure = style.panels(
         result, "epsilon", measure, "mechanism", "data", ERRORS[measure], units=("claimed epsilon", measure)

@@ -1,18 +1,14 @@
 """Fig. 1: the probabilities of all releases for one true answer."""
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable import Bipartite, Coarsened
 from deniable.domains import Ordered
+from research.data.folder import Data
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure("brr/fig1", "BRR", "probabilities of releases, direct and bipartite", seconds=0.2)
 COLUMNS = ("released", "mechanism", "probability")
@@ -30,11 +26,15 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     rows = [(y + 1, name, float(row[y])) for name, row in shown.items() for y in range(POINTS)]
     near = np.sort(shown["bipartite"])[::-1][: bipartite.near]
     checks = (
-        claimed("each sums to one", all(abs(row.sum() - 1) < 1e-12 for row in shown.values()), "of rounding"),
+        claimed(
+            "each sums to one",
+            all(abs(row.sum() - 1) < 1e-12 for row in shown.values()),
+            "some sums are not",
+        ),
         claimed(
             "near answers are e^epsilon times as likely as far ones",
             math.isclose(near[-1] / shown["bipartite"].min(), math.e, rel_tol=1e-9),
-            "of another law",
+            "the ratio is another",
         ),
         claimed(
             "the near answers are those around the truth",
@@ -50,7 +50,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     return Result(COLUMNS, rows, checks, (note,))
 
 
-def plot(result: Result) -> "pictures.Figure":
+def plot(result: Result) -> "style.Picture":
     """Bars, one panel for each mechanism."""
     names = style.distinct(result.column("mechanism"))
     figure, axes = style.blank(1, len(names), 3.4, 2.6)

@@ -1,21 +1,17 @@
 """Fig. 10: gradient descent on digits with Laplace noise, bipartite response or ours, over its course."""
 
 import math
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 
 from deniable.arrays import Floats
 from deniable_learn import PrivateMeansClassifier, PrivateSGDClassifier
+from research.data.folder import Data
+from research.data.samples import Samples, images
 from research.papers import style
 from research.papers.brr.published_sgd import BATCH, RATE, course, pixels
-from research.papers.data import Data
 from research.papers.figure import ABOUT, ALL, Check, Figure, Pace, Result, Row, claimed, near
-from research.papers.samples import Samples, images
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
-
 
 FIGURE = Figure("brr/fig10", "BRR", "accuracy of private gradient descent on digits", seconds=35, minutes=6)
 COLUMNS = ("epsilon", "way", "iteration", "accuracy", "standard error", "certified epsilon")
@@ -54,7 +50,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     held = images(data, seed, people)
     for epsilon in EPSILONS:
         rows += certified(held, epsilon, repeats, seed, total)
-    fair = {told: Result(COLUMNS, rows, (claimed("", True, ""),)).numbers("accuracy", way=told) for told in FAIR.values()}
+    fair = {told: Result(COLUMNS, rows).numbers("accuracy", way=told) for told in FAIR.values()}
     gain = float((fair[FAIR["means"]] - np.maximum(fair[FAIR["bipartite"]], fair[FAIR["laplace"]])).max())
     better = (
         f"class means from one report each are up to {100 * gain:.0f} points more accurate than gradient descent "
@@ -149,6 +145,4 @@ def fair_check(fair: dict[str, Floats]) -> Check:
     )
 
 
-def plot(result: Result) -> "pictures.Figure":
-    """Accuracy over the iterations, one panel for each epsilon."""
-    return style.panels(result, "iteration", "accuracy", "way", "epsilon", "standard error")
+plot = partial(style.panels, x="iteration", y="accuracy", by="way", panel="epsilon", error="standard error")

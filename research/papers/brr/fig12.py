@@ -1,20 +1,17 @@
 """Fig. 12: how long the server takes to make the tables and release places."""
 
 import time
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 
 from deniable import Bipartite, Staircase
 from deniable.domains import Points
 from deniable.mechanisms.releases.release import Release
+from research.data.folder import Data
 from research.papers import style
 from research.papers.brr.regions import COUNTS, Regions, divided
-from research.papers.data import Data
 from research.papers.figure import ABOUT, ALL, Figure, Pace, Result, claimed, coins_for
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure("brr/fig12", "BRR", "run-time against the share of places", seconds=2)
 COLUMNS = ("data", "users %", "mechanism", "released", "seconds")
@@ -48,7 +45,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
                         mechanism = made(each, Points(found.places.points[members], "haversine"))
                         released += len(mechanism.released(mechanism.perturb(own, coins)))
                 rows.append((name, share, each, released, time.process_time() - start))
-    table = Result(COLUMNS, rows, (claimed("", True, ""),), measured=("seconds",))
+    table = Result(COLUMNS, rows, measured=("seconds",))
     seconds = {each: table.numbers("seconds", mechanism=each) for each in ("direct", "bipartite", "L-SRR, equal rings")}
     largest = float(table.numbers("seconds", data="FourSquare", mechanism="bipartite").max())
     everywhere = {each: float(found.sum()) for each, found in seconds.items()}
@@ -86,8 +83,12 @@ def per_user(found: Regions, seed: int) -> float:
     return (time.process_time() - start) / USERS
 
 
-def plot(result: Result) -> "pictures.Figure":
-    """One panel for each set."""
-    return style.panels(
-        result, "users %", "seconds", "mechanism", "data", log="y", units=("users, % of the places", "seconds of one core")
-    )
+plot = partial(
+    style.panels,
+    x="users %",
+    y="seconds",
+    by="mechanism",
+    panel="data",
+    log="y",
+    units=("users, % of the places", "seconds of one core"),
+)

@@ -1,7 +1,6 @@
 """Fig. 5: expected loss on equidistant points, against their number and epsilon, and its ratio to direct response."""
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,13 +8,10 @@ from deniable import Bipartite, Coarsened
 from deniable.arrays import Floats
 from deniable.domains import Ordered
 from deniable.mechanisms.releases.release_channel import exponential_channel
+from research.data.folder import Data
 from research.papers import style
 from research.papers.brr.theorems import equation20, exact_limits, mean_ratio, near_share, row_loss, row_ratios
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure("brr/fig5", "BRR", "expected loss and its ratio to direct response on a line", seconds=1)
 COLUMNS = ("panel", "points", "epsilon", "mechanism", "expected loss", "ratio to direct", "limit of the paper")
@@ -67,7 +63,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             rows.append(
                 ("ratio to direct", size, epsilon, f"epsilon {epsilon:g}", both[0], both[0] / both[1], mean_ratio(epsilon))
             )
-    table = Result(COLUMNS, rows, (claimed("", True, ""),))
+    table = Result(COLUMNS, rows)
     by = {name: table.numbers("expected loss", mechanism=name) for name in NAMES}
     worse, gain = by["bipartite as printed"] > by["direct"] * (1 + 1e-12), by["bipartite"] / by["optimum (coarsened)"]
     small = (
@@ -148,7 +144,7 @@ def _printed_rows(size: int, near: int, epsilon: float) -> Floats:
     return np.array([row_loss(size, near, epsilon, min(place, size - 1 - place)) for place in range(size)])
 
 
-def plot(result: Result) -> "pictures.Figure":
+def plot(result: Result) -> "style.Picture":
     """The three parts."""
     figure, axes = style.blank(1, 3)
     parts = [str(each) for each in style.distinct(result.column("panel"))]

@@ -1,18 +1,13 @@
 """Fig. 6: utility by similarity (Tanimoto's extension of Jaccard's) instead of distance."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from deniable import Bipartite, Coarsened
 from deniable.domains import Points
 from deniable.mechanisms.releases.release_channel import exponential_channel
+from research.data.folder import Data
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure("brr/fig6", "BRR", "expected similarity of releases on a line", seconds=0.3)
 COLUMNS = ("panel", "points", "epsilon", "mechanism", "mean similarity")
@@ -41,7 +36,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     rows += [
         ("epsilon 1", size, 1.0, name, value) for size in pace.over(SIZES) for name, value in similarities(size, 1.0).items()
     ]
-    table = Result(COLUMNS, rows, (claimed("", True, ""),))
+    table = Result(COLUMNS, rows)
     by = {str(name): table.numbers("mean similarity", mechanism=name) for name in style.distinct(table.column("mechanism"))}
     lost = by["coarsened"] / by["bipartite"]
     checks = (
@@ -67,7 +62,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     )
 
 
-def plot(result: Result) -> "pictures.Figure":
+def plot(result: Result) -> "style.Picture":
     """Against epsilon and against the number of points."""
     figure, axes = style.blank(1, 2)
     for chart, (panel, x) in zip(axes, (("20 points", "epsilon"), ("epsilon 1", "points")), strict=True):

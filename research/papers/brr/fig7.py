@@ -1,19 +1,15 @@
 """Fig. 7: the places of the location experiments and their regions."""
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable import FiniteChannel
 from deniable.domains import Ordered
+from research.data.folder import Data
 from research.papers import style
 from research.papers.brr.regions import COUNTS, by_prefix, divided
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed, near
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure("brr/fig7", "BRR", "maps of the places and their regions", seconds=0.5)
 COLUMNS = ("data", "region", "latitude", "longitude")
@@ -64,7 +60,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     return Result(COLUMNS, rows, tuple(checks), tuple(notes))
 
 
-def plot(result: Result) -> "pictures.Figure":
+def plot(result: Result) -> "style.Picture":
     """Two maps."""
     names = style.distinct(result.column("data"))
     figure, axes = style.blank(1, len(names), 4.6, 4)

@@ -1,7 +1,7 @@
 """Fig. 8: the expected distance of released places from true ones."""
 
 import math
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,13 +9,10 @@ from numpy.typing import NDArray
 from deniable import Bipartite, Coarsened, Staircase
 from deniable.domains import Points, quadkey
 from deniable.domains.quadkey import LEVELS
+from research.data.folder import Data
 from research.papers import style
 from research.papers.brr.regions import COUNTS, divided
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed, near
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure("brr/fig8", "BRR", "expected distance of releases, within regions of two sets of places", seconds=6)
 PUBLISHED, PROGRAMMED, DEEPER = "L-SRR as published", "L-SRR, as in the authors' program", 5
@@ -89,7 +86,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
                     losses.setdefault(each, []).append(loss)
             for each, parts in losses.items():
                 rows.append((name, epsilon, each, float(weights @ parts), levels.get(each, epsilon)))
-    table = Result(COLUMNS, rows, (claimed("", True, ""),))
+    table = Result(COLUMNS, rows)
     checks = []
     for name, (mean, largest, where) in STATED.items():
         by = {
@@ -139,6 +136,6 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     return Result(COLUMNS, rows, tuple(checks), tuple(notes))
 
 
-def plot(result: Result) -> "pictures.Figure":
-    """One panel for each set."""
-    return style.panels(result, "epsilon", "expected distance", "mechanism", "data", units=("", "expected distance, km"))
+plot = partial(
+    style.panels, x="epsilon", y="expected distance", by="mechanism", panel="data", units=("", "expected distance, km")
+)

@@ -1,22 +1,19 @@
 """Fig. 9: boosted trees whose leaves are perturbed by Laplace noise, bipartite response or ours."""
 
 import math
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from deniable.arrays import Floats
 from deniable_learn import PrivateGBDTRegressor
 from deniable_learn.learner import root_mean_square
+from research.data.folder import Data
+from research.data.samples import TABLES, Samples, table
 from research.papers import style
 from research.papers.brr.authors_trees import TREES, Way, program_errors
-from research.papers.data import Data
 from research.papers.figure import ABOUT, ALL, Check, Figure, Pace, Result, Row, claimed, near, printed
-from research.papers.samples import TABLES, Samples, table
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
-
 
 FIGURE = Figure("brr/fig9", "BRR", "error of private boosted trees on three tables", seconds=35, minutes=5)
 COLUMNS = ("data", "epsilon", "leaves", "RMSE", "standard error", "certified epsilon")
@@ -50,7 +47,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         for epsilon in FEW if quick else EPSILONS:
             rows += fair(held, most, epsilon, repeats, seed, trees)
             rows += as_programmed(held, most, epsilon, rounds, seed, trees)
-    found = Result(COLUMNS, rows, (claimed("", True, ""),))
+    found = Result(COLUMNS, rows)
     by = {told: found.numbers("RMSE", leaves=told) for told in WAYS.values()}
     program = {told: found.numbers("RMSE", leaves=told) for told in PROGRAM.values()}
     shared, own = program[PROGRAM["bipartite"]] / program[PROGRAM["one draw"]], program[PROGRAM["draw each"]]
@@ -145,6 +142,4 @@ def size_checks(name: str, held: Samples) -> list[Check]:
     ]
 
 
-def plot(result: Result) -> "pictures.Figure":
-    """One panel for each table."""
-    return style.panels(result, "epsilon", "RMSE", "leaves", "data", "standard error", log="y")
+plot = partial(style.panels, x="epsilon", y="RMSE", by="leaves", panel="data", error="standard error", log="y")

@@ -13,9 +13,8 @@ from deniable.arrays import Floats, Ints
 from deniable.core.coins import SeededCoins
 from deniable.domains import Interval
 from deniable_learn.network import Network
-from research.papers.data import Data
-from research.papers.figure import random_for
-from research.papers.samples import IMAGES
+from research.data.folder import Data, random_for
+from research.data.samples import IMAGES
 
 BATCH, CLIP, KEPT, LEAST, STEPS = 2048, 1.0, 0.99, 1e-3, 10  # batch, C, rho, C_min and grid, as in the authors' program
 RATE, HIDDEN = 0.1, 32  # not told, the same for all

@@ -12,9 +12,8 @@ from deniable import FiniteChannel
 from deniable.arrays import Floats, Ints
 from deniable.domains import Ordered
 from deniable_learn.network import Network, trained
-from research.papers.data import Data
-from research.papers.figure import random_for
-from research.papers.samples import TABLES, table
+from research.data.folder import Data, random_for
+from research.data.samples import TABLES, table
 
 GRID, REACH = 41, 0.1
 HIDDEN, BATCH, RATE, EPOCHS = 100, 100, 0.001, 10

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from deniable.arrays import Ints
 from deniable.domains import quadkey
 from deniable.domains.quadkey import LEVELS
-from research.papers.data import Data
-from research.papers.places import Places, places
+from research.data.folder import Data
+from research.data.places import Places, places
 
 COUNTS = {"Gowalla": (1000, 13, 7, 235), "FourSquare": (3000, 14, 64, 278)}  # places, regions, smallest, largest, as stated
 

@@ -2,8 +2,8 @@
 
 import math
 
+from research.data.lists import SITES
 from research.papers.errata import Erratum, Paper, Stated
-from research.papers.lists import SITES
 
 LOCATIONS = 1_064_502  # of chromosome 22, as the paper states them
 

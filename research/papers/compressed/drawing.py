@@ -1,17 +1,12 @@
 """How the figures of compressed messages look: bits and times over the number of differing coordinates, or by a setting."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from research.papers import style
 from research.papers.figure import Result
 
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
-
-def by_size(result: Result) -> "pictures.Figure":
+def by_size(result: Result) -> "style.Picture":
     """Dots, one for each person."""
     figure, axes = style.blank(1, 2)
     for number, way in enumerate(style.distinct(result.column("way"))):
@@ -35,7 +30,7 @@ def by_size(result: Result) -> "pictures.Figure":
     return figure
 
 
-def by_setting(result: Result, setting: str, column: str, unit: str) -> "pictures.Figure":
+def by_setting(result: Result, setting: str, column: str) -> "style.Picture":
     """Quartiles over all people, for each value of the setting."""
     figure, (chart,) = style.blank(width=5)
     for number, way in enumerate(style.distinct(result.column("way"))):
@@ -53,6 +48,6 @@ def by_setting(result: Result, setting: str, column: str, unit: str) -> "picture
             marker=style.MARKERS[number],
             label=str(way),
         )
-    chart.set(xlabel=setting, ylabel=f"{unit}, quartiles over people", xscale="log", yscale="log")
+    chart.set(xlabel=setting, ylabel=f"{column}, quartiles over people", xscale="log", yscale="log")
     style.legend(figure)
     return figure

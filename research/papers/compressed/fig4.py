@@ -1,7 +1,6 @@
 """Fig. 4: the error of the number of films that two people have both rated."""
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,14 +8,11 @@ from deniable import Compressed
 from deniable.domains import SparseVector
 from deniable.mechanisms.sparse.common import common_with
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
+from research.data.folder import Data, random_for
+from research.data.lists import rated
 from research.papers import style
 from research.papers.compressed.messages import EPSILON
-from research.papers.data import Data
-from research.papers.figure import ALL, Figure, Pace, Result, claimed, coins_for, near, random_for
-from research.papers.lists import rated
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
+from research.papers.figure import ALL, Figure, Pace, Result, coins_for, near
 
 FIGURE = Figure("compressed/fig4", "Compressed RR", "error of the number of common films", seconds=4, minutes=0.3)
 COLUMNS = ("pair", "common", "own films", "way", "absolute error", "exact standard error")
@@ -41,7 +37,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             found[name] = common_with(np.ones(len(own), bool), answers, made.coordinate)
         for name, (estimate, variance) in found.items():
             rows.append((number, common, len(own), name, abs(estimate - common), math.sqrt(variance)))
-    table = Result(COLUMNS, rows, (claimed("", True, ""),))
+    table = Result(COLUMNS, rows)
     errors = {name: table.numbers("absolute error", way=name) for name in (PLAIN, *ways)}
     scaled = {
         name: float(
@@ -72,7 +68,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     return Result(COLUMNS, rows, checks, notes)
 
 
-def plot(result: Result) -> "pictures.Figure":
+def plot(result: Result) -> "style.Picture":
     """Distributions of the absolute error."""
     figure, (chart,) = style.blank(width=5)
     for number, way in enumerate(style.distinct(result.column("way"))):

@@ -19,7 +19,7 @@ from deniable.domains import SparseVector
 from deniable.mechanisms.sparse.chunks import chunk_of
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.published_compressed import PublishedCompressed
-from research.papers.figure import random_for
+from research.data.folder import random_for
 
 CAP = 10_000  # points that are ranked for a chunk at most
 GIVEN_UP = 0  # no label

@@ -18,9 +18,9 @@ from deniable.domains import SparseVector
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import mixed_index_law
 from deniable.mechanisms.sparse.published_compressed import PublishedCompressed
+from research.data.lists import Lists
 from research.papers.compressed.heap import CAP, Work, heap_work
 from research.papers.figure import Check, Pace, Result, Row, claimed, coins_for, near
-from research.papers.lists import Lists
 from research.rivals.vector_costs import Costs
 
 COLUMNS = ("differing", "way", "bits", "milliseconds", "points ranked")
@@ -184,14 +184,16 @@ def _promises(size: int) -> bool:
     return np.isfinite(PublishedCompressed(SparseVector(size), EPSILON, 2.0, beta=2.0).loss().epsilon())
 
 
-def slope_check(cost: Cost) -> Check:
+def slope_checks(cost: Cost) -> list[Check]:
     """What the text says of the ratings."""
     found, error = slope(cost)
     why = f"the text rounds: by the exact law of the labels, log2 K + log2(1 + log2 K) + 2 comes to {stated_slope():.3f}"
-    return near("bits for each differing coordinate", "2", found, why, error)
+    return [near("bits for each differing coordinate", "2", found, why, error)]
 
 
-def size_result(held: Lists, count: int, seed: int, pace: Pace, heaps: int, own: Callable[[Cost], list[Check]]) -> Result:
+def size_result(
+    held: Lists, count: int, seed: int, pace: Pace, heaps: int, own: Callable[[Cost], list[Check]] | None
+) -> Result:
     """The whole result of one of the three figures; `own` makes the checks that the others do not have."""
     rows, costs, work = against_size(held, count, seed, pace, heaps)
     notes = (
@@ -202,4 +204,5 @@ def size_result(held: Lists, count: int, seed: int, pace: Pace, heaps: int, own:
     )
     share = costs[OURS].bits.sum() / costs[PUBLISHED].bits.sum()
     better = f"fuller chunks take {share:.2f} of the published bits, and hide how many coordinates differ"
-    return Result(COLUMNS, rows, (*own(costs[PUBLISHED]), *size_checks(costs, work, held.size)), notes, MEASURED, (better,))
+    checks = [*(own(costs[PUBLISHED]) if own else []), *size_checks(costs, work, held.size)]
+    return Result(COLUMNS, rows, tuple(checks), notes, MEASURED, (better,))

@@ -2,31 +2,33 @@
 
 import math
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
 from deniable.arrays import Floats
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import index_law, published_bound
+from research.data.folder import Data
+from research.data.lists import rated
 from research.papers.compressed.heap import CAP, Work, heap_work
 from research.papers.compressed.messages import EPSILON, HEAP, MEASURED, OURS, PUBLISHED, Cost, ours, published
-from research.papers.data import Data
-from research.papers.figure import Check, Pace, Result, Row, claimed
-from research.papers.lists import rated
+from research.papers.figure import ALL, Check, Pace, Result, Row, claimed
 
 FEW, MANY = 40, 1000
 HEAPS = 15, 40  # people for whom the published encoder is run
-BUDGETS, BETAS = (0.5, 1.0, 2.0, 4.0), (1.0, 2.0, 4.0, 8.0)
+Setting = Literal["epsilon", "beta"]
+VALUES: dict[Setting, tuple[float, ...]] = {"epsilon": (0.5, 1.0, 2.0, 4.0), "beta": (1.0, 2.0, 4.0, 8.0)}
 COLUMNS = ("differing", "way", "bits", "milliseconds", "points ranked")
 LOADS = (0, 1, 2)  # differing coordinates of a chunk for which the bound is checked
 
 
-def bits_result(setting: str, values: Sequence[float], quick: bool, seed: int, data: Data, pace: Pace) -> Result:
+def bits_result(setting: Setting, quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """The figure of bits."""
     held = rated(data, seed)
     lists = held.first(pace.times(quick, FEW, MANY))
     rows, costs = list[Row](), list[Cost]()
-    for value in pace.over(values):
+    for value in pace.over(VALUES[setting]):
         epsilon, beta = of(setting, value)
         costs.append(published(held.size, lists, seed, epsilon, beta))
         found = {PUBLISHED: costs[-1]}
@@ -42,7 +44,7 @@ def bits_result(setting: str, values: Sequence[float], quick: bool, seed: int, d
     return Result((setting, *COLUMNS), rows, tuple(checks), notes, MEASURED)
 
 
-def of(setting: str, value: float) -> tuple[float, float]:
+def of(setting: Setting, value: float) -> tuple[float, float]:
     """Epsilon and beta."""
     return (value, 2.0) if setting == "epsilon" else (EPSILON, value)
 
@@ -68,12 +70,12 @@ def bound_check() -> Check:
     )
 
 
-def times_result(setting: str, values: Sequence[float], quick: bool, seed: int, data: Data, pace: Pace) -> Result:
+def times_result(setting: Setting, quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """The figure of times: the published encoder in Python, and ours with labels of the same law."""
     held = rated(data, seed)
     lists = held.first(max(4, pace.times(quick, *HEAPS)))
     rows, works, fast = list[Row](), list[Work](), 0.0
-    for value in pace.over(values):
+    for value in pace.over(VALUES[setting]):
         epsilon, beta = of(setting, value)
         works.append(heap_work(held.size, lists, seed, epsilon, beta))
         every = zip(works[-1].differing, works[-1].milliseconds, works[-1].ranked, strict=True)

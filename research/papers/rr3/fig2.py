@@ -1,16 +1,11 @@
 """Fig. 2: the feasible regions of RR3-dagger, as printed and as they are."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from deniable.mechanisms.key_value.three_design import channel_loss
+from research.data.folder import Data
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure("rr3/fig2", "RR3", "feasible regions of RR3-dagger at epsilon 1", seconds=0.2)
 COLUMNS = ("p1", "p2", "region", "admitted by the paper", "exact epsilon", "within epsilon")
@@ -28,7 +23,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             printed_in = 2 * p1 <= odds * (1 - p2) and (region == 1 or 2 * p2 <= odds * (1 - p1))
             loss = float(channel_loss(*(np.array(each) for each in (p1, (1 + p2) / 2, 2 * p2 / (1 + p2)))))
             rows.append((p1, p2, region, int(printed_in), loss, int(loss <= EPSILON + 1e-12)))
-    table = Result(COLUMNS, rows, (claimed("", True, ""),))
+    table = Result(COLUMNS, rows)
     first = (
         table.numbers("admitted by the paper", region=1).astype(bool),
         table.numbers("within epsilon", region=1).astype(bool),
@@ -61,7 +56,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     return Result(COLUMNS, rows, checks, ("no data needed",))
 
 
-def plot(result: Result) -> "pictures.Figure":
+def plot(result: Result) -> "style.Picture":
     """Which points are printed, which keep epsilon."""
     figure, axes = style.blank(1, 2, 4, 3.6)
     for chart, region in zip(axes, (1, 2), strict=True):

@@ -1,6 +1,6 @@
 """Degrees and weights of items, on real bipartite graphs: who rated what and how, who visited what."""
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 
@@ -8,13 +8,10 @@ from deniable import KeySampling, PCKVUnary
 from deniable.domains import KeyValue, Pairs
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
 from deniable.planning import plan
+from research.data.folder import Data
+from research.data.lists import Weighted, weighted
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ABOUT, ALL, Check, Figure, Pace, Result, claimed, coins_for
-from research.papers.lists import Weighted, weighted
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure("rr3/graphs", "RR3", "degrees and weights of the items of two bipartite graphs", seconds=7, minutes=0.2)
 COLUMNS = (
@@ -83,7 +80,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
                         made.loss().epsilon(),
                     )
                 )
-    table = Result(COLUMNS, rows, (claimed("", True, ""),))
+    table = Result(COLUMNS, rows)
     by = {
         str(each): table.numbers("exact degree RMSE", mechanism=each) for each in style.distinct(table.column("mechanism"))
     }
@@ -130,15 +127,13 @@ def predicted(table: Result) -> Check:
     )
 
 
-def plot(result: Result) -> "pictures.Figure":
-    """Errors of degrees."""
-    return style.panels(
-        result,
-        "epsilon",
-        "degree RMSE",
-        "mechanism",
-        "data",
-        "standard error",
-        log="xy",
-        units=("", "RMSE of the share of people linked"),
-    )
+plot = partial(
+    style.panels,
+    x="epsilon",
+    y="degree RMSE",
+    by="mechanism",
+    panel="data",
+    error="standard error",
+    log="xy",
+    units=("", "RMSE of the share of people linked"),
+)

@@ -3,19 +3,15 @@
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.core.odds import odds_below
 from deniable.mechanisms.key_value.three_design import Point, channel_loss, least, variance
+from research.data.folder import Data
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, Check, Figure, Pace, Result, claimed
 from research.papers.rr3.formulas import degree_variance, eq27, eq29, eq40, equal_loss, exact_ewrr, exact_slopes, largest
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure("rr3/variance", "RR3", "variance of every family against the optimum", seconds=2)
 COLUMNS = ("prior", "epsilon", "target", "family", "n x variance", "over the optimum")
@@ -71,7 +67,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
                 }
                 for name, each in {**found, "optimum": best}.items():
                     rows.append((label, epsilon, target, name, each, each / best))
-    table = Result(COLUMNS, rows, (claimed("", True, ""),))
+    table = Result(COLUMNS, rows)
     over = {
         (name, target): table.numbers("over the optimum", family=name, target=target)
         for name in FAMILIES
@@ -179,7 +175,7 @@ def at_edge(epsilon: float, prior: tuple[float, float, float]) -> bool:
     return p2 == Fraction(1, 3) or abs(p1 - p2) < Fraction(1, 10**9)
 
 
-def plot(result: Result) -> "pictures.Figure":
+def plot(result: Result) -> "style.Picture":
     """How much above the optimum each family is, sparse data."""
     figure, axes = style.blank(1, len(TARGETS), 3.2, 3)
     for chart, target in zip(axes, TARGETS, strict=True):

@@ -7,8 +7,8 @@ from deniable import Unary
 from deniable.core.odds import odds_below
 from deniable.domains import Categories
 from deniable.mechanisms.algebra.utility_formulas import published_optimum, told_beside
+from research.data.histograms import STATED as STATED_SETS
 from research.papers.errata import Erratum, Paper, Stated
-from research.papers.histograms import STATED as STATED_SETS
 from research.papers.uldp.collect import told_at
 from research.papers.uldp.mechanisms import best_subset, hashed_epsilon
 

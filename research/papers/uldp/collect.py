@@ -13,8 +13,9 @@ from deniable.core.odds import odds_below
 from deniable.domains import Categories
 from deniable.mechanisms.algebra.utility_formulas import disguise, told_beside
 from deniable.wrappers.open_answers import OpenAnswers
-from research.papers.figure import coins_for, random_for
-from research.papers.histograms import Histogram
+from research.data.folder import random_for
+from research.data.histograms import Histogram
+from research.papers.figure import coins_for
 from research.papers.uldp.mechanisms import best_buckets, mechanism
 
 

@@ -1,17 +1,13 @@
 """Fig. 1: error and message length as the number of sensitive answers grows."""
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from research.data.folder import Data
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed
 from research.papers.uldp.mechanisms import best_buckets, hashed_epsilon, sized, stated_error, total
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure(
     "uldp/fig1", "ULDP", "error and bits of a report against the number of sensitive answers", seconds=1, minutes=0.1
@@ -30,7 +26,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             error = stated_error(name, size, EPSILON, SHARE) if name in ("uRR", "uRAP", "uLH") else total(made, SHARE)
             cost = hashed_epsilon(size, EPSILON, SHARE) if name == "uLH" else made.loss().epsilon()
             rows.append((size, name, error, made.layout.bits, cost))
-    table = Result(COLUMNS, rows, (claimed("", True, ""),))
+    table = Result(COLUMNS, rows)
     growth = {
         name: table.numbers("n x MSE", mechanism=name)[-1] / table.numbers("n x MSE", mechanism=name)[0] for name in NAMES
     }
@@ -63,7 +59,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     return Result(COLUMNS, rows, checks, notes)
 
 
-def plot(result: Result) -> "pictures.Figure":
+def plot(result: Result) -> "style.Picture":
     """Both parts side by side."""
     figure, axes = style.blank(1, 2)
     for number, name in enumerate(NAMES):

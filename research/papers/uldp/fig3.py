@@ -1,19 +1,16 @@
 """Fig. 3: the error of every mechanism by its formula, in four settings."""
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 
 from deniable.arrays import Floats
+from research.data.folder import Data
+from research.data.histograms import STATED
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, claimed, near
-from research.papers.histograms import STATED
 from research.papers.uldp.collect import told_at
 from research.papers.uldp.mechanisms import EPSILONS, OURS, PUBLISHED, hashed_epsilon, sized, stated_error, total
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure(
     "uldp/fig3", "ULDP", "error by theory against epsilon, in the settings of four data sets", seconds=3, minutes=0.1
@@ -33,7 +30,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
                 setting = f"{name}: {size} sensitive, open share {share:g}"
                 cost = hashed_epsilon(size, epsilon, share) if each == "uLH" else made.loss().epsilon()
                 rows.append((setting, epsilon, each, error, cost))
-    table = Result(COLUMNS, rows, (claimed("", True, ""),))
+    table = Result(COLUMNS, rows)
     errors = {name: table.numbers("n x MSE", mechanism=name) for name in (*PUBLISHED, *OURS)}
     epsilons, true = table.numbers("epsilon", mechanism="uLH"), table.numbers("true epsilon", mechanism="uLH")
     worse = errors["uUE"] > errors["uRAP"] * SAME
@@ -91,6 +88,4 @@ def told_as_much(unary: Floats, subset: Floats) -> Floats:
     return np.array(ratios)
 
 
-def plot(result: Result) -> "pictures.Figure":
-    """One panel for each setting."""
-    return style.panels(result, "epsilon", "n x MSE", "mechanism", "setting", log="y")
+plot = partial(style.panels, x="epsilon", y="n x MSE", by="mechanism", panel="setting", log="y")

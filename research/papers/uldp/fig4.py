@@ -1,6 +1,6 @@
 """Fig. 4: the measured error of every mechanism against epsilon, on four data sets."""
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 
@@ -8,15 +8,12 @@ from deniable import Unary
 from deniable.core.odds import odds_below
 from deniable.domains import Categories
 from deniable.mechanisms.algebra.utility_formulas import published_optimum
+from research.data.folder import Data
+from research.data.histograms import STATED, Histogram, histogram
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, Check, Figure, Pace, Result, claimed, near, printed
-from research.papers.histograms import STATED, Histogram, histogram
 from research.papers.uldp.collect import Measured, measure, over_exact
 from research.papers.uldp.mechanisms import EPSILONS, FEW, LEAN, PUBLISHED, stated_error
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure("uldp/fig4", "ULDP", "measured error against epsilon, on four data sets", seconds=11, minutes=27)
 COLUMNS = ("data", "epsilon", "mechanism", "n x MSE", "standard error", "exact", "paper's formula")
@@ -39,7 +36,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
                 found.append(measured)
                 stated = stated_error(each, len(held.sensitive), epsilon, held.open_share) if each in PUBLISHED else np.nan
                 rows.append((name, epsilon, each, float(measured.errors.mean()), measured.spread, measured.exact, stated))
-    table = Result(COLUMNS, rows, (claimed("", True, ""),))
+    table = Result(COLUMNS, rows)
     ratio, error = over_exact(found)
     checks = (
         near("measured error over the exact one, on average", "1", ratio, "of chance", error, sure=False),
@@ -141,6 +138,4 @@ def shapes(drug: Histogram) -> list[Check]:
     return checks
 
 
-def plot(result: Result) -> "pictures.Figure":
-    """One panel for each data set."""
-    return style.panels(result, "epsilon", "n x MSE", "mechanism", "data", "standard error", log="y")
+plot = partial(style.panels, x="epsilon", y="n x MSE", by="mechanism", panel="data", error="standard error", log="y")

@@ -1,18 +1,15 @@
 """Fig. 5: what it costs that more of the answers are sensitive, up to all of them."""
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 
+from research.data.folder import Data, random_for
+from research.data.histograms import STATED, histogram
 from research.papers import style
-from research.papers.data import Data
-from research.papers.figure import ALL, Figure, Pace, Result, claimed, near, random_for
-from research.papers.histograms import STATED, histogram
+from research.papers.figure import ALL, Figure, Pace, Result, claimed, near
 from research.papers.uldp.collect import Measured, measure, over_exact
 from research.papers.uldp.mechanisms import LEAN, PUBLISHED
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure("uldp/fig5", "ULDP", "measured error against the share of sensitive answers", seconds=7, minutes=10)
 COLUMNS = ("data", "sensitive share", "mechanism", "n x MSE", "standard error", "exact")
@@ -36,7 +33,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
                 measured = measure(held, each, EPSILON, people, repeats, seed, secret)
                 found.append(measured)
                 rows.append((name, share, each, float(measured.errors.mean()), measured.spread, measured.exact))
-    table = Result(COLUMNS, rows, (claimed("", True, ""),))
+    table = Result(COLUMNS, rows)
     exact = {(name, each): table.numbers("exact", data=name, mechanism=each) for name in STATED for each in NAMES}
     growth = {each: [float(exact[name, each][-1] / exact[name, each][0]) for name in STATED] for each in PUBLISHED}
     faster = {
@@ -66,6 +63,4 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     return Result(COLUMNS, rows, checks, (*notes, drawn))
 
 
-def plot(result: Result) -> "pictures.Figure":
-    """One panel for each data set."""
-    return style.panels(result, "sensitive share", "n x MSE", "mechanism", "data", "standard error", log="y")
+plot = partial(style.panels, x="sensitive share", y="n x MSE", by="mechanism", panel="data", error="standard error", log="y")

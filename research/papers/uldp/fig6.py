@@ -1,22 +1,19 @@
 """Fig. 6: the error when the open share comes from a pilot, beside that when it is known."""
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 
 from deniable import SubsetSelection
 from deniable.domains import Categories
 from deniable.wrappers.pilot import Pilot
+from research.data.folder import Data
+from research.data.histograms import STATED, Histogram, histogram
 from research.papers import style
-from research.papers.data import Data
-from research.papers.figure import ALL, Figure, Pace, Result, claimed, coins_for, near
-from research.papers.histograms import STATED, Histogram, histogram
+from research.papers.figure import ALL, Figure, Pace, Result, coins_for, near
 from research.papers.uldp.collect import collector
 from research.papers.uldp.mechanisms import EPSILONS, FAMILIES, FEW
 from research.papers.uldp.pilot import PILOT, divided, published_pilot, shown_share
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure("uldp/fig6", "ULDP", "error with an open share from a pilot, and with the true one", seconds=13, minutes=20)
 COLUMNS = ("data", "epsilon", "mechanism", "n x MSE, pilot", "standard error", "n x MSE, known")
@@ -40,7 +37,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
                 known = collector("uSS lean" if each == OURS else each, len(truth), held.sensitive, epsilon, share)
                 spread = float(errors.std(ddof=1) / np.sqrt(repeats)) if repeats > 1 else 0.0
                 rows.append((name, epsilon, each, float(errors.mean()), spread, float(known.noise(truth).sum())))
-    table = Result(COLUMNS, rows, (claimed("", True, ""),))
+    table = Result(COLUMNS, rows)
     extra = {each: over_known(table, each) for each in (*FAMILIES, OURS)}
     lost = 1 / (1 - PILOT)
     checks = tuple(
@@ -91,6 +88,4 @@ def merged(held: Histogram, name: str, epsilon: float, people: int, seed: int, n
     return float(counts.sum() * ((found - counts / counts.sum()) ** 2).sum())
 
 
-def plot(result: Result) -> "pictures.Figure":
-    """One panel for each data set."""
-    return style.panels(result, "epsilon", "n x MSE, pilot", "mechanism", "data", "standard error", log="y")
+plot = partial(style.panels, x="epsilon", y="n x MSE, pilot", by="mechanism", panel="data", error="standard error", log="y")

@@ -1,21 +1,18 @@
 """Fig. 7: how much of the error telling the open answer beside a disguised report takes away."""
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 
 from deniable.core.odds import odds_below
 from deniable.mechanisms.algebra.utility_formulas import disguise, published_error, published_optimum, told_beside
 from deniable.mechanisms.shares.subset_selection import chance
+from research.data.folder import Data
+from research.data.histograms import STATED
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, ROUNDING, Figure, Pace, Result, claimed, near
-from research.papers.histograms import STATED
 from research.papers.uldp.mechanisms import EPSILONS, FAMILIES, best_subset, hashed_epsilon
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure("uldp/fig7", "ULDP", "error saved by the largest z, exactly", seconds=1, minutes=0.1)
 COLUMNS = ("data", "epsilon", "mechanism", "n x MSE, z = 0", "n x MSE, largest z", "saved %")
@@ -51,7 +48,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             for each in FAMILIES:
                 without, largest = errors(each, size, epsilon, share)
                 rows.append((name, epsilon, each, without, largest, 100 * (1 - largest / without)))
-    table = Result(COLUMNS, rows, (claimed("", True, ""),))
+    table = Result(COLUMNS, rows)
     means = {
         (name, each): float(table.numbers("saved %", data=name, mechanism=each).mean())
         for name in STATED
@@ -83,6 +80,4 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     return Result(COLUMNS, rows, checks, ("settings as the paper states them; no data needed",))
 
 
-def plot(result: Result) -> "pictures.Figure":
-    """One panel for each data set."""
-    return style.panels(result, "epsilon", "saved %", "mechanism", "data", units=("", "error saved, %"))
+plot = partial(style.panels, x="epsilon", y="saved %", by="mechanism", panel="data", units=("", "error saved, %"))

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 
 from deniable.arrays import Floats
-from research.papers.data import Data
+from research.data.folder import Data
+from research.data.histograms import STATED, histogram
 from research.papers.figure import Pace, Result, Row
-from research.papers.histograms import STATED, histogram
 from research.papers.uldp.collect import measure
 from research.papers.uldp.mechanisms import EPSILONS, FEW, PUBLISHED
 

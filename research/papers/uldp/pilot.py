@@ -3,8 +3,8 @@
 import numpy as np
 
 from deniable.arrays import Ints
-from research.papers.figure import random_for
-from research.papers.histograms import Histogram
+from research.data.folder import random_for
+from research.data.histograms import Histogram
 from research.papers.uldp.collect import Collector, collector
 
 PILOT = 0.05

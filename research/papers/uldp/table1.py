@@ -1,16 +1,12 @@
 """Table 1: bits of a report and the order of the error, measured instead of in O-notation."""
 
 import math
-from typing import TYPE_CHECKING
 
 from deniable.mechanisms.algebra.utility_formulas import published_optimum
+from research.data.folder import Data
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, Figure, Pace, Result, Row, claimed, near
 from research.papers.uldp.mechanisms import OURS, PUBLISHED, sized, stated_error, total
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure(
     "uldp/table1", "ULDP", "bits of a report, and how the error grows with s and epsilon", seconds=1, minutes=0.1
@@ -107,7 +103,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     return Result(COLUMNS, rows, checks, (note,))
 
 
-def plot(result: Result) -> "pictures.Figure":
+def plot(result: Result) -> "style.Picture":
     """The bits of a report."""
     figure, (chart,) = style.blank(width=6)
     names = [str(name) for name in result.column("mechanism")]

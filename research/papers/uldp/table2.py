@@ -1,22 +1,19 @@
 """Table 2: how well the first twentieth of the people shows the open share."""
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 
 from deniable import SubsetSelection
 from deniable.domains import Categories
 from deniable.wrappers.utility_optimized import UtilityOptimized
+from research.data.folder import Data
+from research.data.histograms import STATED, histogram
 from research.papers import style
-from research.papers.data import Data
 from research.papers.figure import ALL, Check, Figure, Pace, Result, claimed, near, printed
-from research.papers.histograms import STATED, histogram
 from research.papers.uldp.collect import told_at
 from research.papers.uldp.mechanisms import EPSILONS
 from research.papers.uldp.pilot import PILOT, divided, expected_error, published_pilot, shown_share
-
-if TYPE_CHECKING:
-    from matplotlib import figure as pictures
 
 FIGURE = Figure("uldp/table2", "ULDP", "error of the open share from a pilot of 5 %", seconds=5, minutes=5)
 COLUMNS = ("data", "mechanism", "paper %", "expected %", "expected at 0.5 %", "measured %", "standard error")
@@ -53,7 +50,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             rows.append(
                 (name, each, float(stated[name]), float(np.mean(expected)), expected[0], float(np.mean(errors)), spread)
             )
-    table = Result(COLUMNS, rows, (claimed("", True, ""),))
+    table = Result(COLUMNS, rows)
     best = UtilityOptimized(SubsetSelection, Categories(range(235)), range(230), 0.5, 0.77).told_share
     notes += [
         f"expected: the mean over epsilon 0.5 to 5 at the stated sizes, exactly; measured: {len(epsilons)} budgets, "
@@ -92,6 +89,4 @@ def judged(table: Result) -> list[Check]:
     ]
 
 
-def plot(result: Result) -> "pictures.Figure":
-    """Groups of bars: expected errors."""
-    return style.bars(result, "data", "expected %", "mechanism", log="y", unit="mean error of the open share, %")
+plot = partial(style.bars, x="data", y="expected %", by="mechanism", log="y", unit="mean error of the open share, %")

@@ -5,7 +5,7 @@ functions with an exact q of its own. For them the library's formulas are evalua
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -26,7 +26,6 @@ from deniable.mechanisms.algebra.utility_formulas import (
 )
 from deniable.mechanisms.shares import local_hashing as hashing
 from deniable.mechanisms.shares.subset_selection import chance
-from deniable.privacy.channel import channel_odds
 from tests.golden.any_channel import averaged, channel_noise, envelope
 from tests.golden.kinds.registry import kind
 
@@ -208,10 +207,27 @@ def channel_envelope(inputs: Inputs) -> object:
 @kind("channel_epsilon")
 def channel_epsilon(inputs: Inputs) -> object:
     """The definition itself, for an explicit channel."""
-    tells = [letter == "I" for letter in inputs["kinds"]]
-    odds = channel_odds(exact(inputs["P"]), inputs["s"], tells)
+    discloses = [letter == "I" for letter in inputs["kinds"]]
+    odds = channel_odds(exact(inputs["P"]), inputs["s"], discloses)
     assert odds is not None
     return math.log(odds)
+
+
+def channel_odds(channel: Sequence[Sequence[Fraction]], sensitive: int, discloses: Sequence[bool]) -> Fraction | None:
+    """The worst odds of a channel whose first rows are the sensitive values; some reports disclose another value.
+
+    None where a report rules a value out: one that discloses nothing, or one that discloses and comes from a sensitive value
+    or from several.
+    """
+    worst = Fraction(1)
+    for column, disclosing in zip(zip(*channel, strict=True), discloses, strict=True):
+        possible = [row for row, chance in enumerate(column) if chance > 0]
+        if not possible or (disclosing and len(possible) == 1 and possible[0] >= sensitive):
+            continue
+        if min(column) == 0:
+            return None
+        worst = max(worst, max(column) / min(column))
+    return worst
 
 
 @kind("nonpure_variance")

@@ -96,7 +96,7 @@ class PrivateMeansClassifier(Classifier):
         return UnitAxes(UnitVectors(max(2, classes * dimensions)), self.epsilon)
 
     def _scale(self, dimensions: int) -> MeanMechanism:
-        return mean_options(Interval(0.0, min(1.0, WIDE / dimensions), 64, clip=True), self.epsilon)[0].mechanism
+        return mean_options(Interval(0.0, min(1.0, WIDE / dimensions), 64, clip=True), self.epsilon).best.mechanism
 
     def _width(self, dimensions: int) -> int:
         return dimensions + (self.shares is None)  # the constant

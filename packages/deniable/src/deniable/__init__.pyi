@@ -141,10 +141,12 @@ from deniable.metrics import top_f1 as top_f1
 from deniable.metrics import top_ndcg as top_ndcg
 from deniable.planning.costs import Cost as Cost
 from deniable.planning.costs import measured_cost as measured_cost
+from deniable.planning.measured import MeasuredErrors as MeasuredErrors
+from deniable.planning.measured import compare as compare
+from deniable.planning.planner import plan as plan
+from deniable.planning.planner import required_n as required_n
 from deniable.planning.releases import plan_release as plan_release
 from deniable.planning.repeated import plan_repeated as plan_repeated
-from deniable.planning.shares import plan as plan
-from deniable.planning.shares import required_n as required_n
 from deniable.postprocess.base_cut import base_cut as base_cut
 from deniable.postprocess.em import em as em
 from deniable.postprocess.em import em_channel as em_channel
@@ -152,7 +154,6 @@ from deniable.postprocess.least_squares import least_squares as least_squares
 from deniable.postprocess.norm_sub import norm_sub as norm_sub
 from deniable.privacy.certificate import Certificate as Certificate
 from deniable.privacy.certify import certify as certify
-from deniable.privacy.certify import certify_ever as certify_ever
 from deniable.privacy.composition import (
     Composition as Composition,
 )
@@ -183,6 +184,7 @@ from deniable.privacy.liars import (
     worst_gain as worst_gain,
 )
 from deniable.privacy.loss_law import LossLaw as LossLaw
+from deniable.privacy.memoized import certify_ever as certify_ever
 from deniable.privacy.shuffle import ShuffledLoss as ShuffledLoss
 from deniable.privacy.shuffle import shuffled as shuffled
 from deniable.privacy.shuffle import shuffled_delta as shuffled_delta

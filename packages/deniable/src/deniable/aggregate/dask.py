@@ -14,8 +14,8 @@ FAN_IN = 16  # results that are merged on a worker
 PATIENCE = 10  # seconds after which a result that does not come is asked about
 
 
-def package() -> Any:
-    """The optional package, or an error that tells how to install it."""
+def _package() -> Any:
+    """The optional package, or an error that says how to install it."""
     try:
         import distributed
     except ImportError:
@@ -27,21 +27,23 @@ def package() -> Any:
 class Dask:
     """A cluster behind a client."""
 
-    client: Any
+    connection: Any
+    package = "distributed"
+    client = "a Dask client"
+    address = "dask://HOST:8786"
+    name_alone = False
 
     @classmethod
     def of(cls, client: Any) -> "Dask":
-        """The engine of a client that somebody else opened and will close."""
-        if not isinstance(client, package().Client) or client.asynchronous:
+        if not isinstance(client, _package().Client) or client.asynchronous:
             raise InvalidParameter("An engine on Dask is a client that is not asynchronous: distributed.Client(address).")
         return cls(client)
 
     @classmethod
     @contextmanager
     def at(cls, place: str, seconds: float) -> Iterator["Dask"]:
-        """The cluster at a host and port."""
         try:
-            client = package().Client(f"tcp://{place}", timeout=seconds)
+            client = _package().Client(f"tcp://{place}", timeout=seconds)
         except (OSError, ValueError) as error:
             raise unreachable(place) from error
         with client:
@@ -49,7 +51,7 @@ class Dask:
 
     @property
     def workers(self) -> int:
-        threads = sum(self.client.nthreads().values())
+        threads = sum(self.connection.nthreads().values())
         if not threads:
             raise EngineFailure("The Dask cluster has no workers. Start some with: dask worker HOST:8786")
         return int(threads)
@@ -61,20 +63,20 @@ class Dask:
         jobs: Sequence[Task],
         merge: Callable[[Result, Result], Result],
     ) -> Iterator[Result]:
-        distributed = package()
+        distributed = _package()
         # As a task, not as scattered data: it can be made again when the worker that holds it dies.
-        common = self.client.submit(_itself, shared, pure=False)
-        results = [self.client.submit(work, common, job, pure=False) for job in jobs]
+        common = self.connection.submit(_itself, shared, pure=False)
+        results = [self.connection.submit(work, common, job, pure=False) for job in jobs]
         width = max(1, min(FAN_IN, len(jobs) // STEPS))
         starts = range(0, len(results) if width > 1 else 0, width)
-        sums = [self.client.submit(_merged, merge, results[start : start + width], pure=False) for start in starts]
+        sums = [self.connection.submit(_merged, merge, results[start : start + width], pure=False) for start in starts]
         try:
             for future in distributed.as_completed(sums or results):
                 yield _fetched(future)
         except (distributed.KilledWorker, distributed.CancelledError) as error:
             raise _given_up() from error
         finally:
-            self.client.cancel([common, *results, *sums])
+            self.connection.cancel([common, *results, *sums])
 
 
 def _fetched(future: Any) -> Any:

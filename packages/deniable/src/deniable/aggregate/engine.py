@@ -1,12 +1,22 @@
-"""What an engine must do, and which one is meant. An engine only maps jobs to results; what they mean it does not know."""
+"""What an engine must do, and which one is meant. An engine only maps jobs to results; what they mean it does not know.
+
+A new engine is a class with what `Cluster` lists, and a line in `OURS`, or in another package an entry point:
+
+    [project.entry-points."deniable.engines"]
+    ray = "my_package.ray:Ray"
+"""
 
 import os
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Protocol, TypeVar
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from deniable.errors import EngineFailure, InvalidParameter
+
+GROUP = "deniable.engines"
+OURS = {"dask": "aggregate.dask:Dask", "spark": "aggregate.spark:Spark"}
 
 Shared = TypeVar("Shared")
 Task = TypeVar("Task")
@@ -35,6 +45,23 @@ class Engine(Protocol):
         """
 
 
+class Cluster(Engine, Protocol):
+    """An engine of other machines: somebody's client of it, or the address of one."""
+
+    package: ClassVar[str]  # that its clients come from
+    client: ClassVar[str]  # what they are called in a sentence
+    address: ClassVar[str]  # how an address is written
+    name_alone: ClassVar[bool]  # whether its name without a place is an address too
+
+    @classmethod
+    def of(cls, client: Any) -> Engine:
+        """The engine of a client that somebody else opened and will close."""
+
+    @classmethod
+    def at(cls, place: str, seconds: float) -> AbstractContextManager[Engine]:
+        """The cluster at a host and port, or the one that its name alone stands for."""
+
+
 def cores() -> int:
     """How many cores this process may use."""
     allowed = getattr(os, "sched_getaffinity", None)
@@ -43,7 +70,7 @@ def cores() -> int:
 
 @contextmanager
 def engine_of(engine: object, workers: int | None) -> Iterator[Engine]:
-    """The engine for a Dask client, a Spark session, the address of one of them, or None: processes on this machine."""
+    """The engine for a client of a cluster, for the address of one, or for None: processes on this machine."""
     if workers is not None and (engine is not None or workers < 1):
         raise InvalidParameter("The number of workers is 1 or more, and only for this machine: an engine has its own.")
     if engine is None:
@@ -57,43 +84,37 @@ def engine_of(engine: object, workers: int | None) -> Iterator[Engine]:
         yield _adapted(engine)
 
 
-def _adapted(engine: Any) -> Engine:
-    package = type(engine).__module__.partition(".")[0]
-    if package == "distributed":
-        from deniable.aggregate.dask import Dask
+def clusters() -> Mapping[str, type[Cluster]]:
+    """All engines of other machines by name, ours and those of other packages."""
+    ours = (EntryPoint(name, f"deniable.{place}", GROUP) for name, place in OURS.items())
+    return {entry.name: entry.load() for entry in (*entry_points(group=GROUP), *ours)}
 
-        return Dask.of(engine)
-    if package == "pyspark":
-        from deniable.aggregate.spark import Spark
 
-        return Spark.of(engine)
+def _adapted(engine: object) -> Engine:
+    package, known = type(engine).__module__.partition(".")[0], clusters().values()
+    for cluster in known:
+        if package == cluster.package:
+            return cluster.of(engine)
+    clients = ", ".join(cluster.client for cluster in known)
     raise InvalidParameter(
-        "An engine is a Dask client, a Spark session, an address such as dask://host:8786, or left out for this machine."
+        f"An engine is {clients}, an address such as dask://host:8786, or left out for processes on this machine."
     )
 
 
 def _at(address: str) -> AbstractContextManager[Engine]:
-    scheme, _, place = address.partition("://")
-    if scheme == "dask" and place:
-        from deniable.aggregate.dask import Dask
-
-        return Dask.at(place, SECONDS)
-    if address == "spark" or (scheme == "spark" and place):
-        from deniable.aggregate.spark import Spark
-
-        if place:
-            reach(place)
-        return Spark.at(address if place else None)
+    (name, separator, place), known = address.partition("://"), clusters()
+    if name in known and (place or (known[name].name_alone and not separator)):
+        return known[name].at(place, SECONDS)
     raise InvalidParameter(
-        f"There is no engine {address!r}. Use dask://HOST:8786, spark://HOST:7077, or spark under spark-submit."
+        f"There is no engine {address!r}. Use {' or '.join(cluster.address for cluster in known.values())}."
     )
 
 
-def reach(place: str) -> None:
+def reach(place: str, seconds: float = SECONDS) -> None:
     """Refuse a host and port where nobody listens, before a slow client finds out."""
     host, _, port = place.rpartition(":")
     try:
-        socket.create_connection((host, int(port)), SECONDS).close()
+        socket.create_connection((host, int(port)), seconds).close()
     except (OSError, ValueError, OverflowError) as error:
         raise unreachable(place) from error
 

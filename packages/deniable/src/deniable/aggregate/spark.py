@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from deniable.aggregate.engine import Result, Shared, Task
+from deniable.aggregate.engine import Result, Shared, Task, reach
 from deniable.errors import DeniableError, EngineFailure, InvalidParameter, MissingExtra
 
 WAVE = 8  # jobs for each worker in one Spark job: few, so that progress shows and little is lost
 BARS = "spark.ui.showConsoleProgress"  # of Spark's own: there is one already
 
 
-def package() -> Any:
-    """The optional package, or an error that tells how to install it."""
+def _package() -> Any:
+    """The optional package, or an error that says how to install it."""
     try:
         import pyspark.sql
     except ImportError:
@@ -29,27 +29,31 @@ class Spark:
     """A session's cluster."""
 
     context: Any
+    package = "pyspark"
+    client = "a Spark session"
+    address = "spark://HOST:7077, or spark under spark-submit"
+    name_alone = True
 
     @classmethod
-    def of(cls, session: Any) -> "Spark":
-        """The engine of a session that somebody else opened and will stop."""
-        pyspark = package()
-        if isinstance(session, pyspark.SparkContext):
-            return cls(session)
-        if not isinstance(session, pyspark.sql.SparkSession):
+    def of(cls, client: Any) -> "Spark":
+        pyspark = _package()
+        if isinstance(client, pyspark.SparkContext):
+            return cls(client)
+        if not isinstance(client, pyspark.sql.SparkSession):
             raise InvalidParameter(
                 "An engine on Spark is a classic session or its context. A Spark Connect session cannot run Python on files."
             )
-        return cls(session.sparkContext)
+        return cls(client.sparkContext)
 
     @classmethod
     @contextmanager
-    def at(cls, master: str | None) -> Iterator["Spark"]:
-        """The cluster of this master, or the one that spark-submit set."""
-        builder = package().sql.SparkSession.builder.appName("deniable aggregate").config(BARS, "false")
+    def at(cls, place: str, seconds: float) -> Iterator["Spark"]:
+        if place:
+            reach(place, seconds)
+        builder = _package().sql.SparkSession.builder.appName("deniable aggregate").config(BARS, "false")
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         try:
-            session = (builder.master(master) if master else builder).getOrCreate()
+            session = (builder.master(f"spark://{place}") if place else builder).getOrCreate()
         except Exception as error:  # Java's errors have no common class here
             raise EngineFailure(
                 "Spark could not be started. It needs a Java runtime (17 or later) and a master that runs its version."
@@ -91,7 +95,7 @@ class Spark:
                     yield result
         except Py4JError as error:
             raise EngineFailure(
-                "Spark gave up on a task. Its log tells why; with a master such as local[2,4] a task may fail a few times. "
+                "Spark gave up on a task. Its log says why; with a master such as local[2,4] a task may fail a few times. "
                 "What was counted is in the manifest, if one was asked for."
             ) from error
         finally:

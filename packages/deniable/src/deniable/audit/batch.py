@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
 from deniable.core.bits import PackedBits
-from deniable.core.layout import Columns, Flags, Layout, Number
+from deniable.core.layout import Columns, Flags, Layout
 from deniable.core.reports import Reports, concatenate
 from deniable.core.variable import VariableLayout
 from deniable.errors import InvalidParameter
@@ -110,17 +110,16 @@ def _from_columns(reports: Reports, seconds: Floats | None) -> Batch:
         messages = [columns["message"][place] for place in range(len(reports))]
         batch = _one_by_one(list(zip(columns["key"].tolist(), messages, strict=True)), seconds)
         return replace(batch, columns=columns)
-    parts = [part for field in layout.fields for part in _cells(field, columns[field.name])]
+    bits = {field.name: field.bits for field in layout.fields}
+    parts = [
+        column.astype(np.int64)[:, None]
+        if column.ndim == 1
+        else PackedBits(column.astype(np.uint8, copy=False), bits[name]).unpack().view(np.uint8)
+        for name, column in columns.items()
+    ]
     one = parts[0] if len(parts) == 1 else np.concatenate([part.astype(np.int64) for part in parts], axis=1)
     size = len(reports)
     return Batch(np.zeros(size, np.int64), np.full(size, one.shape[1]), one, {0: "report"}, columns, seconds)
-
-
-def _cells(field: Number | Flags, column: NDArray[Any]) -> Iterable[NDArray[Any]]:
-    if isinstance(field, Flags):
-        yield PackedBits(column.astype(np.uint8, copy=False), field.bits).unpack().view(np.uint8)
-    else:
-        yield column.astype(np.int64)[:, None]
 
 
 def cell_names(layout: Layout | None, width: int) -> list[str]:

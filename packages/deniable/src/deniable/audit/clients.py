@@ -3,7 +3,9 @@
 import json
 import shlex
 import subprocess
+import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Any, Protocol
@@ -169,18 +171,17 @@ def _parsed(lines: Sequence[str]) -> list[Any]:
 
 
 def named_function(name: str) -> Any:
-    """What `module:name` stands for, from the modules that Python finds."""
-    from importlib import import_module
-
+    """What `module:function` names; the module may be a file in the current folder."""
     module, _, path = name.partition(":")
+    if (here := str(Path.cwd())) not in sys.path:  # an installed command does not look there by itself
+        sys.path.insert(0, here)
     try:
         found: Any = import_module(module)
         for part in path.split("."):
             found = getattr(found, part)
     except (ImportError, AttributeError, ValueError) as error:
         raise InvalidParameter(
-            f"There is nothing at {name!r} ({type(error).__name__}). Write module:function, and run it where Python finds "
-            "the module."
+            f"Cannot find {name!r}: {error}. Write module:function, where the module is installed or in the current folder."
         ) from None
     return found
 

@@ -30,7 +30,6 @@ from deniable.core.coins import Coins
 from deniable.core.mechanism import Mechanism
 from deniable.core.odds import checked_epsilon
 from deniable.errors import InvalidParameter
-from deniable.wrappers.open_answers import OpenAnswers
 
 Progress = Callable[[float], None]
 
@@ -164,9 +163,8 @@ def _filed(groups: dict[str, list[Any]], asked: list[object], repeats: int, draw
 
 def default_values(mechanism: Mechanism) -> list[object]:
     """A few values to audit a mechanism with: neighbours at both ends, and one between; sensitive ones where some are."""
-    if isinstance(mechanism, OpenAnswers):
-        given = list(mechanism.sensitive)
-        return [given[place] for place in _spread(len(given))]
+    if mechanism.protected is not None:
+        return [mechanism.protected[place] for place in _spread(len(mechanism.protected))]
     answers = [mechanism.domain.answer(place) for place in _spread(mechanism.domain.size)]
     return list({repr(answer): answer for answer in answers}.values())
 

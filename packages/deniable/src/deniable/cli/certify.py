@@ -21,7 +21,7 @@ from deniable.mechanisms.vectors.feature_vector import FeatureVector
 from deniable.mechanisms.vectors.unit_codes import UnitCodes
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify as certificate_of
-from deniable.privacy.certify import certify_ever
+from deniable.privacy.memoized import certify_ever
 from deniable.survey import Survey, certify_survey
 from deniable.wrappers.fake_attributes import FakeAttributes
 from deniable.wrappers.memoized import Memoized

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deniable.cli import options
-from deniable.cli.mechanisms import MAKERS, made, short
+from deniable.cli.mechanisms import MAKERS, made
 from deniable.cli.question import Question, marital_status
 from deniable.cli.targets import check_picture, draw
 from deniable.core.estimate import Estimate
@@ -15,8 +15,8 @@ from deniable.core.mechanism import PureProtocol
 from deniable.core.reports import Reports
 from deniable.core.tally import Tally
 from deniable.domains import Categories
-from deniable.planning import chosen
 from deniable.planning import options as planned
+from deniable.planning.ranking import short_name
 from deniable.postprocess import norm_sub
 from deniable.privacy.certify import certify
 from deniable.privacy.law import law
@@ -54,10 +54,11 @@ def demo(
     question = marital_status()
     domain = Categories(question.answers)
     if name is None:
-        best = chosen(planned(domain, epsilon, question.total), None)
-        title, mechanism = f"the {short(best.name)} mechanism, the planner's choice", made(short(best.name), domain, epsilon)
+        best = planned(domain, epsilon, question.total).best
+        title, name = f"the {short_name(best.name)} mechanism, the planner's choice", short_name(best.name)
     else:
-        title, mechanism = f"the {name} mechanism", made(name, domain, epsilon)
+        title = f"the {name} mechanism"
+    mechanism = made(name, domain, epsilon)
 
     from deniable.cli import panel  # loads rich, which --help does not need
 

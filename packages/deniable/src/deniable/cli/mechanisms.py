@@ -7,19 +7,10 @@ from deniable.core.domain import Domain
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import DeniableError, InvalidParameter
 from deniable.mechanisms.registry import candidates, mechanism_from_json
-
-
-def short(family: str) -> str:
-    """A family's name without spaces; the optimized one of a kind has the kind's name.
-
-    >>> short("unary, symmetric"), short("hashing, optimized")
-    ('unary-symmetric', 'hashing')
-    """
-    return family.removesuffix(", optimized").replace(", ", "-")
-
+from deniable.planning.ranking import short_name
 
 MAKERS: dict[str, Callable[[Domain, float], PureProtocol]] = {
-    short(name): candidate.make for name, candidate in candidates().items()
+    short_name(name): candidate.make for name, candidate in candidates().items()
 }
 NAMES = ", ".join(MAKERS)
 

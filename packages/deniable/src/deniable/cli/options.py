@@ -14,6 +14,8 @@ from deniable.wrappers.utility_optimized import OPEN_SHARE
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
+EPSILON = "The privacy budget of one answer."
+
 
 def question(command: Command) -> Command:
     """The possible answers: by number, one by one, or from a file."""
@@ -122,5 +124,5 @@ json_flag = click.option("--json", "as_json", is_flag=True, help="Print one JSON
 picture = click.option(
     "--picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw a picture to FILE: png, svg or pdf."
 )
-epsilon = click.option("--epsilon", type=float, required=True, metavar="E", help="The privacy budget of one answer.")
+epsilon = click.option("--epsilon", type=float, required=True, metavar="E", help=EPSILON)
 people = click.option("--people", type=int, required=True, metavar="N", help="How many people will answer.")

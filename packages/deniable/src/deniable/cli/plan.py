@@ -1,74 +1,121 @@
 """`deniable plan`: which mechanism suits a question, what it costs and how well it will work."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from deniable.cli import options
-from deniable.cli.mechanisms import MAKERS, short
-from deniable.cli.surveys import show_plan
+from deniable.cli import options, surveys
+from deniable.cli.mechanisms import MAKERS
+from deniable.cli.modes import Modes, has, names_survey
 from deniable.cli.targets import check_target, write_text
-from deniable.core.domain import Label
-from deniable.domains import Categories
-from deniable.errors import InvalidParameter
-from deniable.planning import CLOSE, Option, chosen, measured_cost, plan_repeated, required_n
-from deniable.planning import options as planned
+from deniable.core.mechanism import Mechanism
+from deniable.domains import Interval
+from deniable.planning import measured_cost, plan_repeated
+from deniable.planning import options as share_options
+from deniable.planning.means import mean_options, people_for_mean, plan_mean
+from deniable.planning.planner import people_for
+from deniable.planning.ranking import Ranking, short_name
+from deniable.planning.shares import best_for_shares
+from deniable.survey import Survey, plan_survey
 from deniable.wrappers.utility_optimized import OPEN_SHARE
 
-if TYPE_CHECKING:
-    from rich.table import Table
+
+def _mode(args: Sequence[str]) -> str:
+    if names_survey(args):
+        return "survey"
+    if has(args, "--once"):
+        return "repeated"
+    return "number" if has(args, "--numbers") else "question"
 
 
-LEGEND = (
-    "error: of a share, in % points; squared: the error squared, beside the smallest; bits: of a report; work: steps of the "
-    "server for a report; guess: how often a report gives the answer away to somebody who knows nothing else"
+@click.group(cls=Modes, pick=_mode, short_help="Choose the mechanism for a question or a survey.")
+def plan() -> None:
+    """Choose a mechanism before anything is collected, and predict its error.
+
+    The error follows from the exact probabilities of each mechanism, without a simulation. Among the mechanisms with nearly
+    the smallest error, the one with the smallest reports is chosen, then the one with the least work for the server.
+
+    \b
+    deniable plan --category yes --category no --epsilon 1 --people 5000
+    deniable plan --numbers 0 120 --epsilon 1 --people 5000
+    deniable plan --values 20 --epsilon 2 --once 1 --people 50000
+    deniable plan survey.toml --people 50000
+
+    You can leave the mode out, as above: a file that ends in .toml means survey, --once means repeated, --numbers means
+    number, and anything else means question. For the options of a mode, see for example deniable plan question --help.
+    """
+
+
+out_option = click.option(
+    "--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the mechanism to FILE, as JSON."
 )
+time_option = click.option(
+    "--time", "timed", is_flag=True, help="Also measure the time that device and server need, on this machine."
+)
+people_option = click.option(
+    "--people", "--n", "people", type=int, required=True, metavar="N", help="How many people will answer."
+)
+max_bits_option = click.option("--max-bits", type=int, metavar="B", help="The largest size of a report, in bits.")
 
 
-@click.command(short_help="Choose the mechanism for a question.")
-@click.argument("survey", type=click.Path(path_type=Path), metavar="[SURVEY]", required=False)
+def _finish(mechanism: Mechanism, out: Path | None, timed: bool, record: dict[str, object] | None, needed: str = "") -> None:
+    """Write the mechanism, then print it: as JSON, or with the reason why it was chosen."""
+    if out is not None:
+        write_text(out, mechanism.to_json() + "\n")
+    if record is not None:
+        click.echo(json.dumps(record))
+        return
+
+    from deniable.cli import panel  # loads rich, which --help does not need
+
+    console = panel.console()
+    for line in (mechanism.explain(), needed, f"Cost of a report: {measured_cost(mechanism)}." if timed else ""):
+        if line:
+            console.print(line, markup=False)
+    if out is not None:
+        console.print(f"The mechanism is in {out}.", soft_wrap=True, markup=False)
+
+
+def _record(ranking: Ranking[Mechanism], needed: int | None) -> dict[str, object]:
+    best = ranking.best
+    record = {"chosen": best.name, "mechanism": best.mechanism.spec(), "fingerprint": best.mechanism.fingerprint}
+    return record | {"options": ranking.records()} | ({} if needed is None else {"people_needed": needed})
+
+
+@plan.command("question", short_help="The shares of the answers to one question.")
 @options.question
 @options.sensitive
-@click.option("--epsilon", type=float, metavar="E", help="The privacy budget of one answer.")
-@click.option("--people", "--n", "people", type=int, metavar="N", help="How many people will answer.")
-@click.option("--max-bits", type=int, metavar="B", help="The most bits that a report may take.")
-@click.option("--mechanism", "name", type=click.Choice(list(MAKERS)), help="Take this one instead of the best.")
-@click.option("--error", type=float, metavar="SHARE", help="Also tell how many people an error of this size takes: 0.01.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the mechanism to FILE, as JSON.")
-@click.option("--once", type=float, metavar="E", help="For a question that is asked again and again: epsilon of one report.")
+@options.epsilon
+@people_option
+@max_bits_option
+@click.option("--mechanism", "name", type=click.Choice(list(MAKERS)), help="Use this mechanism instead of the best one.")
 @click.option(
-    "--changes", type=int, metavar="K", help="With --once: how many values a person may have over time; 1 unless given."
+    "--error", type=float, metavar="SHARE", help="Also say how many people must answer for this margin of error: 0.01."
 )
-@click.option("--time", "timed", is_flag=True, help="Also measure the time of device and server, on this machine.")
+@out_option
+@time_option
 @options.force
 @options.json_flag
-def plan(
-    survey: Path | None,
+def question_mode(
     values: int | None,
     words: tuple[str, ...],
     file: Path | None,
     other: str | None,
     secrets: tuple[str, ...],
     open_share: float | None,
-    epsilon: float | None,
-    people: int | None,
+    epsilon: float,
+    people: int,
     max_bits: int | None,
     name: str | None,
     error: float | None,
     out: Path | None,
-    once: float | None,
-    changes: int | None,
     timed: bool,
     force: bool,
     as_json: bool,
 ) -> None:
     """Compare all mechanisms for a question and choose one.
-
-    The error is that of an estimated share, in percentage points: the root of the mean square over all answers. It follows
-    from the exact law of each mechanism, without any trial. Of those with nearly the smallest error the one with the
-    smallest reports is chosen, then the one with the least work for the server.
 
     \b
     deniable plan --category yes --category no --epsilon 1 --people 5000
@@ -77,141 +124,116 @@ def plan(
     deniable plan --values 100 --epsilon 1 --people 50000 --error 0.01
     deniable plan --values 100 --sensitive 0-19 --open-share 0.9 --epsilon 1 --people 50000
 
-    With --sensitive, only those answers are protected: a report that tells another one can come from nobody else, and all
-    other reports are as alike as the budget asks.
+    With --sensitive, only those answers are protected. A report may disclose one of the others; all other reports are as
+    indistinguishable as the budget requires.
 
-    With a survey.toml instead of a question, the mechanisms it takes are shown, and whether the budget of a person is better
-    shared by all questions or spent on some of them, drawn at random:
+    Devices, collectors and analysts share the FILE that --out writes: see deniable perturb, certify and estimate.
+    """
+    check_target(out, force)
+    question = options.domain(values, words, file, other)
+    secret = options.secrets_of(question, secrets)
+    ranking = share_options(question, epsilon, people, secret, OPEN_SHARE if open_share is None else open_share)
+    ranking = ranking.renamed(short_name).within(max_bits, name)
+    mechanism = best_for_shares(ranking, people)
+    needed = None if error is None else people_for(mechanism, error)
+    said = ""
+    if error is not None:
+        margin = f"within {100 * error:g} percentage points at 95 % confidence"
+        said = f"For each share to be {margin}, {needed:,} people must answer."
+    _finish(mechanism, out, timed, _record(ranking, needed) if as_json else None, said)
+
+
+@plan.command("number", short_help="The mean of a number.")
+@click.option(
+    "--numbers", type=(float, float), required=True, metavar="LOW HIGH", help="The range of the numbers; it must be public."
+)
+@click.option(
+    "--steps", type=int, default=1024, show_default=True, metavar="S", help="Into how many steps the range is cut."
+)
+@options.epsilon
+@people_option
+@max_bits_option
+@click.option("--error", type=float, metavar="E", help="Also say how many people must answer for this standard error.")
+@out_option
+@time_option
+@options.force
+@options.json_flag
+def number_mode(
+    numbers: tuple[float, float],
+    steps: int,
+    epsilon: float,
+    people: int,
+    max_bits: int | None,
+    error: float | None,
+    out: Path | None,
+    timed: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Compare all mechanisms for the mean of a number and choose one.
 
     \b
-    deniable plan survey.toml
-    deniable plan survey.toml --n 50000
+    deniable plan number --numbers 0 120 --epsilon 1 --people 5000 --out minutes.json
+    deniable plan number --numbers 0 200000 --epsilon 1 --people 5000 --error 1000
+    """
+    check_target(out, force)
+    domain = Interval(*numbers, steps=steps)
+    mechanism = plan_mean(domain, epsilon, people, max_bits)
+    needed = None if error is None else people_for_mean(mechanism, error)
+    said = "" if needed is None else f"For a standard error of {error:g}, {needed:,} people must answer."
+    record = _record(mean_options(domain, epsilon, people).within(max_bits), needed) if as_json else None
+    _finish(mechanism, out, timed, record, said)
 
-    With --once, the question is asked again and again: the device keeps a permanent answer, --epsilon is for all reports
-    ever made of it, and --once for each of them alone.
+
+@plan.command("repeated", short_help="A question that is asked repeatedly.")
+@options.question
+@click.option("--epsilon", type=float, required=True, metavar="E", help="The privacy budget of all reports of a person.")
+@click.option("--once", type=float, required=True, metavar="E", help="The privacy budget of one report.")
+@people_option
+@click.option(
+    "--changes", type=int, default=1, show_default=True, metavar="K", help="How many different values a person may have."
+)
+@out_option
+@time_option
+@options.force
+def repeated_mode(
+    values: int | None,
+    words: tuple[str, ...],
+    file: Path | None,
+    other: str | None,
+    epsilon: float,
+    once: float,
+    people: int,
+    changes: int,
+    out: Path | None,
+    timed: bool,
+    force: bool,
+) -> None:
+    """Choose a mechanism for a question that is asked repeatedly.
+
+    The device draws a permanent answer once and keeps it; every report randomizes the permanent answer again. --epsilon
+    bounds all reports that a person ever sends, and --once each report alone.
 
     \b
     deniable plan --values 20 --epsilon 2 --once 1 --people 50000
-
-    FILE is what devices, collectors and analysts share: see deniable perturb, certify and estimate.
     """
-    if survey is not None:
-        given = (values, file, other, open_share, epsilon, max_bits, name, error, out, once, changes)
-        if any(option is not None for option in given) or words or secrets or as_json:
-            raise InvalidParameter("A survey holds its own questions and budget. Leave all options but --n and --time out.")
-        show_plan(survey, people, timed)
-        return
-    if epsilon is None or people is None:
-        raise InvalidParameter("A plan needs --epsilon, the budget of one answer, and --people, how many will answer.")
     check_target(out, force)
-    if once is not None:
-        if secrets or name is not None or max_bits is not None or error is not None or as_json:
-            raise InvalidParameter(
-                "A plan with --once takes a question, --epsilon, --people and --changes, and nothing else."
-            )
-        kept = plan_repeated(options.domain(values, words, file, other), epsilon, once, people, changes or 1)
-        if out is not None:
-            write_text(out, kept.to_json() + "\n")
-        click.echo(kept.explain())
-        if timed:
-            click.echo(f"cost of a report: {measured_cost(kept)}")
-        return
-    if changes is not None:
-        raise InvalidParameter("--changes is for a question that is asked again and again: give --once as well.")
-    if name is not None and max_bits is not None:
-        raise InvalidParameter("Give --mechanism or --max-bits, not both: a mechanism has the bits it has.")
-    if error is not None and (name is not None or max_bits is not None):
-        raise InvalidParameter("--error tells about the best mechanism. Leave --mechanism and --max-bits out.")
-    question = options.domain(values, words, file, other)
-    secret = options.secrets_of(question, secrets)
-    ranked = planned(question, epsilon, people, secret, OPEN_SHARE if open_share is None else open_share)
-    named = [option for option in ranked if short(option.name) == name]
-    if name and not named:
-        raise InvalidParameter(f"{name} is not for this question. Leave --mechanism out to see what is.")
-    best = named[0] if name else chosen(ranked, max_bits)
-    needed = None if error is None else required_n(question, epsilon, error, sensitive=secret)
-    if out is not None:
-        write_text(out, best.mechanism.to_json() + "\n")
-    if as_json:
-        click.echo(json.dumps(_record(ranked, best, needed)))
-        return
-
-    from deniable.cli import panel  # loads rich, which --help does not need
-
-    console = panel.console()
-    console.print(f"{_subject(question, secret, epsilon, people)}:", markup=False)
-    console.print(_table(ranked, best))
-    console.print(LEGEND, style="dim", markup=False)
-    console.print(_reason(ranked, best, name, max_bits), markup=False)
-    if error is not None:
-        console.print(
-            f"For every share to be right within {100 * error:g} points, each at 95 % confidence, {needed:,} people must "
-            "answer.",
-            markup=False,
-        )
-    if out is not None:
-        console.print(f"The mechanism is in {out}.", soft_wrap=True, markup=False)
+    mechanism = plan_repeated(options.domain(values, words, file, other), epsilon, once, people, changes)
+    _finish(mechanism, out, timed, None)
 
 
-def _subject(question: Categories, secret: list[Label] | None, epsilon: float, people: int) -> str:
-    some = "" if secret is None else f", {len(set(secret)):,} of them sensitive"
-    return f"{question.size:,} answers{some}, epsilon {epsilon:g} for one answer, {people:,} people"
+@plan.command("survey", short_help="All questions of a survey.")
+@surveys.argument
+@click.option("--people", "--n", "people", type=int, metavar="N", help="How many people will answer; default: as in SURVEY.")
+@time_option
+def survey_mode(survey: Path, people: int | None, timed: bool) -> None:
+    """Show the mechanism, the expected error and the cost of every question of SURVEY.
 
+    It also says whether the questions should share the budget of a person, or whether each person should answer only some
+    of them, drawn at random.
 
-def _table(ranked: list[Option], best: Option) -> "Table":
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False)
-    table.add_column("", no_wrap=True)
-    table.add_column("mechanism", no_wrap=True)
-    for heading in ("error", "squared", "bits", "work", "guess"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for option in ranked:
-        table.add_row(
-            ">" if option is best else "",
-            short(option.name),
-            f"{100 * option.error:.3g}",
-            f"x {_ratio(ranked, option):.3f}",
-            f"{option.bits:,}",
-            f"{option.work:,}",
-            f"{100 * option.guess:.3g} %",
-            style="bold" if option is best else None,
-        )
-    return table
-
-
-def _ratio(ranked: list[Option], option: Option) -> float:
-    return (option.error / ranked[0].error) ** 2
-
-
-def _reason(ranked: list[Option], best: Option, name: str | None, max_bits: int | None) -> str:
-    ratio = f"its squared error is {_ratio(ranked, best):.3f} times the smallest"
-    if name is not None:
-        return f"You asked for {short(best.name)}: {ratio}."
-    among = "all mechanisms" if max_bits is None else f"those that report in at most {max_bits:,} bits"
-    return (
-        f"Take {short(best.name)}: {ratio}. Of {among} whose squared error is within {100 * (CLOSE - 1):.1f} % of the "
-        f"smallest among them, it has the smallest reports ({best.bits:,} bit{'s' * (best.bits > 1)}), and of those the "
-        "least work."
-    )
-
-
-def _record(ranked: list[Option], best: Option, needed: int | None) -> dict[str, object]:
-    return {
-        "chosen": short(best.name),
-        "mechanism": best.mechanism.spec(),
-        "fingerprint": best.mechanism.fingerprint,
-        "options": [
-            {
-                "name": short(option.name),
-                "error": option.error,
-                "squared_to_smallest": _ratio(ranked, option),
-                "bits": option.bits,
-                "work": option.work,
-                "guess": option.guess,
-                "liar": option.liar,
-            }
-            for option in ranked
-        ],
-    } | ({} if needed is None else {"people_needed": needed})
+    \b
+    deniable plan survey.toml
+    deniable plan survey.toml --people 50000
+    """
+    click.echo(plan_survey(Survey.load(survey), people, timed).explain())

@@ -4,8 +4,9 @@ import csv
 import gzip
 import io
 import json
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +15,20 @@ import numpy as np
 
 from deniable.arrays import Floats, Ints
 from deniable.cli import options
+from deniable.cli.modes import Modes, has
 from deniable.cli.targets import check_picture, check_target, draw, write_text
+from deniable.core.coins import Coins
 from deniable.domains import Ordered, Points
 from deniable.domains.metric import Metric
-from deniable.errors import InvalidParameter, MissingExtra
+from deniable.errors import InvalidParameter, MissingExtra, OutsideDomain
 from deniable.files import read_losses
+from deniable.files.answers import AnswerBatch
 from deniable.mechanisms.releases.bipartite import Bipartite
 from deniable.mechanisms.releases.coarsened import Coarsened
 from deniable.mechanisms.releases.comparison import compare_releases
 from deniable.mechanisms.releases.release import Release
 from deniable.mechanisms.releases.staircase import Staircase
+from deniable.planning.ranking import counted
 from deniable.planning.releases import plan_release
 
 if TYPE_CHECKING:
@@ -40,100 +45,183 @@ COLUMNS = (
     "constant answer",
     "coarsened",
 )
-NAMES = ("best", "bipartite", "bipartite-mean", "staircase", "coarsened")
+MAKERS: dict[str, Callable[[Metric, float], Release]] = {
+    "best": plan_release,
+    "bipartite": Bipartite,
+    "bipartite-mean": partial(Bipartite, rule="mean"),
+    "staircase": Staircase,
+    "coarsened": Coarsened,
+}
 
 
-@click.command(short_help="Release places or numbers near the truth.")
-@click.argument("data", type=click.Path(path_type=Path), metavar="[DATA]", required=False)
-@click.option("--epsilon", type=float, default=1.0, show_default=True, metavar="E", help="The privacy budget of one answer.")
-@click.option("--numbers", type=(int, int), metavar="LOW HIGH", help="The answers are the whole numbers from LOW to HIGH.")
-@click.option("--places", type=click.Path(path_type=Path), metavar="FILE", help="CSV with columns lat and lon: the places.")
-@click.option("--label", metavar="NAME", help="The column of --places that names them; they are numbered unless given.")
-@click.option("--city", type=click.IntRange(min=2), metavar="N", help="Places and people of a made-up city, to try it out.")
+def _mode(args: Sequence[str]) -> str:
+    if has(args, "--table"):
+        return "table"
+    takes_file = ("--places", "--losses", "--out", "--picture")
+    tables = (arg for before, arg in pairwise(["", *args]) if before not in takes_file and not arg.startswith("-"))
+    return "data" if any(arg.endswith((".csv", ".csv.gz")) for arg in tables) or not args[0].startswith("-") else "compare"
+
+
+@click.group(cls=Modes, pick=_mode, short_help="Release noisy places or numbers that stay close to the truth.")
+def release() -> None:
+    """Randomize each row of a table and write one noisy value per row, close to the truth on average.
+
+    A released value is used as it is, so what counts is how far it is from the truth on average. Say which answers are
+    possible in one of four ways; the list must be public.
+
+    \b
+    deniable release people.csv --column age --numbers 18 99 --epsilon 1 --out released.csv
+    deniable release checkins.csv --places venues.csv --epsilon 4 --out released.csv --picture map.png
+    deniable release --numbers 18 99 --epsilon 1
+    deniable release --table
+
+    You can leave the mode out, as above: a table means data, --table means table, and anything else means compare.
+    """
+
+
+def answers(command: options.Command) -> options.Command:
+    """The possible answers, in one of four ways, and the options that all modes share."""
+    for option in (
+        options.json_flag,
+        options.seed,
+        options.picture,
+        click.option("--losses", type=click.Path(path_type=Path), metavar="FILE", help="CSV with the loss of each answer."),
+        click.option("--city", type=click.IntRange(min=2), metavar="N", help="N places and the people of a made-up city."),
+        click.option("--label", metavar="NAME", help="The column of --places that names them; numbered by default."),
+        click.option("--places", type=click.Path(path_type=Path), metavar="FILE", help="CSV of places: columns lat, lon."),
+        click.option("--numbers", type=(int, int), metavar="LOW HIGH", help="The whole numbers from LOW to HIGH."),
+        click.option("--epsilon", type=float, default=1.0, show_default=True, metavar="E", help=options.EPSILON),
+    ):
+        command = option(command)
+    return command
+
+
+@release.command("data", short_help="Release one value for each row of a table.")
+@click.argument("data", type=click.Path(path_type=Path), metavar="DATA")
+@answers
+@click.option("--column", metavar="NAME", help="The column of DATA with the answers; for places, lat and lon by default.")
 @click.option(
-    "--losses", type=click.Path(path_type=Path), metavar="FILE", help="CSV with what each answer costs: any losses."
+    "--mechanism", "name", type=click.Choice(list(MAKERS)), default="best", show_default=True, help="The mechanism to use."
 )
-@click.option("--column", metavar="NAME", help="The column of DATA with the answers; for places lat and lon unless given.")
-@click.option("--mechanism", "name", type=click.Choice(NAMES), default="best", show_default=True, help="How to release.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write what is released to FILE, as CSV.")
-@click.option("--table", is_flag=True, help="Print the expected losses on lines of 5 to 50 points, and nothing else.")
-@options.picture
-@options.seed
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the released values to FILE, as CSV.")
 @options.force
-@options.json_flag
-def release(
-    data: Path | None,
-    epsilon: float,
-    numbers: tuple[int, int] | None,
-    places: Path | None,
-    label: str | None,
-    city: int | None,
-    losses: Path | None,
+def data_mode(
+    data: Path,
     column: str | None,
     name: str,
     out: Path | None,
-    table: bool,
+    force: bool,
+    epsilon: float,
     picture: Path | None,
     seed: int | None,
-    force: bool,
     as_json: bool,
+    **possible: Any,
 ) -> None:
-    """Release one answer for each answer in DATA, near the truth if that is how it comes up, with a promise of privacy.
+    """Randomize each row of DATA and write one noisy value per row.
 
-    A release is used as it is, so what counts is how far it is from the truth on average. Say which answers there are, in
-    one of four ways; the list must be public. Without DATA, all mechanisms are compared and nothing is released.
+    The best mechanism has the smallest expected loss when all answers are equally common. The promise covers the whole list
+    of answers: a release never stays within a part of the list that depends on the truth. The picture shows the truth and
+    three releases on a map.
+
+    \b
+    deniable release people.csv --column age --numbers 18 99 --epsilon 1 --out released.csv
+    deniable release checkins.csv --places venues.csv --epsilon 4 --out released.csv --picture map.png
+    """
+    check_picture(picture)
+    check_target(out, force)
+    domain, names = _domain(**possible)
+    _check_map(domain, picture)
+    truth, coins = _truth(domain, names, data, column), options.coins_of(seed)
+    mechanism = MAKERS[name](domain, epsilon)
+    released = mechanism.outputs[mechanism.perturb([domain.labels[i] for i in truth], coins).columns["value"]]
+    if out is not None:
+        write_text(out, _csv(domain, released))
+    record = {
+        "released": len(truth),
+        "mechanism": mechanism.wire,
+        "fingerprint": mechanism.fingerprint,
+        "epsilon": mechanism.epsilon,
+        "loss": float(domain.paid(truth, released).mean()),
+        "expected_loss": float(mechanism.row_losses()[truth].mean()),
+    }
+    said = (
+        f"{counted(len(truth), 'answer')} released by {mechanism.wire}, epsilon {epsilon:g} for one answer: mean loss "
+        f"{record['loss']:.4g}, expected {record['expected_loss']:.4g}."
+    )
+    _show(record, said, as_json, domain, truth, epsilon, coins, picture)
+
+
+@release.command("compare", short_help="Compare all mechanisms for a list of answers.")
+@answers
+def compare_mode(epsilon: float, picture: Path | None, seed: int | None, as_json: bool, **possible: Any) -> None:
+    """Compare the expected loss of all releases for a list of answers, when all answers are equally common.
 
     \b
     deniable release --numbers 18 99 --epsilon 1
-    deniable release people.csv --column age --numbers 18 99 --epsilon 1 --out released.csv
-    deniable release checkins.csv --places venues.csv --epsilon 4 --out released.csv --picture map.png
     deniable release --city 300 --epsilon 4 --picture map.png
-    deniable release --table
-
-    The best is the smallest expected loss when all answers are equally common. The promise is one over the whole list: a
-    release never stays within a part of the list that depends on the truth. The picture shows the truth and three releases
-    on a map.
     """
-    if table:
-        _print_table(as_json)
-        return
     check_picture(picture)
-    check_target(out, force)
-    domain, names = _domain(numbers, places, label, city, losses)
-    if picture is not None and not (isinstance(domain, Points) and domain.points.shape[1] == 2):
-        raise InvalidParameter("A map needs --places or --city.")
-    if data is None and out is not None:
-        raise InvalidParameter("There is nothing to release without DATA.")
-    truth = _truth(domain, names, data, column, city)
-    coins = options.coins_of(seed)
-    if data is not None:
-        mechanism = _made(name, domain, epsilon)
-        released = mechanism.outputs[mechanism.perturb([domain.labels[i] for i in truth], coins).columns["value"]]
-        paid = domain.paid(truth, released)
-        if out is not None:
-            write_text(out, _csv(domain, released))
-        record = {
-            "released": len(truth),
-            "mechanism": mechanism.wire,
-            "fingerprint": mechanism.fingerprint,
-            "epsilon": mechanism.epsilon,
-            "loss": float(paid.mean()),
-            "expected_loss": float(mechanism.row_losses()[truth].mean()),
-        }
-        said = (
-            f"{len(truth):,} answers released by {mechanism.wire}, epsilon {epsilon:g} for one answer: mean loss "
-            f"{record['loss']:.4g}, expected {record['expected_loss']:.4g}."
+    domain, _ = _domain(**possible)
+    _check_map(domain, picture)
+    comparison = compare_releases(domain, epsilon)
+    record: dict[str, Any] = {"epsilon": epsilon, "answers": domain.size, "bound": comparison.bound}
+    record["releases"] = [vars(line) for line in comparison.lines]
+    truth = _city(possible["city"])[1] if possible["city"] is not None else np.arange(domain.size)
+    _show(record, str(comparison), as_json, domain, truth, epsilon, options.coins_of(seed), picture)
+
+
+@release.command("table", short_help="Expected losses on lines of 5 to 50 points.")
+@click.option("--table", is_flag=True, hidden=True, expose_value=False)
+@options.json_flag
+def table_mode(as_json: bool) -> None:
+    """Print the expected loss of every release on 5 to 50 equidistant points, equally common, beside the optimum.
+
+    \b
+    deniable release --table
+    """
+    rows: list[dict[str, Any]] = []
+    for size in SIZES:
+        for epsilon in EPSILONS:
+            line = Ordered(range(1, size + 1))
+            found = compare_releases(line, epsilon)
+            rows.append({"points": size, "epsilon": epsilon, "optimum": found.bound})
+            rows[-1] |= {name: found[name].expected for name in COLUMNS}
+            rows[-1] |= {"near, min": Bipartite(line, epsilon).near, "near, mean": Bipartite(line, epsilon, "mean").near}
+            rows[-1] |= {"representatives": Coarsened(line, epsilon).cells}
+    if as_json:
+        click.echo(json.dumps(rows))
+        return
+    click.echo("            direct  exponential      bipartite              constant coarsened    optimum  min/opt")
+    click.echo("points  eps         eps/2   tight    min (near)   mean (near)              (reps)")
+    for row in rows:
+        direct, half, tight, smallest, mean, constant, coarsened = (f"{row[name]:7.4f}" for name in COLUMNS)
+        click.echo(
+            f"{row['points']:6} {row['epsilon']:4g} {direct} {half} {tight} {smallest} ({row['near, min']:2}) {mean} "
+            f"({row['near, mean']:2}) {constant} {coarsened} ({row['representatives']:2}) {row['optimum']:7.4f} "
+            f"{row['bipartite, min'] / row['optimum']:6.3f}"
         )
-    else:
-        comparison = compare_releases(domain, epsilon)
-        record = {"epsilon": epsilon, "answers": domain.size, "bound": comparison.bound}
-        record["releases"] = [vars(line) for line in comparison.lines]
-        said = str(comparison)
+
+
+def _show(
+    record: dict[str, Any],
+    said: str,
+    as_json: bool,
+    domain: Metric,
+    truth: Ints,
+    epsilon: float,
+    coins: Coins,
+    picture: Path | None,
+) -> None:
     if picture is not None:
         assert isinstance(domain, Points)
         draw(_map(domain, truth, epsilon, coins), picture)
         said += f"\nThe picture is in {picture}."
     click.echo(json.dumps(record) if as_json else said)
+
+
+def _check_map(domain: Metric, picture: Path | None) -> None:
+    if picture is not None and not (isinstance(domain, Points) and domain.points.shape[1] == 2):
+        raise InvalidParameter("A map needs --places or --city.")
 
 
 def _domain(
@@ -160,33 +248,28 @@ def _domain(
     return domain, {name: domain.labels[place] for name, place in zip(given, owner.tolist(), strict=True)}
 
 
-def _truth(domain: Metric, names: Mapping[str, Any], data: Path | None, column: str | None, city: int | None) -> Ints:
-    """The true answers: from DATA, or of the people of a made-up city."""
-    if data is None:
-        return _city(city)[1] if city is not None else np.arange(domain.size)
+def _truth(domain: Metric, names: Mapping[str, Any], data: Path, column: str | None) -> Ints:
+    """The true answers in DATA."""
     if column is None:
         if not isinstance(domain, Points):
             raise InvalidParameter("Say which column of DATA has the answers: --column NAME.")
         return domain.nearest(_floats(data, _read(data, ["lat", "lon"])))
     (texts,) = _read(data, [column])
+    given: list[Any] = []
     if isinstance(domain, Ordered):
-        return domain.index(_floats(data, [texts])[:, 0])
-    numbered = isinstance(domain.labels, range) and not names
-    return domain.index([int(text) if numbered and text.isdigit() else names.get(text, text) for text in texts])
-
-
-@lru_cache(maxsize=8)
-def _made(name: str, domain: Metric, epsilon: float) -> Release:
-    match name:
-        case "bipartite":
-            return Bipartite(domain, epsilon)
-        case "bipartite-mean":
-            return Bipartite(domain, epsilon, "mean")
-        case "staircase":
-            return Staircase(domain, epsilon)
-        case "coarsened":
-            return Coarsened(domain, epsilon)
-    return plan_release(domain, epsilon)
+        given = _floats(data, [texts])[:, 0].tolist()
+    else:
+        numbered = isinstance(domain.labels, range) and not names
+        given = [int(text) if numbered and text.isdigit() else names.get(text, text) for text in texts]
+    try:
+        return domain.index(given)
+    except OutsideDomain:
+        row = AnswerBatch(given, 1, 1.0).first_outside(domain)
+        ends = f" It has the numbers {domain.labels[0]} to {domain.labels[-1]}." if isinstance(domain, Ordered) else ""
+        raise OutsideDomain(
+            f"Row {row} of {data}, column {column!r}: The answer is not in the list of possible answers.{ends} Correct the "
+            "row, or allow more answers."
+        ) from None
 
 
 def _read(path: Path, names: list[str]) -> list[list[str]]:
@@ -207,7 +290,7 @@ def _floats(path: Path, columns: list[list[str]]) -> Floats:
     try:
         return np.array(columns, np.float64).T
     except ValueError:
-        raise InvalidParameter(f"A cell of {path} that should be a number is none. Mend the file.") from None
+        raise InvalidParameter(f"A cell of {path} that should hold a number does not. Correct the file.") from None
 
 
 def _csv(domain: Metric, released: Ints) -> str:
@@ -226,32 +309,7 @@ def _city(size: int) -> tuple[Floats, Ints]:
     return places.round(6), random.choice(size, 2000, p=weights / weights.sum())
 
 
-def _print_table(as_json: bool) -> None:
-    """The expected loss of every release on equidistant points, equally common, beside the optimum."""
-    rows: list[dict[str, Any]] = []
-    for size in SIZES:
-        for epsilon in EPSILONS:
-            line = Ordered(range(1, size + 1))
-            found = compare_releases(line, epsilon)
-            rows.append({"points": size, "epsilon": epsilon, "optimum": found.bound})
-            rows[-1] |= {name: found[name].expected for name in COLUMNS}
-            rows[-1] |= {"near, min": Bipartite(line, epsilon).near, "near, mean": Bipartite(line, epsilon, "mean").near}
-            rows[-1] |= {"representatives": Coarsened(line, epsilon).cells}
-    if as_json:
-        click.echo(json.dumps(rows))
-        return
-    click.echo("            direct  exponential      bipartite              constant coarsened    optimum  min/opt")
-    click.echo("points  eps         eps/2   tight    min (near)   mean (near)              (reps)")
-    for row in rows:
-        direct, half, tight, smallest, mean, constant, coarsened = (f"{row[name]:7.4f}" for name in COLUMNS)
-        click.echo(
-            f"{row['points']:6} {row['epsilon']:4g} {direct} {half} {tight} {smallest} ({row['near, min']:2}) {mean} "
-            f"({row['near, mean']:2}) {constant} {coarsened} ({row['representatives']:2}) {row['optimum']:7.4f} "
-            f"{row['bipartite, min'] / row['optimum']:6.3f}"
-        )
-
-
-def _map(domain: Points, truth: Ints, epsilon: float, coins: Any) -> "Figure":
+def _map(domain: Points, truth: Ints, epsilon: float, coins: Coins) -> "Figure":
     """Four maps: where people are, and where three releases say that they are."""
     try:
         from matplotlib.figure import Figure
@@ -259,7 +317,7 @@ def _map(domain: Points, truth: Ints, epsilon: float, coins: Any) -> "Figure":
         raise MissingExtra("A plot", "plot") from None
     shown: list[tuple[str, Ints]] = [("truth", truth)]
     for name in ("bipartite", "staircase", "coarsened"):
-        mechanism = _made(name, domain, epsilon)
+        mechanism = MAKERS[name](domain, epsilon)
         values = mechanism.perturb([domain.labels[i] for i in truth], coins).columns["value"]
         loss = float(mechanism.row_losses()[truth].mean())
         shown.append((f"{name}, {loss:.3g} km away on average", mechanism.outputs[values]))

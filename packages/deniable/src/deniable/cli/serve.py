@@ -55,9 +55,9 @@ def serve(
     asked = Survey.load(survey)
     from deniable.collector import open_store
     from deniable.collector.access import new_token
-    from deniable.collector.app import Limits
     from deniable.collector.serve import Place, application
     from deniable.collector.serve import serve as run
+    from deniable.collector.service import Limits
 
     opened = open_store(surveys.store_of(survey, store))
     with opened.view() as view:

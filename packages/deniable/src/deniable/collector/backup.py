@@ -32,7 +32,7 @@ def write_backup(survey: Survey, store: Store, path: Path, overwrite: bool = Fal
     ):
         known = view.survey(survey.id)
         if known is None:
-            raise InvalidParameter("This store holds nothing of that survey.")
+            raise InvalidParameter("This database holds no data of that survey.")
         number, registered = known[0], Survey.from_json(known[1])
         people = view.people(number)
         tallies = [
@@ -69,11 +69,11 @@ def read_backup(path: Path, store: Store) -> Survey:
         for _ in _ids(path):  # refuses a file that is cut off, before anything is stored
             pass
     except (OSError, EOFError, ValueError, KeyError, TypeError, StopIteration, DeniableError) as error:
-        raise InvalidReport(f"The file {path} is not a whole backup of a survey. Copy it again.") from error
+        raise InvalidReport(f"The file {path} is not a complete backup of a survey. Copy it again.") from error
     with store.change() as change:
         change.alone()
         if change.survey(survey.id) is not None:
-            raise InvalidParameter(f"This store knows the survey {survey.id!r} already. Restore into an empty one.")
+            raise InvalidParameter(f"This database already holds the survey {survey.id!r}. Restore into an empty one.")
         number = change.put_survey(survey)
         for ids in _ids(path):
             change.claim(number, ids)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import cast
 from urllib.parse import urlsplit
 
-from deniable.device.sending import AGAIN, MEDIA
+from deniable.device.sending import AGAIN
 from deniable.errors import InvalidParameter, Unavailable
+from deniable.survey.message import MEDIA_TYPE
 
 PATIENCE = 60.0  # seconds without any answer, before the crowd gives up
 
@@ -105,7 +106,7 @@ class _Crowd:
                 return
             self.back(first)
             if time.monotonic() - self.heard > PATIENCE:
-                raise Unavailable(f"Nobody answers at {host}:{port}. Is the collector running?")
+                raise Unavailable(f"No response from {host}:{port}. Is the collector running?")
             await asyncio.sleep(0.2)
 
 
@@ -119,11 +120,11 @@ async def post_all(
     """Post every body to the collector at this address until it arrives; a lost answer means the same body again."""
     place = urlsplit(url)
     if place.scheme not in ("http", "https") or place.hostname is None:
-        raise InvalidParameter("The address of a collector begins with http:// or https://.")
+        raise InvalidParameter("The address of a collector must begin with http:// or https://.")
     access = "" if token is None else f"Authorization: Bearer {token}\r\n"
     head = (
         f"POST {place.path.rstrip('/')}/v1/reports HTTP/1.1\r\nHost: {place.netloc}\r\n"
-        f"Content-Type: {MEDIA}\r\n{access}Content-Length: %d\r\n\r\n"
+        f"Content-Type: {MEDIA_TYPE}\r\n{access}Content-Length: %d\r\n\r\n"
     )
     crowd = _Crowd(head.encode(), bodies, watch)
     tls = place.scheme == "https"

@@ -27,7 +27,7 @@ class Metrics:
             self._committed += messages
             self._seconds += seconds
 
-    def told(self) -> dict[str, object]:
+    def summary(self) -> dict[str, object]:
         """What became of reports since the process began, for those who read results."""
         refused = {reason: number - self.refused_elsewhere[reason] for reason, number in sorted(self.refused.items())}
         return {

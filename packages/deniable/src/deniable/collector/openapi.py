@@ -1,37 +1,33 @@
 """The interface as OpenAPI 3.1."""
 
-from typing import Any
-
-from deniable.collector.pages import MEDIA as PAGE_MEDIA
+from deniable.collector.fields import FORMATS, Data, hex_schema
 from deniable.collector.playground import EPSILON, PEOPLE, VALUES
+from deniable.collector.static import MEDIA_TYPES
 from deniable.collector.verdicts import REFUSALS
-from deniable.core.layout import Flags, Number
-from deniable.core.variable import Key, Variable
-from deniable.device.sending import MEDIA
 from deniable.mechanisms.registry import candidates
 from deniable.survey import Question, Survey
+from deniable.survey.message import MEDIA_TYPE
 
-Data = dict[str, Any]
-KINDS = tuple(media.split(";")[0] for media in PAGE_MEDIA.values())
+FILES = tuple(media.split(";")[0] for media in MEDIA_TYPES.values())
 
 
 def description(survey: Survey, submit: bool = False, read: bool = True) -> Data:
-    """What this collector understands and answers; whether a token is needed to submit, and to read results."""
+    """The interface of this collector; whether a token is needed to submit reports, and to read results."""
     token: list[Data] = [{"token": []}] if read else []
     return {
         "openapi": "3.1.0",
         "info": {"title": f"Collector of the survey {survey.id}", "version": "1"},
         "paths": {
             "/": _get("The page to answer the survey", "text/html"),
-            "/results": _get("The page with the results; it asks for a token", "text/html"),
+            "/results": _get("The page with the results; it may ask for a token", "text/html"),
             "/try": _get("The playground", "text/html"),
-            "/worker.js": _get("What keeps the pages for when there is no network", "text/javascript"),
-            "/pages/{name}": _get("A part of the pages", KINDS, 404, parameters=[_in_path("name")]),
+            "/worker.js": _get("The service worker that keeps the answer page for use without a network", "text/javascript"),
+            "/pages/{name}": _get("A file that the pages use", FILES, 404, parameters=[_in_path("name")]),
             "/v1/reports": {"post": {**_submit(survey), "security": [{"token": []}] if submit else []}},
             "/v1/survey": _get("The survey: questions, budget and the laws of the reports", "application/json"),
-            "/v1/promise": _get("What a person gives away at most, and the certificate", "application/json"),
+            "/v1/promise": _get("The privacy loss of one person, and its certificate", "application/json"),
             "/v1/try": _get(
-                "The mechanisms for a made-up question, or with certify the certificate of one",
+                "A comparison of mechanisms for a made-up question, or with certify the certificate of one",
                 "application/json",
                 422, 429,
                 parameters=[
@@ -42,7 +38,7 @@ def description(survey: Survey, submit: bool = False, read: bool = True) -> Data
                 ],
             ),
             "/v1/results": _get(
-                "Estimates with intervals",
+                "Estimates with confidence intervals",
                 ("application/json", "text/csv", "application/vnd.apache.parquet"),
                 401, 422, 503,
                 security=token,
@@ -55,8 +51,8 @@ def description(survey: Survey, submit: bool = False, read: bool = True) -> Data
             "/v1/intake": _get(
                 "Reports counted and refused since the start, by reason", "application/json", 401, security=token
             ),
-            "/health/live": _get("Whether the process answers", "application/json"),
-            "/health/ready": _get("Whether the store can be reached", "application/json", 503),
+            "/health/live": _get("Whether the process is running", "application/json"),
+            "/health/ready": _get("Whether the database can be reached", "application/json", 503),
             "/metrics": _get("Counters for Prometheus", "text/plain", 401, security=token),
             "/openapi.json": _get("This description", "application/json"),
         },
@@ -71,13 +67,16 @@ def _submit(survey: Survey) -> Data:
     report = {"$ref": "#/components/schemas/Report"}
     many = {"anyOf": [report, {"type": "array", "items": report, "minItems": 1}]}
     return {
-        "summary": "Count reports, each once; answered when they are durable",
+        "summary": "Count reports, each once; responds when they are stored durably",
         "requestBody": {
             "required": True,
-            "content": {MEDIA: {"schema": {"type": "string", "format": "binary"}}, "application/json": {"schema": many}},
+            "content": {
+                MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}},
+                "application/json": {"schema": many},
+            },
         },
         "responses": {
-            "200": _answer("application/json", {"$ref": "#/components/schemas/Outcome"}, "Counted, now or before"),
+            "200": _answer("application/json", {"$ref": "#/components/schemas/Outcome"}, "Counted, now or earlier"),
             **{str(status): _problem_answer(status) for status in sorted({refusal.status for refusal in REFUSALS} - {404})},
         },
     }
@@ -122,7 +121,7 @@ def _outcome() -> Data:
 def _report(survey: Survey) -> Data:
     fields = {
         "survey": {"const": survey.fingerprint},
-        "id": {"type": "string", "pattern": "^[0-9a-f]{32}$"},
+        "id": hex_schema(16),
         "period": {"type": "integer", "minimum": 0, "maximum": (1 << 32) - 1},
         "answers": {
             "type": "object",
@@ -140,16 +139,8 @@ def _report(survey: Survey) -> Data:
 
 
 def _fields(question: Question) -> Data:
-    fields = {field.name: _field(field) for field in question.mechanism.layout.fields}
+    fields = {field.name: FORMATS[type(field)].schema(field) for field in question.mechanism.layout.fields}
     return {"type": "object", "required": list(fields), "properties": fields, "additionalProperties": False}
-
-
-def _field(field: Number | Flags | Key | Variable) -> Data:
-    if isinstance(field, Number):
-        return {"type": "integer", "minimum": 0, "maximum": field.below - 1}
-    if isinstance(field, Variable):
-        return {"type": "string", "pattern": "^([0-9a-f]{2})*$", "maxLength": 2 * field.most}
-    return {"type": "string", "pattern": f"^[0-9a-f]{{{2 * ((field.bits + 7) // 8)}}}$"}
 
 
 _TEXT: Data = {"type": "string"}

@@ -4,7 +4,8 @@ import re
 from collections.abc import Collection, MutableMapping
 from typing import Any
 
-from deniable.collector.app import App, Headers, Receive, Scope, Send, header
+from deniable.collector.app import App
+from deniable.collector.service import Headers, Receive, Scope, Send, header
 from deniable.errors import InvalidParameter
 
 OPEN = frozenset({"/v1/reports", "/v1/survey", "/v1/promise"})  # never results, tallies or metrics
@@ -23,8 +24,8 @@ class AllowOrigins:
         for origin in origins:
             if not _ORIGIN.fullmatch(origin):
                 raise InvalidParameter(
-                    "An origin is a scheme and a host in small letters, with a port if it is unusual, such as "
-                    "https://example.org. A path or a star is not one."
+                    "An origin is a scheme and a lower-case host, with a port if needed, such as https://example.org. Paths "
+                    "and wildcards are not allowed."
                 )
         self._app, self._origins = app, frozenset(origin.encode() for origin in origins)
 

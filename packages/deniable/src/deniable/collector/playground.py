@@ -8,7 +8,7 @@ from deniable.collector.promises import Data, certificate_data, loss_data
 from deniable.collector.verdicts import BAD_QUERY, BUSY, Refusal
 from deniable.domains import Categories
 from deniable.mechanisms.registry import candidates
-from deniable.planning import chosen, options
+from deniable.planning import options
 from deniable.privacy.certify import certify
 
 VALUES, EPSILON, PEOPLE = (2, 64), (0.1, 8.0), (10, 10_000_000)
@@ -20,11 +20,10 @@ WAITING = 8  # requests that may wait; each takes up to a fifth of a second of t
 def compared(values: int, epsilon: float, people: int) -> str:
     """Every mechanism for so many answers: its predicted error, its cost, its loss and its law."""
     ranked = options(Categories(range(values)), epsilon, people)
-    best = chosen(ranked, None)
     rows: list[Data] = []
     for option in ranked:
-        row: Data = {"name": option.name, "error": option.error, "bits": option.bits, "work": option.work}
-        row |= {"guess": option.guess, "planned": option is best, "loss": loss_data(option.mechanism.loss())}
+        row: Data = {"name": option.name, "error": option.error, "bits": option.bits, "work": option.costs["work"]}
+        row |= {"guess": option.costs["guess"], "planned": option is ranked.best, "loss": loss_data(option.mechanism.loss())}
         rows.append(row | {"mechanism": option.mechanism.spec()})
     return json.dumps({"values": values, "epsilon": epsilon, "people": people, "options": rows})
 
@@ -49,16 +48,16 @@ class Playground:
             values, people = int(query.get("values", "8")), int(query.get("people", "10000"))
             epsilon = round(float(query.get("epsilon", "1")), 2)
         except (ValueError, OverflowError):
-            return BAD_QUERY.saying("values and people are whole numbers, epsilon is a number.")
+            return BAD_QUERY.saying("values and people must be whole numbers, and epsilon a number.")
         ranges = ((values, VALUES, "values"), (epsilon, EPSILON, "epsilon"), (people, PEOPLE, "people"))
         for number, (least, most), what in ranges:
             if not least <= number <= most:
-                return BAD_QUERY.saying(f"{what} is a number from {least:,} to {most:,}.")
+                return BAD_QUERY.saying(f"{what} must be from {least:,} to {most:,}.")
         name = query.get("certify")
         if name is not None and name not in candidates():
-            return BAD_QUERY.saying(f"The mechanisms here are {', '.join(candidates())}.")
+            return BAD_QUERY.saying(f"certify must be one of {', '.join(candidates())}.")
         if self._waiting >= WAITING:
-            return BUSY.saying("Many people play here now. Try again.")
+            return BUSY.saying("Too many people use the playground right now. Try again.")
         self._waiting += 1
         try:
             async with self._turn:

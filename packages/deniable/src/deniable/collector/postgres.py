@@ -78,7 +78,7 @@ class PostgresStore(Store):
                     yield _Change(self._writer)
             except (self._psycopg.Error, OSError) as error:
                 self._abandon()
-                raise Unavailable(f"The store cannot be written: {type(error).__name__}.") from error
+                raise Unavailable(f"The database cannot be written: {type(error).__name__}.") from error
             except BaseException:
                 self._abandon()
                 raise
@@ -96,7 +96,7 @@ class PostgresStore(Store):
                 connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
                 yield _Rows(connection)
         except (self._psycopg.Error, OSError) as error:
-            raise Unavailable(f"The store cannot be read: {type(error).__name__}.") from error
+            raise Unavailable(f"The database cannot be read: {type(error).__name__}.") from error
 
     def close(self) -> None:
         with self._lock:

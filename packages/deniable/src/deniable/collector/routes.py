@@ -1,20 +1,20 @@
-"""Everything that is not the hot path: pages, the survey, its promise, results, health, metrics, and what there is."""
+"""Everything but the hot path: pages, the survey, its promise, results, health, metrics, and the description."""
 
 import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 from deniable.collector import verdicts
 from deniable.collector.access import Gate, Role, watch_tokens
 from deniable.collector.openapi import description
-from deniable.collector.pages import FOLDER, HEADERS, PAGES, all_files
 from deniable.collector.playground import Playground
 from deniable.collector.promises import Promises
 from deniable.collector.publish import Results, results
 from deniable.collector.segments import write_segment
+from deniable.collector.service import SAFE, Service, problem, problem_headers
+from deniable.collector.static import FOLDER, HEADERS, PAGES, all_files
 from deniable.collector.verdicts import Refusal
 from deniable.errors import DeniableError, MissingExtra, Unavailable
 
@@ -27,9 +27,6 @@ try:
 except ImportError:
     raise MissingExtra("A collector over HTTP", "collector") from None
 
-if TYPE_CHECKING:
-    from deniable.collector.app import App
-
 log = logging.getLogger("deniable.collector")
 SEGMENT_SECONDS = 60
 
@@ -37,9 +34,8 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 FORMATS = {"json": "application/json", "csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 
 
-def routes(app: "App") -> Starlette:
+def routes(app: Service) -> Starlette:
     """The routes, with the writer started and stopped around them."""
-    from deniable.collector.app import SAFE, problem, problem_headers
 
     def reply(body: str | bytes, media: str, status: int = 200) -> Response:
         return Response(body, status, {name.decode(): value.decode() for name, value in SAFE}, media)
@@ -66,7 +62,7 @@ def routes(app: "App") -> Starlette:
     async def page(request: Request) -> Response:
         file = all_files().get(request.url.path)
         if file is None:
-            return refused(verdicts.NOT_FOUND.saying("See /openapi.json for what there is."))
+            return refused(verdicts.NOT_FOUND.saying("See /openapi.json for the paths of this collector."))
         if request.headers.get("if-none-match") == file.tag:
             return Response(None, 304, {**HEADERS, "etag": file.tag})
         if "gzip" in request.headers.get("accept-encoding", ""):
@@ -88,16 +84,16 @@ def routes(app: "App") -> Starlette:
     async def published(request: Request) -> Response:
         kind, level = request.query_params.get("format", "json"), _number(request.query_params.get("confidence", "0.95"))
         if kind not in FORMATS:
-            return refused(verdicts.BAD_QUERY.saying(f"The format is one of {', '.join(FORMATS)}."))
+            return refused(verdicts.BAD_QUERY.saying(f"format must be one of {', '.join(FORMATS)}."))
         if not 0 < level < 1:
-            return refused(verdicts.BAD_QUERY.saying("The confidence is a number between 0 and 1, such as 0.95."))
+            return refused(verdicts.BAD_QUERY.saying("confidence must be a number between 0 and 1, such as 0.95."))
         return reply(await asyncio.to_thread(_rendered, app, kind, level), FORMATS[kind])
 
     async def tallies(request: Request) -> Response:
         return reply(await asyncio.to_thread(_tallies, app), "application/json")
 
     async def intake(request: Request) -> Response:
-        return reply(json.dumps(app.metrics.told()), "application/json")
+        return reply(json.dumps(app.metrics.summary()), "application/json")
 
     async def alive(request: Request) -> Response:
         return reply('{"status":"alive"}', "application/json")
@@ -117,16 +113,16 @@ def routes(app: "App") -> Starlette:
     async def on_http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         if error.status_code == 405:
-            answer = refused(verdicts.NO_METHOD.saying("This is only read: use GET."))
+            answer = refused(verdicts.NO_METHOD.saying("Use GET."))
             answer.headers["allow"] = "GET, HEAD"
             return answer
-        return refused(verdicts.NOT_FOUND.saying("See /openapi.json for what there is."))
+        return refused(verdicts.NOT_FOUND.saying("See /openapi.json for the paths of this collector."))
 
     async def on_away(request: Request, error: Exception) -> Response:
-        return refused(verdicts.AWAY.saying("The store cannot be read now. Try again later."))
+        return refused(verdicts.AWAY.saying("The database cannot be read. Try again in 2 s."))
 
     async def on_extra(request: Request, error: Exception) -> Response:
-        return refused(verdicts.BAD_QUERY.saying("This format is not installed at the collector."))
+        return refused(verdicts.BAD_QUERY.saying("The collector lacks the package for this format. Use json or csv."))
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -161,20 +157,20 @@ def routes(app: "App") -> Starlette:
     )
 
 
-async def _keep(app: "App") -> None:
+async def _keep(app: Service) -> None:
     """Move kept reports into files now and then."""
     while True:
         await asyncio.sleep(SEGMENT_SECONDS)
         await asyncio.to_thread(_segment, app)
 
 
-def _segment(app: "App") -> None:
+def _segment(app: Service) -> None:
     assert app.segments is not None
     try:
         while write_segment(app.collector, app.segments):
             pass
     except (DeniableError, OSError) as error:
-        log.error("Kept reports stay in the store for now: %s", type(error).__name__)
+        log.error("Reports could not be written to Parquet and stay in the database: %s", type(error).__name__)
 
 
 def _number(text: str) -> float:
@@ -184,16 +180,16 @@ def _number(text: str) -> float:
         return float("nan")
 
 
-def _results(app: "App", confidence: float) -> Results:
+def _results(app: Service, confidence: float) -> Results:
     return results(app.collector.survey, app.collector.number, app.collector.store, confidence)
 
 
-def _rendered(app: "App", kind: str, confidence: float) -> str | bytes:
+def _rendered(app: Service, kind: str, confidence: float) -> str | bytes:
     found = _results(app, confidence)
     return found.parquet() if kind == "parquet" else found.csv() if kind == "csv" else found.json()
 
 
-def _tallies(app: "App") -> str:
+def _tallies(app: Service) -> str:
     """The tallies that may be published, for whoever wants to estimate in another way."""
     found = _results(app, 0.95)
     rows = [
@@ -204,6 +200,6 @@ def _tallies(app: "App") -> str:
     return json.dumps({"fingerprint": app.collector.survey.fingerprint, "tallies": rows})
 
 
-def _look(app: "App") -> None:
+def _look(app: Service) -> None:
     with app.collector.store.view() as view:
         view.survey(app.collector.survey.id)

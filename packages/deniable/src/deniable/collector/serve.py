@@ -13,9 +13,10 @@ import numpy as np
 
 from deniable import kernels
 from deniable.collector.access import Gate
-from deniable.collector.app import App, Limits
+from deniable.collector.app import App
 from deniable.collector.collector import Collector
 from deniable.collector.origins import AllowOrigins
+from deniable.collector.service import Limits
 from deniable.collector.store import Store
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.survey import Survey
@@ -39,7 +40,7 @@ def application(survey: Survey, store: Store, limits: Limits | None = None, open
     with store.view() as view:
         submit, read = Gate().renew(view.hashes("submit")), Gate().renew(view.hashes("results"))
     if not read and not open_results:
-        raise InvalidParameter("Results need a token, and there is none yet. Make one with: deniable token")
+        raise InvalidParameter("Results require a token, and none exists yet. Create one with: deniable token")
     return App(collector, submit, read if not open_results else Gate(), limits)
 
 
@@ -59,13 +60,13 @@ def warm_up(survey: Survey) -> None:
 
 
 def serve(app: App, place: Place) -> None:
-    """Serve until the process is told to stop; what has arrived by then is counted and answered."""
+    """Serve until the process is asked to stop; what has arrived by then is counted and answered."""
     try:
         import uvicorn
     except ImportError:
         raise MissingExtra("A collector over HTTP", "collector") from None
     if (place.tls_certificate is None) != (place.tls_key is None):
-        raise InvalidParameter("TLS needs both a certificate and its key.")
+        raise InvalidParameter("TLS requires both a certificate and its key.")
     threading.Thread(target=warm_up, args=(app.collector.survey,), daemon=True).start()
     # The writer needs the interpreter for moments between its waits for the disk; it must not queue for it each time.
     sys.setswitchinterval(0.0005)

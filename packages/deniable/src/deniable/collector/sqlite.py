@@ -38,8 +38,8 @@ class _Change(_Rows, Change):
 class SqliteStore(Store):
     """One file. Several processes may use it; they take turns."""
 
-    def __init__(self, path: str) -> None:
-        self.address = path
+    def __init__(self, address: str) -> None:
+        self.address = address.removeprefix("sqlite://")
         self._lock = threading.Lock()
         self._writer: sqlite3.Connection | None = None
         with self.change() as change:  # makes the tables, and finds out whether it can be written
@@ -67,7 +67,7 @@ class SqliteStore(Store):
                 self._writer.execute("COMMIT")
             except (sqlite3.Error, OSError) as error:
                 self._abandon()
-                raise Unavailable(f"The store cannot be written: {error}.") from error
+                raise Unavailable(f"The database cannot be written: {error}.") from error
             except BaseException:
                 self._abandon()
                 raise
@@ -89,7 +89,7 @@ class SqliteStore(Store):
             finally:
                 connection.close()
         except (sqlite3.Error, OSError) as error:
-            raise Unavailable(f"The store cannot be read: {error}.") from error
+            raise Unavailable(f"The database cannot be read: {error}.") from error
 
     def close(self) -> None:
         with self._lock:

@@ -7,6 +7,7 @@ is the same for SQLite and PostgreSQL but for the few lines that subclasses over
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,14 @@ from deniable.errors import InvalidParameter, SurveyMismatch
 from deniable.survey import Survey
 
 Row = tuple[Any, ...]
+
+# The store for each scheme of an address. Other packages add theirs with entry points of this group.
+GROUP = "deniable.stores"
+OURS = (
+    EntryPoint("sqlite", "deniable.collector.sqlite:SqliteStore", GROUP),
+    EntryPoint("postgres", "deniable.collector.postgres:PostgresStore", GROUP),
+    EntryPoint("postgresql", "deniable.collector.postgres:PostgresStore", GROUP),
+)
 
 # Each entry brings the schema from the version of its place to the next one. Never change one that was released: add one.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -189,8 +198,8 @@ class Store(ABC):
         number, first = known[0], Survey.from_json(known[1])
         if first.contract() != survey.contract():
             raise SurveyMismatch(
-                f"The survey {survey.id!r} was changed after it had been opened here. People answered the first version; "
-                "give the new one an id of its own."
+                f"The survey {survey.id!r} has changed since it was first served from this database. People answered the "
+                "first version; give the new one an id of its own."
             )
         return number, first
 
@@ -199,7 +208,7 @@ def check_version(found: int) -> None:
     """Refuse a database of a later release."""
     if found > len(MIGRATIONS):
         raise InvalidParameter(
-            f"This store has schema {found}; this release knows schemas up to {len(MIGRATIONS)}. Update deniable."
+            f"This database has schema {found}; this release supports schemas up to {len(MIGRATIONS)}. Update deniable."
         )
 
 
@@ -219,13 +228,11 @@ def opened(address: str) -> Iterator[Store]:
 
 
 def open_store(address: str) -> Store:
-    """The store at this address: postgresql://... or the path of an SQLite file, which is made if it is not there."""
-    if address.startswith(("postgresql://", "postgres://")):
-        from deniable.collector.postgres import PostgresStore
-
-        return PostgresStore(address)
-    if "://" in address:
-        raise InvalidParameter("A store is the path of a file, or an address that begins with postgresql://.")
-    from deniable.collector.sqlite import SqliteStore
-
-    return SqliteStore(address)
+    """The store at this address: postgresql://... or the path of an SQLite file, which is created if it does not exist."""
+    scheme = address.partition("://")[0] if "://" in address else "sqlite"
+    found = {entry.name: entry for entry in (*entry_points(group=GROUP), *OURS)}
+    if scheme not in found:
+        known = ", ".join(f"{each}://" for each in found)
+        raise InvalidParameter(f"No store for {scheme}:// is installed. Use the path of a file, or one of {known}.")
+    store: Store = found[scheme].load()(address)
+    return store

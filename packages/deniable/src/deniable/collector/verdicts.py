@@ -13,7 +13,7 @@ class Counted(Enum):
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why something was not taken; `reason` is its name in answers and metrics."""
+    """Why something was refused; `reason` is its name in responses and metrics."""
 
     reason: str
     status: int
@@ -28,22 +28,22 @@ class Refusal:
 
 Verdict = Counted | Refusal
 
-DAMAGED = Refusal("damaged", 400, "This is not a whole report")
-NO_TOKEN = Refusal("no-token", 401, "A token is needed", "Send a valid token in the header Authorization: Bearer ...")
-NOT_FOUND = Refusal("not-found", 404, "There is nothing here")
-NO_METHOD = Refusal("method", 405, "This is not done here that way")
+DAMAGED = Refusal("damaged", 400, "The report is damaged or incomplete")
+NO_TOKEN = Refusal("no-token", 401, "A valid token is required", "Send it in the header Authorization: Bearer ...")
+NOT_FOUND = Refusal("not-found", 404, "Not found")
+NO_METHOD = Refusal("method", 405, "Method not allowed")
 OTHER_SURVEY = Refusal("other-survey", 409, "The report was made for another survey")
-CLOSED = Refusal("closed", 410, "The survey is closed", "No more reports are taken.")
-TOO_LATE = Refusal("too-late", 410, "The report is too late", "Reports of its period are no longer taken.")
-TOO_LARGE = Refusal("too-large", 413, "There is too much at once")
-MEDIA = Refusal("media", 415, "This media type is not understood")
-IMPOSSIBLE = Refusal("impossible", 422, "No device can have sent this report")
-BAD_QUERY = Refusal("bad-query", 422, "The query makes no sense")
+CLOSED = Refusal("closed", 410, "The survey is closed", "It no longer accepts reports.")
+TOO_LATE = Refusal("too-late", 410, "The report is too late", "Its period no longer accepts reports.")
+TOO_LARGE = Refusal("too-large", 413, "The request is too large")
+MEDIA = Refusal("media", 415, "Unsupported media type")
+IMPOSSIBLE = Refusal("impossible", 422, "The report is invalid: no device of this survey sends it")
+BAD_QUERY = Refusal("bad-query", 422, "Invalid query parameter")
 TOO_EARLY = Refusal("too-early", 425, "The report is from the future", "Check the clock of the device.", 60)
-TOO_OFTEN = Refusal("too-often", 429, "There were too many requests", "Wait before the next one.", 1)
-BUSY = Refusal("busy", 429, "The collector is busy", "The queue is full; nothing was counted. Send it again.", 1)
+TOO_OFTEN = Refusal("too-often", 429, "Too many requests", "Wait before the next one.", 1)
+BUSY = Refusal("busy", 429, "The collector is busy", "The queue is full. Nothing was counted; send the report again.", 1)
 SLOW = Refusal("slow", 408, "The request took too long")
-AWAY = Refusal("store-away", 503, "The store is away", "Nothing was counted. Send it again later.", 2)
+AWAY = Refusal("store-away", 503, "The database is unavailable", "Nothing was counted. Send the report again in 2 s.", 2)
 
 REFUSALS = (
     DAMAGED, NO_TOKEN, NOT_FOUND, NO_METHOD, OTHER_SURVEY, CLOSED, TOO_LATE, TOO_LARGE, MEDIA, IMPOSSIBLE, BAD_QUERY,

@@ -88,14 +88,14 @@ class Writer:
             verdicts = self._collector.take([message for messages, _ in together for message in messages])
         except Unavailable as error:
             if self.healthy:
-                log.error("%s Reports are refused until it is back.", error)
+                log.error("%s Reports are refused until it is available again.", error)
             self.healthy = False
             return [AWAY] * len(together)
         except Exception:  # a bug must not end the thread that everybody waits for
             log.exception("counting failed")
             return [AWAY] * len(together)
         if not self.healthy:
-            log.warning("The store is back.")
+            log.warning("The database is available again.")
         self.healthy = True
         self._watch(len(verdicts), perf_counter() - start)
         answers, at = [], 0

@@ -4,7 +4,7 @@ A report is its fields one after the other, lowest bit first; a batch is its rep
 filled with zeros. So n reports of b bits take (n b + 7) // 8 bytes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -164,6 +164,13 @@ class Layout:
             bits = np.unpackbits(rows[start : start + _STEP], axis=1, bitorder="little", count=self.bits)
             parts.append(np.packbits(bits, bitorder="little").tobytes())
         return b"".join(parts)
+
+    def joined(self, batches: Sequence[bytes], size: int) -> Columns:
+        """The `size` reports in these bytes, each in whole bytes of its own; refuses stray bits and impossible values."""
+        rows = np.frombuffer(b"".join(batches), np.uint8).reshape(size, -1)
+        if self.bits % 8 and (rows[:, -1] >> self.bits % 8).any():
+            raise InvalidReport("The bits that fill the last byte are not zero. The report is refused.")
+        return self.columns(rows)
 
     def unpack(self, data: bytes | memoryview, size: int) -> Columns:
         """The `size` reports in these bytes; refuses missing or left-over bytes, stray bits and impossible values."""

@@ -97,6 +97,11 @@ class Mechanism(ABC, Generic[Answer, Truth]):
         return ()
 
     @property
+    def protected(self) -> Sequence[object] | None:
+        """The answers that the loss is about, where all others may be disclosed; None: all are protected."""
+        return None
+
+    @property
     def cells(self) -> int:
         """How many cells reports vote for."""
         return self.domain.size
@@ -133,6 +138,14 @@ class Mechanism(ABC, Generic[Answer, Truth]):
 
     def check_tally(self, tally: Tally) -> None:
         """Refuse a tally of another mechanism, of nobody, or with counts that cannot be."""
+        self.check_owner(tally)
+        if tally.counts.shape != (self.cells,) or tally.counts.min() < 0 or tally.counts.max() > tally.n:
+            raise InvalidReport(f"A tally of this mechanism has {self.cells} counts from 0 to the number of reports.")
+
+    def check_owner(self, tally: Tally) -> None:
+        """Refuse what is no tally, a tally of another mechanism, or of nobody."""
+        if not isinstance(tally, Tally):
+            raise InvalidParameter("An estimate needs a tally: mechanism.estimate(mechanism.tally(reports)).")
         if tally.fingerprint != self.fingerprint:
             raise SurveyMismatch(
                 f"This tally belongs to mechanism {tally.fingerprint[:8]}, not to {self.fingerprint[:8]}. "
@@ -140,8 +153,6 @@ class Mechanism(ABC, Generic[Answer, Truth]):
             )
         if tally.n <= 0:
             raise EmptyBatch("This tally holds no reports, so there is nothing to estimate. Collect some first.")
-        if tally.counts.shape != (self.cells,) or tally.counts.min() < 0 or tally.counts.max() > tally.n:
-            raise InvalidReport(f"A tally of this mechanism has {self.cells} counts from 0 to the number of reports.")
 
     def checked_truth(self, truth: ArrayLike, n: int) -> Floats:
         """The shares to predict for; refuses what cannot be the shares of n people."""
@@ -279,6 +290,21 @@ class PureProtocol(Additive[Answer, Ints]):
     @abstractmethod
     def supports(self, columns: Columns, cells: Ints) -> Bools:
         """Whether each report supports each of these values, of shape (reports, cells)."""
+
+    def supported(self, targets: int) -> tuple[int, int, bool]:
+        """The most and the fewest of so many values that one report can support, and whether a report attains them."""
+        # With a single target some report supports it and some does not, or reports would say nothing about it.
+        return targets, 0, targets == 1
+
+    @property
+    def support_variance(self) -> Fraction | None:
+        """The variance of how many values a report supports, if they are supported independently; None if not known."""
+        return None
+
+    @property
+    def likeliest(self) -> Fraction | None:
+        """The probability of the likeliest single report under any value; None where no closed form is known."""
+        return None
 
     def blank(self, size: int, coins: Coins) -> Drawn:
         """Reports that favour no value: where one supports x, it is p / blank_support times as likely under x as here."""

@@ -86,7 +86,7 @@ class VariableLayout(Layout):
         body = columns["key"].astype("<u8").tobytes() + lengths.tobytes() + b"".join(messages)
         return len(body).to_bytes(self.prefix, "little") + body
 
-    def joined(self, batches: Sequence[bytes]) -> Columns:
+    def joined(self, batches: Sequence[bytes], size: int) -> Columns:
         """The reports of many batches of one report each; refuses them all if the length of one is wrong."""
         head = self.prefix + 12
         if any(len(each) < head for each in batches):

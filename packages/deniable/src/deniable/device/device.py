@@ -6,29 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Literal
 
 from deniable.core.coins import Coins
-from deniable.core.loss import PrivacyLoss
 from deniable.device.ledger import Entry, Ledger, checked_entry
 from deniable.device.sending import Reply, Sender, http_sender, send_until
 from deniable.errors import BudgetSpent, InvalidParameter
-
-
-class Asked(Protocol):
-    """What a device needs to know of a survey."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def epsilon(self) -> float: ...
-    @property
-    def fingerprint(self) -> str: ...
-    def losses(self, part: int) -> Mapping[str, PrivacyLoss]: ...
-    def draw_parts(self, people: int, coins: Coins | None = None) -> list[int]: ...
-    def randomize(
-        self, answers: Mapping[str, object], coins: Coins | None = None, now: float | None = None, part: int | None = None
-    ) -> bytes: ...
+from deniable.survey.survey import Survey
 
 
 @dataclass(frozen=True)
@@ -42,13 +26,13 @@ class Outcome:
 class Device:
     """The client of one person and one survey.
 
-    `answer` gives the bytes of the report and refuses to do so twice. `submit` answers and sends; it never raises into the
-    program around it, unless `strict` asks for that, but tells what became of the answer and counts what was dropped.
+    `answer` returns the bytes of the report, once, and refuses a second time. `submit` answers and sends; it returns an
+    `Outcome` and counts dropped answers instead of raising into the program around it, unless `strict`.
     """
 
     def __init__(
         self,
-        survey: Asked,
+        survey: Survey,
         ledger: Ledger | str | os.PathLike[str] | None = None,
         send: Sender | str | None = None,
         coins: Coins | None = None,
@@ -84,7 +68,7 @@ class Device:
     def send(self) -> Reply:
         """Send the report that `answer` made, with retries; what came of it goes into the ledger."""
         if self._send is None:
-            raise InvalidParameter("This device has no collector to send to. Give it an address: survey.device(send=...).")
+            raise InvalidParameter("This device has no collector to send to. Give its address: Device(survey, send=...).")
         entry, message = self.ledger.entry(self.survey.id), self.message()
         if entry is None or message is None:
             raise InvalidParameter("There is no report to send yet. Answer first.")

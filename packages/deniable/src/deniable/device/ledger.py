@@ -79,8 +79,8 @@ class Ledger:
         total = self.loss()
         if total is None:
             return "Nothing was answered, so nothing is spent."
-        limit = "" if self.lifetime is None else f", of at most {self.lifetime:g} in a lifetime"
-        return "\n".join([*lines, f"all together: epsilon {total.epsilon():.6g}{limit}, if one party has all the reports"])
+        limit = "" if self.lifetime is None else f" of at most {self.lifetime:g} in a lifetime"
+        return "\n".join([*lines, f"total: epsilon {total.epsilon():.6g}{limit}, if one party holds all reports"])
 
     def add(self, survey: str, entry: Entry) -> None:
         """Remember a report before it is sent; refuses a survey that was answered, and what exceeds the lifetime limit."""
@@ -90,8 +90,8 @@ class Ledger:
             total = entry.epsilon + sum(each.epsilon for each in entries.values())
             if self.lifetime is not None and total > self.lifetime:
                 raise BudgetSpent(
-                    f"This survey costs epsilon {entry.epsilon:g}; with what was answered before that exceeds the limit of "
-                    f"{self.lifetime:g} for a lifetime. It is not answered."
+                    f"This survey costs epsilon {entry.epsilon:g}. With the surveys answered before, that exceeds the "
+                    f"lifetime limit of {self.lifetime:g}, so it was not answered."
                 )
             entries[survey] = entry
 
@@ -118,6 +118,6 @@ class Ledger:
 def checked_entry(odds: Fraction | None) -> str:
     """Odds as they stand in a ledger; a mechanism that promises nothing is not answered."""
     if odds is None:
-        raise InvalidParameter("This survey has a question that promises nothing, so it is not answered.")
+        raise InvalidParameter("A question of this survey has no privacy guarantee, so the survey was not answered.")
     # More digits than anybody reads are cut off, upwards.
     return written_odds(odds) or str(Fraction(-(-odds * 10**12 // 1), 10**12))

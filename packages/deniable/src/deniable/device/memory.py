@@ -52,8 +52,8 @@ class Memory:
                 own = base._bucket(np.array([a]), np.array([b]), truth)
                 key = str(int(own[0]))
                 if key not in answers:
-                    told = {"a": np.array([a]), "b": np.array([b]), "bucket": moved(own, base.p, base.buckets, coins)}
-                    answers[key] = self._row(told).hex()
+                    drawn = {"a": np.array([a]), "b": np.array([b]), "bucket": moved(own, base.p, base.buckets, coins)}
+                    answers[key] = self._row(drawn).hex()
             else:
                 key = str(int(truth[0]))
                 if key not in answers:

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from deniable.errors import InvalidParameter
+from deniable.survey.message import MEDIA_TYPE
 
-MEDIA = "application/vnd.deniable.reports"
 AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})  # what a collector says when the same report may succeed later
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What came of one attempt: the status (0 if nobody answered), and how many seconds the collector asks to wait."""
+    """The result of one attempt: the status (0 without a response), and how many seconds the collector asks to wait."""
 
     status: int
     wait: float | None = None
@@ -40,8 +40,8 @@ def http_sender(url: str, token: str | None = None, timeout: float = 10.0) -> Se
     import urllib.request  # loads the whole of HTTP and TLS, which a program that only randomizes does not need
 
     if not url.startswith(("http://", "https://")):
-        raise InvalidParameter("The address of a collector begins with http:// or https://.")
-    headers = {"Content-Type": MEDIA} | ({} if token is None else {"Authorization": f"Bearer {token}"})
+        raise InvalidParameter("The address of a collector must begin with http:// or https://.")
+    headers = {"Content-Type": MEDIA_TYPE} | ({} if token is None else {"Authorization": f"Bearer {token}"})
 
     def send(message: bytes) -> Reply:
         request = urllib.request.Request(url.rstrip("/") + "/v1/reports", message, headers, method="POST")

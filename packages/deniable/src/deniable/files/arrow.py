@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.core.layout import Column, Flags, Number
+from deniable.core.layout import Column
 from deniable.core.mechanism import Mechanism
 from deniable.core.reports import Reports
-from deniable.core.variable import Key, Variable
 from deniable.errors import InvalidReport, MissingExtra, SurveyMismatch
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ _FORMAT = b"deniable reports 1"
 
 
 def pyarrow_package() -> Any:
-    """The optional package, or an error that tells how to install it."""
+    """The optional package, or an error that says how to install it."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -42,15 +41,12 @@ def to_arrow(mechanism: Mechanism, reports: Reports) -> "pyarrow.Table":
     pa = pyarrow_package()
     arrays, fields = [], []
     for field in mechanism.layout.fields:
-        column = np.ascontiguousarray(reports.columns[field.name])
-        if isinstance(field, Number | Key):
-            arrays.append(pa.array(column))
-        elif isinstance(field, Variable):
-            arrays.append(pa.array(column.tolist(), pa.binary()))
-        else:
-            kind = pa.binary(column.shape[1])
+        column, kind = np.ascontiguousarray(reports.columns[field.name]), _type(field.empty(0))
+        if column.ndim == 2:
             arrays.append(pa.FixedSizeBinaryArray.from_buffers(kind, len(column), [None, pa.py_buffer(column)]))
-        fields.append(pa.field(field.name, arrays[-1].type, nullable=False))
+        else:
+            arrays.append(pa.array(column, kind))
+        fields.append(pa.field(field.name, kind, nullable=False))
     about = {"format": _FORMAT, "fingerprint": mechanism.fingerprint, "mechanism": mechanism.to_json()}
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata=about))
 
@@ -66,23 +62,25 @@ def from_arrow(mechanism: Mechanism, table: "pyarrow.Table") -> Reports:
     wanted = [field.name for field in mechanism.layout.fields]
     if table.column_names != wanted:
         raise InvalidReport(f"These reports must have the columns {', '.join(wanted)} and no others.")
-    columns = {field.name: _column(field, table[field.name]) for field in mechanism.layout.fields}
+    columns = {field.name: _column(field.name, field.empty(0), table[field.name]) for field in mechanism.layout.fields}
     return Reports.of(mechanism.fingerprint, mechanism.layout, columns)
 
 
-def _column(field: Number | Flags | Key | Variable, chunked: "pyarrow.ChunkedArray") -> Column:
+def _type(example: Column) -> Any:
+    """The Arrow type of columns like this one: byte strings, rows of packed bits, or numbers."""
     pa = pyarrow_package()
-    if isinstance(field, Variable):
-        wanted = pa.binary()
-    elif isinstance(field, Number | Key):
-        wanted = pa.from_numpy_dtype(field.empty(0).dtype)
-    else:
-        wanted = pa.binary((field.bits + 7) // 8)
+    if example.dtype == object:
+        return pa.binary()
+    return pa.binary(example.shape[1]) if example.ndim == 2 else pa.from_numpy_dtype(example.dtype)
+
+
+def _column(name: str, example: Column, chunked: "pyarrow.ChunkedArray") -> Column:
+    wanted = _type(example)
     if chunked.type != wanted or chunked.null_count:
-        raise InvalidReport(f"Column {field.name!r} must be of type {wanted} and have no gaps.")
-    if isinstance(field, Variable):
+        raise InvalidReport(f"Column {name!r} must be of type {wanted} and have no missing values.")
+    if example.dtype == object:
         return np.array([*chunked.to_pylist(), None], object)[:-1]  # also an empty one is of objects
-    if isinstance(field, Number | Key):
+    if example.ndim == 1:
         return np.ascontiguousarray(chunked.to_numpy())
     width = wanted.byte_width
     column = np.empty((len(chunked), width), np.uint8)

@@ -13,7 +13,7 @@ from deniable.errors import MissingExtra
 from deniable.mechanisms.algebra.score_interval import ScoreEstimate, SlantedEstimate
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
-from deniable.planning.key_value import chosen
+from deniable.planning.key_value import plan_key_value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,7 +49,7 @@ class BipartiteGraph:
         cls, domain: KeyValue, links: Answers, epsilon: float, coins: Coins | None = None, weighted: bool = True
     ) -> "BipartiteGraph":
         """Randomize each person's links with the best mechanism for the budget, count and estimate."""
-        mechanism = chosen(domain, epsilon, max(1, len(links)), values=weighted)
+        mechanism = plan_key_value(domain, epsilon, max(1, len(links)), values=weighted)
         return cls(mechanism.estimate(mechanism.tally(mechanism.perturb(links, coins))), mechanism)
 
     @property

@@ -1,4 +1,4 @@
-"""What a mechanism costs to run: bits on the wire, and the time of the device and of the server, measured here and now."""
+"""What a mechanism costs to run: bits per report, and the time of the device and of the server, measured on this machine."""
 
 import time
 from collections.abc import Callable
@@ -27,12 +27,12 @@ def measured_cost(mechanism: Mechanism, reports: int = 4096, seconds: float = 0.
     A device makes one report at a time and pays for the start of a program besides; this is the work itself.
     """
     if reports < 1 or seconds <= 0:
-        raise InvalidParameter("A measurement needs at least one report and some time.")
-    size = min(mechanism.domain.size, 1000)
+        raise InvalidParameter("A measurement needs at least one report and a positive number of seconds.")
     domain = mechanism.domain
+    size = min(domain.size, 1000)
     values = [domain.answer(place * 7919 % size) for place in range(reports)]
     made = mechanism.perturb(values, SeededCoins(0))
-    mechanism.count(made)  # whatever is compiled or looked up once is not part of it
+    mechanism.count(made)  # compilation and lookups, which happen once, are not measured
     return Cost(
         mechanism.layout.bits,
         _each(lambda: mechanism.perturb(values), seconds) / reports,
@@ -41,7 +41,7 @@ def measured_cost(mechanism: Mechanism, reports: int = 4096, seconds: float = 0.
 
 
 def _each(run: Callable[[], object], seconds: float) -> float:
-    """The quickest of several turns, in microseconds: others were held up by something else."""
+    """The fastest of several runs, in microseconds: others were held up by something else."""
     best, spent = float("inf"), 0.0
     while spent < seconds:
         start = time.process_time()

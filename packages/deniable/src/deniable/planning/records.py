@@ -1,72 +1,59 @@
-"""Several answers of one person: tell all with a share of the budget each, or one of them with all of it."""
+"""Several answers of one person: report all with a share of the budget each, or one of them with all of it."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
+from deniable.core.candidate import Candidate
+from deniable.core.mechanism import Mechanism
 from deniable.core.odds import checked_epsilon, rounded_down
 from deniable.domains import Vectors
-from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.unary import Unary
-from deniable.planning.shares import chosen, options
+from deniable.planning.ranking import EQUAL, Ranking, Row, checked_people, made, people, planned
+from deniable.planning.shares import options
 from deniable.wrappers.attributes import Attributes
 from deniable.wrappers.every_attribute import EveryAttribute
 from deniable.wrappers.fake_attributes import FakeAttributes
 from deniable.wrappers.one_attribute import OneAttribute
 
+FAKES = "Each person reports one answer, drawn in secret, and fakes for the others: nobody learns which one is real."
+WORDS = {
+    "every answer, split budget": "Each answer is reported with its share of the budget; so few answers leave each enough.",
+    "one answer, whole budget": (
+        "Each person reports one answer, drawn in public, with the whole budget: fewer reports on each, and far less noise."
+    ),
+    "one answer among fakes, direct": FAKES,
+    "one answer among fakes, unary": FAKES,
+}
 
-@dataclass(frozen=True)
-class Way:
-    """One way to tell of several answers, and what it would cost and give."""
 
-    name: str
-    mechanism: Attributes
-    error: float  # root of the mean squared error of a share, over all attributes
-    bits: int
-
-
-def ways(domain: Vectors, epsilon: float, n: int) -> list[Way]:
-    """Every way to tell of records, the smallest error first; within each, the best mechanism for every attribute."""
-    if n < 1:
-        raise InvalidParameter("A plan needs the number of people who will answer, at least 1.")
+def record_options(domain: Vectors, epsilon: float, n: int) -> Ranking[Attributes]:
+    """Every mechanism for records, the smallest error first; within each, the best mechanism for every attribute."""
+    checked_people(n)
     parts, budget = domain.parts, checked_epsilon(epsilon)
     share = rounded_down(Fraction(budget) / len(parts))
-    every = [chosen(options(part, share, n), None).mechanism for part in parts]
-    one = [chosen(options(part, budget, max(1, n // len(parts))), None).mechanism for part in parts]
-    found: list[tuple[str, Attributes]] = [
-        ("every answer, split budget", EveryAttribute(domain, budget, every)),  # type: ignore[arg-type]
-        ("one answer, whole budget", OneAttribute(domain, budget, one)),  # type: ignore[arg-type]
-        ("one answer among fakes, direct", FakeAttributes.of(domain, budget)),
-        ("one answer among fakes, unary", FakeAttributes.of(domain, budget, Unary)),
-    ]
-    made = [Way(name, mechanism, mechanism.total_error(n), mechanism.layout.bits) for name, mechanism in found]
-    return sorted(made, key=lambda way: way.error)
+
+    def best_parts(part_epsilon: float, part_n: int) -> list[Mechanism]:
+        return [options(part, part_epsilon, part_n).best.mechanism for part in parts]
+
+    makers: tuple[Callable[[Vectors, float], Attributes], ...] = (
+        lambda domain, budget: EveryAttribute(domain, budget, best_parts(share, n)),  # type: ignore[arg-type]
+        lambda domain, budget: OneAttribute(domain, budget, best_parts(budget, max(1, n // len(parts)))),  # type: ignore[arg-type]
+        FakeAttributes.of,
+        partial(FakeAttributes.of, make=Unary),
+    )
+
+    def row(candidate: Candidate) -> Row[Attributes]:
+        mechanism: Attributes = candidate.make(domain, budget)
+        return Row(candidate.name, mechanism, mechanism.total_error(n), mechanism.layout.bits)
+
+    rows, remarks = made(map(Candidate, WORDS, makers), len(parts), row)
+    subject = f"records of {len(parts)} answers, epsilon {budget:g} for one record, {people(n)}"
+    return Ranking(rows, subject, remarks=remarks, close=EQUAL)
 
 
 def plan_records(domain: Vectors, epsilon: float, n: int, max_bits: int | None = None) -> Attributes:
-    """The way with the smallest error among those whose reports fit; its `explain()` shows the others."""
-    ranked = ways(domain, epsilon, n)
-    fitting = [way for way in ranked if max_bits is None or way.bits <= max_bits]
-    if not fitting:
-        least = min(way.bits for way in ranked)
-        raise InvalidParameter(f"No way to tell of records fits {max_bits} bits; the smallest report here takes {least}.")
-    best = fitting[0]
-    parts = ", ".join(part.wire for part in best.mechanism.parts)
-    lines = [
-        f"{best.name} for records of {len(domain.parts)} answers, epsilon {float(epsilon):g} for one record, {n:,} people",
-        f"{'':1} {'way':32} {'error of a share':>16} {'to the best':>11} {'bits':>9}",
-        *(
-            f"{'*' if way is best else '':1} {way.name:32} {way.error:16.3g} {(way.error / ranked[0].error) ** 2:10.3f}x "
-            f"{way.bits:9,}"
-            for way in ranked
-        ),
-        f"In words: of {len(domain.parts)} answers, {_words(best.mechanism)}; the mechanisms are {parts}.",
-    ]
-    return best.mechanism.because("\n".join(lines))
-
-
-def _words(mechanism: Attributes) -> str:
-    if isinstance(mechanism, EveryAttribute):
-        return "each is told with its share of the budget, because so few answers do not make the shares too small"
-    if isinstance(mechanism, OneAttribute):
-        return "each person tells one, drawn in public, with the whole budget: fewer reports on each, and far less noise"
-    return "each person tells one, drawn in secret, and fakes for the others: nobody learns which question was answered"
+    """The mechanism with the smallest error among those whose reports fit; its `explain()` shows the others."""
+    ranking = record_options(domain, epsilon, n).within(max_bits)
+    parts = ", ".join(part.wire for part in ranking.best.mechanism.parts)
+    return planned(ranking, f"{WORDS[ranking.best.name]} The mechanisms of the answers are {parts}.")

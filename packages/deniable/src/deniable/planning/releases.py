@@ -1,42 +1,63 @@
 """Which release for this question: the smallest expected loss, or the smallest loss of the answer that fares worst."""
 
-import contextlib
+from functools import partial
 
 from numpy.typing import ArrayLike
 
+from deniable.core.candidate import Candidate
 from deniable.core.domain import Domain
+from deniable.core.odds import checked_epsilon
 from deniable.domains.metric import checked_prior, metric_of
-from deniable.errors import MissingExtra
 from deniable.mechanisms.algebra import optimal
-from deniable.mechanisms.releases.bipartite import Bipartite
-from deniable.mechanisms.releases.coarsened import Coarsened
+from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.releases.comparison import compare_releases
 from deniable.mechanisms.releases.release import Release
 from deniable.mechanisms.releases.release_channel import ReleaseChannel
-from deniable.mechanisms.releases.staircase import Staircase
-
-CLOSE = 1 + 1e-9  # a loss this near to the smallest counts as equally good; then the simpler release is taken
+from deniable.planning.ranking import EQUAL, Column, Ranking, Row, made, planned
 
 
-def plan_release(domain: Domain, epsilon: float, prior: ArrayLike | None = None, worst: bool = False) -> Release:
+def release_options(domain: Domain, epsilon: float, prior: ArrayLike | None = None, worst: bool = False) -> Ranking[Release]:
+    """Every release for a domain, the smallest loss first, beside the constant answer and other published ones."""
+    metric, budget = metric_of(domain), checked_epsilon(epsilon)
+    shares = checked_prior(prior, metric.size)
+    offered = list(candidates("releases").values())
+    if worst or metric.line is None:  # on a line, Coarsened is optimal
+        offered.append(Candidate("optimal", partial(ReleaseChannel.optimal, worst=worst), optimal.LARGEST, prior="prior"))
+
+    def row(candidate: Candidate) -> Row[Release]:
+        release: Release = candidate.made(domain, budget, shares)
+        both = (release.worst_loss(), release.expected_loss(shares))
+        error, other = both if worst else both[::-1]
+        return Row(candidate.name, release, error, release.layout.bits, {column.name: other})
+
+    error = Column("worst loss", "of the answer that fares worst", ".6g")
+    column = Column("expected loss", "mean loss under the prior", ".6g")
+    error, column = (error, column) if worst else (column, error)
+    rows, remarks = made(offered, metric.size, row)
+    compared = compare_releases(domain, budget, shares)
+    beside: list[Row[None]] = []
+    for line in compared.lines:
+        if line.name not in {row.name for row in rows}:
+            loss, other = (line.worst, line.expected) if worst else (line.expected, line.worst)
+            beside += [] if loss is None else [Row(line.name, None, loss, 0, {column.name: other})]
+    subject = f"{metric.size:,} answers, epsilon {budget:g} for one answer"
+    return Ranking(rows, subject, error, (column,), tuple(beside), remarks or compared.remarks, EQUAL, power=1)
+
+
+def plan_release(
+    domain: Domain,
+    epsilon: float,
+    prior: ArrayLike | None = None,
+    worst: bool = False,
+    max_bits: int | None = None,
+) -> Release:
     """The release with the smallest expected loss under the prior; its `explain()` shows the others.
 
     On a line that is `Coarsened`, provably. Elsewhere it is compared with the other releases, and for few answers with the
-    best channel there is. With `worst` it is the loss of the answer that fares worst that counts, whatever the prior.
+    best channel there is. With `worst`, what counts is the loss of the answer that fares worst, whatever the prior.
 
     >>> from deniable.domains import Ordered
     >>> plan_release(Ordered(range(18, 100)), epsilon=1.0).wire
     'coarsened-1'
     """
-    metric = metric_of(domain)
-    shares = checked_prior(prior, metric.size)
-    options: list[Release] = [Coarsened(domain, epsilon, prior=shares), Bipartite(domain, epsilon)]
-    options += [Bipartite(domain, epsilon, "mean", prior=shares), Staircase(domain, epsilon, prior=shares)]
-    if metric.size <= optimal.LARGEST and (worst or metric.line is None):
-        with contextlib.suppress(MissingExtra):  # then the best of the others
-            options.append(ReleaseChannel.optimal(domain, epsilon, shares, worst))
-    costs = [option.worst_loss() if worst else option.expected_loss(shares) for option in options]
-    best = next(option for option, cost in zip(options, costs, strict=True) if cost <= min(costs) * CLOSE)
-    what = "the worst answer" if worst else "the prior"
-    head = f"{best.wire} has the smallest loss for {what}"
-    return best.because(f"{head}\n{compare_releases(domain, epsilon, shares, also=best)}")
+    return planned(release_options(domain, epsilon, prior, worst).within(max_bits))

@@ -1,20 +1,58 @@
-"""A question that is asked again and again: which permanent answer, and which second round."""
+"""A question that is asked repeatedly: which permanent answer, and which second round."""
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
-from deniable.core.candidate import LARGEST_DENSE
+from deniable.core.candidate import LARGEST_DENSE, Candidate
 from deniable.core.domain import Domain
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import total_error
+from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, counted, made, people, planned
 from deniable.wrappers.memoized import Memoized
 
-REPEATED: dict[str, Callable[[Domain, float, float], Memoized]] = {
-    "direct twice (L-GRR)": Memoized.direct,
-    "unary, symmetric twice (L-SUE)": Memoized.symmetric,
-    "unary, optimized first (L-OSUE)": Memoized.optimized,
-    "hashing, two buckets (BiLOLOHA)": Memoized.binary_hashing,
-    "hashing, best buckets (OLOLOHA)": Memoized.hashing,
-}
+
+@dataclass(frozen=True)
+class RepeatedCandidate(Candidate):
+    """A candidate made from a domain, the epsilon of all reports on one value and that of one report."""
+
+    choices: int | None = None  # at most so many permanent answers are drawn, however often the value changes
+
+
+REPEATED = (
+    RepeatedCandidate("direct twice (L-GRR)", Memoized.direct),
+    RepeatedCandidate("unary, symmetric twice (L-SUE)", Memoized.symmetric, LARGEST_DENSE),
+    RepeatedCandidate("unary, optimized first (L-OSUE)", Memoized.optimized, LARGEST_DENSE),
+    RepeatedCandidate("hashing, two buckets (BiLOLOHA)", Memoized.binary_hashing, choices=2),
+    RepeatedCandidate("hashing, best buckets (OLOLOHA)", Memoized.hashing),
+)
+EVER = Column("ever", "epsilon of all reports that a person ever sends", ".3g")
+
+
+def repeated_options(domain: Domain, epsilon: float, once: float, n: int = 10_000, changes: int = 1) -> Ranking[Memoized]:
+    """Every mechanism for a question that is asked repeatedly, the smallest error of one collection first."""
+    checked_people(n)
+    if changes < 1:
+        raise InvalidParameter("A person has at least one value.")
+
+    def row(candidate: Candidate) -> Row[Memoized]:
+        assert isinstance(candidate, RepeatedCandidate)
+        each = epsilon / min(changes, candidate.choices or changes)
+        if once >= each:
+            raise InvalidParameter(
+                f"One report may cost less than {each:g}, the epsilon of all reports on one value, and not {once:g}."
+            )
+        mechanism: Memoized = candidate.make(domain, each, once)
+        if mechanism.lifetime_loss(changes).epsilon() > epsilon * (1 + 1e-12):
+            mechanism = candidate.make(domain, each * (1 - 1e-12), once)
+        error = (float(total_error(domain.size, mechanism.p, mechanism.q)) / (n * domain.size)) ** 0.5
+        ever = mechanism.lifetime_loss(changes).epsilon()
+        return Row(candidate.name, mechanism, error, mechanism.layout.bits, {EVER.name: ever})
+
+    rows, remarks = made(REPEATED, domain.size, row)
+    subject = (
+        f"{domain.size:,} values, epsilon {epsilon:g} for all reports ever of a person who has had "
+        f"{counted(changes, 'value')}, {once:g} for one report, {people(n)}"
+    )
+    return Ranking(rows, subject, columns=(EVER,), remarks=remarks, close=EQUAL)
 
 
 def plan_repeated(domain: Domain, epsilon: float, once: float, n: int = 10_000, changes: int = 1) -> Memoized:
@@ -27,39 +65,8 @@ def plan_repeated(domain: Domain, epsilon: float, once: float, n: int = 10_000, 
     >>> plan_repeated(Categories(range(4)), epsilon=2.0, once=1.0).base.wire
     'direct-1'
     """
-    if n < 1 or changes < 1:
-        raise InvalidParameter("A plan needs at least one person, who has at least one value.")
-    found = []
-    for name, make in REPEATED.items():
-        if domain.size > LARGEST_DENSE and name.startswith("unary"):
-            continue
-        times = min(changes, 2) if "two buckets" in name else changes
-        each = epsilon / times
-        if once >= each:
-            continue  # one report would spend more than a kept answer may
-        mechanism = make(domain, each, once)
-        if mechanism.lifetime_loss(changes).epsilon() > epsilon * (1 + 1e-12):
-            mechanism = make(domain, each * (1 - 1e-12), once)
-        error = (float(total_error(domain.size, mechanism.p, mechanism.q)) / (n * domain.size)) ** 0.5
-        found.append((error, mechanism.layout.bits, name, mechanism))
-    if not found:
-        raise InvalidParameter(
-            "The epsilon of one report must be below what all reports on one value may cost: epsilon over the values."
-        )
-    ranked = sorted(found, key=lambda option: option[:3])
-    smallest, (_, _, name, best) = ranked[0][0], ranked[0]
-    lines = [
-        f"{name} for {domain.size:,} values, epsilon {epsilon:g} for all reports ever of a person who has had {changes} "
-        f"value{'s' * (changes > 1)}, {once:g} for one report, {n:,} people",
-        f"{'':1} {'mechanism':32} {'error of a share':>16} {'to the best':>11} {'bits':>9} {'ever':>7}",
-    ]
-    for error, bits, own, mechanism in ranked:
-        ever = mechanism.lifetime_loss(changes).epsilon()
-        lines.append(
-            f"{'*' if own == name else '':1} {own:32} {error:16.3g} {(error / smallest) ** 2:10.3f}x {bits:9,} {ever:7.3g}"
-        )
-    lines.append(
-        "In words: the device draws a permanent answer once, keeps it, and randomizes it anew for every report. However "
-        "many reports are collected, they tell no more than the permanent answer would; that a value changed may show."
+    return planned(
+        repeated_options(domain, epsilon, once, n, changes),
+        "The device draws a permanent answer once, keeps it, and randomizes it again for every report. However many reports "
+        "are collected, they disclose no more than the permanent answer would. That a value changed may show.",
     )
-    return best.because("\n".join(lines))

@@ -1,45 +1,38 @@
 """Which mechanism for the mean of vectors, and whether the budget gives more than guessing the middle would."""
 
 import math
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 
+from deniable.core.candidate import Candidate
 from deniable.core.odds import checked_epsilon
 from deniable.domains.features import Features
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.vectors.duchi_vector import DuchiVector
 from deniable.mechanisms.vectors.feature_vector import FeatureVector, check_features
+from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, made, people, planned
 
 VectorMechanism = FeatureVector | DuchiVector
 
 
-@dataclass(frozen=True)
-class VectorOption:
-    """One mechanism for the mean of vectors, and its root mean square error for a coordinate, in the question's units."""
-
-    name: str
-    mechanism: VectorMechanism
-    error: float
-    bits: int
-
-
-def vector_options(domain: Features, epsilon: float, n: int, typical: float | None = None) -> list[VectorOption]:
+def vector_options(domain: Features, epsilon: float, n: int, typical: float | None = None) -> Ranking[VectorMechanism]:
     """Every mechanism for the mean of vectors, the smallest error first: at worst, or for coordinates of a typical size."""
     check_features(domain)
-    checked_epsilon(epsilon)
-    if n < 1:
-        raise InvalidParameter("A plan needs the number of people who will answer, at least 1.")
-    made: dict[str, VectorMechanism] = {
-        "sampled coordinates": FeatureVector(domain, epsilon),
-        "all signs together": DuchiVector(domain, epsilon),
-    }
-    if typical is not None:
-        made["sampled coordinates"] = FeatureVector.typical(domain, epsilon, typical)
-    if domain.dimensions > 1:
-        with suppress(InvalidParameter):  # too many coordinates for the budget
-            made["all coordinates, budget split"] = FeatureVector.composed(domain, epsilon)
-    found = [VectorOption(name, each, _error(each, n, typical), each.layout.bits) for name, each in made.items()]
-    return sorted(found, key=lambda option: (option.error, option.bits))
+    checked_people(n)
+    budget = checked_epsilon(epsilon)
+
+    def row(candidate: Candidate) -> Row[VectorMechanism]:
+        mechanism: VectorMechanism = candidate.made(domain, budget, typical)
+        return Row(candidate.name, mechanism, _error(mechanism, n, typical), mechanism.layout.bits)
+
+    rows, remarks = made(candidates("vectors").values(), domain.dimensions, row)
+    subject = (
+        f"the mean of vectors of {domain.dimensions:,} numbers from {domain.low:g} to {domain.high:g}, epsilon {budget:g} "
+        f"for one vector, {people(n)}"
+    )
+    what = "at worst" if typical is None else f"for coordinates of typical size {typical:g}"
+    error = Column("error", f"root mean square error of one coordinate, {what}", ".4g")
+    return Ranking(rows, subject, error, remarks=remarks, close=EQUAL)
 
 
 def _error(mechanism: VectorMechanism, n: int, typical: float | None) -> float:
@@ -65,33 +58,24 @@ def people_needed(domain: Features, epsilon: float, typical: float | None = None
     """
     if not part > 0:
         raise InvalidParameter("The error wanted must be a positive part of the error of guessing.")
-    error = vector_options(domain, epsilon, 1, typical)[0].error
+    error = vector_options(domain, epsilon, 1, typical).best.error
     return math.ceil((error / (part * guessing_error(domain, typical))) ** 2)
 
 
-def plan_vectors(domain: Features, epsilon: float, n: int = 1, typical: float | None = None) -> VectorMechanism:
+def plan_vectors(
+    domain: Features, epsilon: float, n: int = 1, typical: float | None = None, max_bits: int | None = None
+) -> VectorMechanism:
     """The best mechanism for the mean of vectors; its `explain()` says whether it is better than not asking at all.
 
-    >>> print(plan_vectors(Features(768, -1, 1), epsilon=1.0, n=1000).explain().splitlines()[-2])
-    HOPELESS: publishing the middle has the smaller error. It takes 14,386 people to get to half of that.
+    >>> plan_vectors(Features(768, -1, 1), epsilon=1.0, n=1000).explain().rpartition("bits. ")[2]
+    'HOPELESS: publishing the middle of the range has a smaller error. It takes 14,386 people to halve that error.'
     """
-    ranked = vector_options(domain, epsilon, n, typical)
-    best, guess = ranked[0], guessing_error(domain, typical)
-    size = "at worst" if typical is None else f"for coordinates of typical size {typical:g}"
-    lines = [
-        f"{best.name} for the mean of vectors of {domain.dimensions:,} numbers from {domain.low:g} to {domain.high:g}, "
-        f"epsilon {float(epsilon):g} for one vector, {n:,} people",
-        f"{'':1} {'mechanism':30} {'error':>10} {'bits':>8}",
-    ]
-    for option in ranked:
-        lines.append(f"{'*' if option is best else '':1} {option.name:30} {option.error:10.4g} {option.bits:8,}")
-    lines.append(f"  {'the middle, asking nobody':30} {guess:10.4g} {0:8,}")
+    ranking, guess = vector_options(domain, epsilon, n, typical).within(max_bits), guessing_error(domain, typical)
     needed = people_needed(domain, epsilon, typical)
-    if best.error >= guess:
-        lines.append(
-            f"HOPELESS: publishing the middle has the smaller error. It takes {needed:,} people to get to half of that."
-        )
+    if ranking.best.error >= guess:
+        words = "HOPELESS: publishing the middle of the range has a smaller error."
+        words += f" It takes {needed:,} people to halve that error."
     else:
-        lines.append(f"It takes {needed:,} people to get to half of the error of publishing the middle.")
-    lines.append(f"error: root mean square for one coordinate, {size}; a narrower range or fewer dimensions make it smaller")
-    return best.mechanism.because("\n".join(lines))
+        words = f"With {needed:,} people, the error is half of that of publishing the middle of the range."
+        words += " A narrower range or fewer dimensions reduce it."
+    return planned(replace(ranking, beside=(Row("the middle, asking nobody", None, guess, 0),)), words)

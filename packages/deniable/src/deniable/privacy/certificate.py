@@ -6,7 +6,6 @@ from deniable.core.domain import formatted_size
 from deniable.core.loss import PrivacyLoss, Proof, told_odds, written_odds
 from deniable.core.mechanism import Mechanism
 from deniable.privacy.ratio import Worst
-from deniable.wrappers.open_answers import OpenAnswers
 
 LONGEST = 160  # letters of a worst report that are shown whole
 
@@ -91,9 +90,10 @@ def told_answer(answer: object) -> str:
     return repr(answer)
 
 
-def certificate(mechanism: Mechanism, worst: Worst, proof: Proof, followed: int, values: int) -> Certificate:
+def certificate(
+    mechanism: Mechanism, worst: Worst, proof: Proof, followed: int, values: int, disclosed: float | None = None
+) -> Certificate:
     """The certificate for what was found."""
     pair = mechanism.domain.answer(worst.pair[0]), mechanism.domain.answer(worst.pair[1])
     loss = PrivacyLoss(worst.odds, proof, mechanism.loss().protects)
-    told = mechanism.told_share if isinstance(mechanism, OpenAnswers) else None
-    return Certificate(mechanism, loss, pair, worst.report, followed, values, told)
+    return Certificate(mechanism, loss, pair, worst.report, followed, values, disclosed)

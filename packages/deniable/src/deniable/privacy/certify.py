@@ -9,14 +9,14 @@ certificate says how many it would have been:
 - *symmetric*: for mechanisms that treat all values alike. Four representative values are followed in full at the real size;
   where public seeds are too many, some of them; where subsets of cells are, what happens at the cells of the four, and that
   the code for every value takes its subset the same way.
-
 - *theorem*: for compressed response, which tosses as many coins as it takes. See theorem.py.
 
-Factored and symmetric ones assume that the mechanism is of the kind it says (`loss().proof`); the project's tests check that
-on small instances, where both must equal the enumeration.
+Here are the proofs that any mechanism has; families that need others register them (see proofs.py). Factored and symmetric
+ones assume that the mechanism is of the kind it says (`loss().proof`); the project's tests check that on small instances,
+where both must equal the enumeration.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -24,85 +24,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
-from deniable.core.every import EveryCoin, WatchedCoins
+from deniable.core.every import EveryCoin, FollowedCoins, WatchedCoins
 from deniable.core.layout import Flags, Number
-from deniable.core.loss import PrivacyLoss, Proof
+from deniable.core.loss import Proof
 from deniable.core.mechanism import Mechanism, PureProtocol
-from deniable.domains import KeyValue
-from deniable.errors import NotCertifiable
-from deniable.mechanisms.key_value.pckv_unary import PCKVUnary
-from deniable.mechanisms.releases.vector_release import VectorRelease
-from deniable.mechanisms.sparse.compressed import Compressed
-from deniable.mechanisms.vectors.bitrand import BitRand
-from deniable.mechanisms.vectors.duchi_vector import DuchiVector
-from deniable.mechanisms.vectors.feature_vector import FeatureVector
-from deniable.mechanisms.vectors.unit_codes import UnitCodes
-from deniable.privacy.attributes import by_attributes
+from deniable.errors import InvalidParameter, NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate
-from deniable.privacy.law import LIMIT, Chances, combinations, gathered, law, runs
-from deniable.privacy.memoized import certify_bits, certify_lifetime, has_bits
-from deniable.privacy.open import certify_open
-from deniable.privacy.products import by_agreement, by_coordinates, by_parts, by_rounds, separate
+from deniable.privacy.law import LIMIT, Chances, affordable, all_seen, combinations, is_within, law, runs
+from deniable.privacy.proofs import prover, proves
 from deniable.privacy.ratio import Worst, worst_ratio
-from deniable.privacy.theorem import compressed_worst
-from deniable.privacy.told import in_words, told_laws
-from deniable.privacy.wiring import check_members, factored
-from deniable.wrappers.attributes import Attributes
-from deniable.wrappers.memoized import Memoized
-from deniable.wrappers.open_answers import OpenAnswers
+from deniable.privacy.wiring import check_members
 
 LARGEST_NUMBER = 1 << 22  # reports that are counted, one counter each
 COUNTED = 32  # how many times as many outcomes are followed where reports are counted: about as long
-SEEDS = (64, 16, 4, 2)  # public choices that stand for all of them where there are too many: as many as can be followed
 
 
 def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT) -> Certificate:
     """The exact loss of `mechanism.perturb`; `proof` asks for one of the ways instead of the first that is quick."""
-    if isinstance(mechanism, OpenAnswers):
-        return certify_open(mechanism, proof, limit, certify)
-    if proof is None:
-        proof, size = mechanism.loss().proof, mechanism.domain.size
-        possible = _within(mechanism, EveryCoin(), _limit(mechanism, limit) // size)
-        total = combinations(mechanism, 0, EveryCoin()) * size if possible else 0
-        if possible and (proof == "enumerated" or total <= _quick(mechanism, limit)):
-            return _enumerated(mechanism, limit)
-        return replace(certify(mechanism, proof, limit), spared=total or None)
-    match proof:
-        case "enumerated":
-            return _enumerated(mechanism, limit)
-        case "factored":
-            if isinstance(mechanism, UnitCodes):
-                return certificate(mechanism, *by_rounds(mechanism, certify(mechanism.part, "symmetric")))
-            if isinstance(mechanism, VectorRelease):
-                return certificate(
-                    mechanism, *by_coordinates(mechanism, [certify(part, None, limit) for part in mechanism.parts])
-                )
-            if isinstance(mechanism, Attributes):
-                return certificate(
-                    mechanism, *by_attributes(mechanism, [certify(part, None, limit) for part in mechanism.parts])
-                )
-            if isinstance(mechanism, FeatureVector):
-                return certificate(mechanism, *by_parts(mechanism, _enumerated(mechanism.part, limit)))
-            return certificate(mechanism, *(separate if isinstance(mechanism, BitRand) else factored)(mechanism))
-        case "symmetric":
-            if isinstance(mechanism, UnitCodes):  # a few seeds: with any, the nearest directions are a permutation of all
-                return _symmetric(mechanism, 2 * mechanism.codes)
-            if isinstance(mechanism, DuchiVector):
-                return certificate(mechanism, *by_agreement(mechanism))
-            return _symmetric(mechanism, limit)
-        case "theorem" if isinstance(mechanism, Compressed):
-            worst, followed = compressed_worst(mechanism)
-            loss = PrivacyLoss(worst.odds, "theorem", mechanism.loss().protects)
-            return Certificate(mechanism, loss, ({}, {0: 1}), worst.report, followed, 2)
-    raise NotCertifiable("This mechanism rests on a theorem; it is too large for its law to be followed.")
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidParameter(
+            "Only a mechanism can be certified, such as plan(...) or DirectResponse(domain, epsilon); of a survey, each "
+            "question's mechanism."
+        )
+    return prover(mechanism, proof)(mechanism, limit)
 
 
-def certify_ever(mechanism: Memoized, limit: int = LIMIT) -> Certificate:
-    """The exact loss of all reports ever on one value that does not change; `certify` tells that of one report alone."""
-    return certify_lifetime(mechanism, certify(mechanism.base, None, limit))
+@proves(Mechanism, None)
+def quickest(mechanism: Mechanism, limit: int) -> Certificate:
+    """Enumerated if that is the mechanism's own kind of proof, or quick; else in its own way."""
+    proof, size = mechanism.loss().proof, mechanism.domain.size
+    possible = is_within(mechanism, [0], EveryCoin(), _limit(mechanism, limit) // size)
+    total = combinations(mechanism, 0, EveryCoin()) * size if possible else 0
+    if possible and (proof == "enumerated" or total <= _quick(mechanism, limit)):
+        return enumerated(mechanism, limit)
+    return replace(certify(mechanism, proof, limit), spared=total or None)
 
 
-def _enumerated(mechanism: Mechanism, limit: int) -> Certificate:
+@proves(Mechanism, "enumerated")
+def enumerated(mechanism: Mechanism, limit: int) -> Certificate:
+    """Every value and every combination of coins."""
     size, limit = mechanism.domain.size, _limit(mechanism, limit)
     total = combinations(mechanism, 0, EveryCoin()) * size
     if total > limit:
@@ -169,54 +129,30 @@ def _worst_number(mechanism: Mechanism) -> Worst:
     return worst
 
 
-def _symmetric(mechanism: Mechanism, limit: int) -> Certificate:
-    if isinstance(mechanism, PCKVUnary):
-        told, sets, followed = told_laws(mechanism)
-        worst = worst_ratio(told, sets)
-        worst = Worst(worst.odds, worst.pair, in_words(mechanism, worst.report))
-        return certificate(mechanism, worst, "symmetric", followed, len(sets))
-    if isinstance(mechanism, Memoized) and has_bits(mechanism):
-        return certify_bits(mechanism)
-    size, fields = mechanism.domain.size, mechanism.layout.fields
-    chosen = sorted({0, 1, size // 2, size - 1})
-    if isinstance(mechanism.domain, KeyValue):  # also both ends of the first key and of the last
-        keys = len(mechanism.domain.labels)
-        chosen = sorted({*chosen, keys, keys + 1, 2 * keys})
+@proves(Mechanism, "symmetric")
+def symmetric(mechanism: Mechanism, limit: int) -> Certificate:
+    """A few values that stand for all of them."""
+    chosen, fields = mechanism.domain.representatives(), mechanism.layout.fields
     if len(fields) == 1 and isinstance(fields[0], Flags) and fields[0].ones is not None:
         return _watched(mechanism, chosen)
-    for coins in map(EveryCoin, (None, *SEEDS)):
-        if _within(mechanism, coins, limit):
-            laws = [law(mechanism, index, limit, coins) for index in chosen]
-            followed = coins.combinations * len(chosen)
-            return certificate(mechanism, worst_ratio(laws, chosen), "symmetric", followed, len(chosen))
-    raise NotCertifiable("This has too many outcomes, or it tosses coins that are certified in another way.")
+    coins = affordable(mechanism, [0], limit)
+    laws = [law(mechanism, index, limit, coins) for index in chosen]
+    return certificate(mechanism, worst_ratio(laws, chosen), "symmetric", coins.combinations * len(chosen), len(chosen))
 
 
-def _watched(mechanism: Mechanism, chosen: list[int]) -> Certificate:
+def _watched(mechanism: Mechanism, chosen: Sequence[int]) -> Certificate:
     """What happens at the cells of the chosen values, when every other cell is interchangeable."""
     if not isinstance(mechanism, PureProtocol):
         raise NotCertifiable("Only mechanisms whose reports support values can be certified by watching their cells.")
     check_members(mechanism)
-    cells, laws, followed = np.array(chosen), [], 0
-    for index in chosen:
-        coins = WatchedCoins(chosen)
-        followed += combinations(mechanism, index, coins)
-        rows, codes, chances = [], [], Chances()
-        for reports, code, table in runs(mechanism, index, coins):
-            rows.append(mechanism.supports(reports.columns, cells).astype(np.uint8))
-            codes.append(chances.indices(table)[code])
-        laws.append(gathered(np.concatenate(rows), np.concatenate(codes), chances.values))
+    return by_cells(mechanism, chosen, WatchedCoins(chosen))
+
+
+def by_cells(mechanism: PureProtocol, chosen: Sequence[int], coins: FollowedCoins) -> Certificate:
+    """The symmetric proof from what reports on the chosen values say at the cells of these values."""
+    cells = np.array(chosen)
+    laws, followed = all_seen(mechanism, chosen, coins, lambda columns: mechanism.supports(columns, cells).astype(np.uint8))
     worst = worst_ratio(laws, chosen)
-    supported = [str(chosen[place]) for place, bit in enumerate(bytes.fromhex(worst.report)) if bit]
-    among = ", ".join(str(cell) for cell in chosen)
-    report = f"of the cells {among} it supports " + (", ".join(supported) or "none")
-    worst = Worst(worst.odds, worst.pair, report)
-    return certificate(mechanism, worst, "symmetric", followed, len(chosen))
-
-
-def _within(mechanism: Mechanism, coins: EveryCoin, limit: int) -> bool:
-    """Whether the combinations of these coins can be followed for one value."""
-    try:
-        return combinations(mechanism, 0, coins) <= limit
-    except NotCertifiable:
-        return False
+    supported = [str(cell) for cell, bit in zip(chosen, bytes.fromhex(worst.report), strict=True) if bit]
+    report = f"of the cells {', '.join(map(str, chosen))} it supports {', '.join(supported) or 'none'}"
+    return certificate(mechanism, replace(worst, report=report), "symmetric", followed, len(chosen))

@@ -1,6 +1,6 @@
 """The exact law of the code: how likely each report is under each value, with every coin followed."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -10,11 +10,13 @@ from deniable.arrays import Bytes, Ints
 from deniable.core.bits import distinct_rows
 from deniable.core.domain import Answers
 from deniable.core.every import EveryCoin, FollowedCoins
+from deniable.core.layout import Columns
 from deniable.core.mechanism import Mechanism
 from deniable.core.reports import Reports
 from deniable.errors import NotCertifiable
 
 LIMIT = 1 << 21  # combinations of outcomes that are followed at most
+SEEDS = (64, 16, 4, 2)  # public choices that stand for all of them where there are too many: as many as can be followed
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +46,45 @@ def law(mechanism: Mechanism, index: int, limit: int = LIMIT, coins: EveryCoin |
     {b'\\x00': Fraction(3, 4), b'\\x01': Fraction(1, 4)}
     """
     coins = coins or EveryCoin()
-    rows, codes, chances = [], [], Chances()
     if combinations(mechanism, index, coins) > limit:
         raise NotCertifiable(f"This has {coins.combinations:.3g} combinations of coins; at most {limit} are followed.")
+    return seen(mechanism, index, coins, mechanism.layout.rows)
+
+
+def seen(mechanism: Mechanism, index: int, coins: FollowedCoins, view: Callable[[Columns], Bytes]) -> Law:
+    """The exact law of what `view` shows of the reports on a value; the coins have learned which tosses the code makes."""
+    rows, codes, chances = [], [], Chances()
     for reports, code, table in runs(mechanism, index, coins):
-        rows.append(mechanism.layout.rows(reports.columns))
+        rows.append(view(reports.columns))
         codes.append(chances.indices(table)[code])
     return gathered(np.concatenate(rows), np.concatenate(codes), chances.values)
+
+
+def all_seen(
+    mechanism: Mechanism, indices: Iterable[int], coins: FollowedCoins, view: Callable[[Columns], Bytes]
+) -> tuple[list[Law], int]:
+    """The laws of what `view` shows, for each of these values, and how many outcomes were followed."""
+    laws, followed = [], 0
+    for index in indices:
+        followed += combinations(mechanism, index, coins)
+        laws.append(seen(mechanism, index, coins, view))
+    return laws, followed
+
+
+def is_within(mechanism: Mechanism, indices: Sequence[int], coins: FollowedCoins, limit: int) -> bool:
+    """Whether all combinations of these coins can be followed, for each of these values."""
+    try:
+        return all(combinations(mechanism, index, coins) <= limit for index in indices)
+    except NotCertifiable:  # a coin has too many outcomes
+        return False
+
+
+def affordable(mechanism: Mechanism, indices: Sequence[int], limit: int, given: Sequence[int] = ()) -> EveryCoin:
+    """Coins that follow all of the code's outcomes: with every public draw, else with some of them, or the `given` ones."""
+    for coins in [EveryCoin(given=given)] if given else map(EveryCoin, (None, *SEEDS)):
+        if is_within(mechanism, indices, coins, limit):
+            return coins
+    raise NotCertifiable("This has too many outcomes, or it tosses coins that are certified in another way.")
 
 
 def combinations(mechanism: Mechanism, index: int, coins: FollowedCoins) -> int:

@@ -7,7 +7,6 @@ report can do is limited by the estimate itself: in a pure protocol it moves the
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
@@ -17,12 +16,6 @@ from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.core.reports import Reports
 from deniable.core.tally import Tally
 from deniable.errors import InvalidParameter, InvalidReport
-from deniable.mechanisms.shares.block_design import BlockDesign
-from deniable.mechanisms.shares.direct_response import DirectResponse
-from deniable.mechanisms.shares.hadamard_response import HadamardResponse
-from deniable.mechanisms.shares.local_hashing import LocalHashing
-from deniable.mechanisms.shares.subset_selection import SubsetSelection
-from deniable.mechanisms.shares.unary import Unary
 
 LISTED_BITS = 12  # of reports that are tried one by one
 
@@ -59,6 +52,7 @@ def worst_gain(mechanism: Mechanism, m: int, n: int, targets: int = 1) -> WorstG
     The gain is for targets that nobody holds, the drop for one that everybody holds: then they are largest.
 
     >>> from deniable.domains import Categories
+    >>> from deniable.mechanisms.shares.direct_response import DirectResponse
     >>> found = worst_gain(DirectResponse(Categories(range(16)), 1.0), m=100, n=10_000)
     >>> round(found.weight, 2), round(found.gain, 4), round(found.drop, 4)
     (9.73, 0.0963, 0.0157)
@@ -76,7 +70,7 @@ def extremes(mechanism: Mechanism, targets: int = 1) -> tuple[float, float, bool
     """The largest and the smallest that one report adds to the targets, in people, and whether a report attains them."""
     if isinstance(mechanism, PureProtocol):
         p, q = mechanism.p, mechanism.q
-        most, fewest, exact = _supported(mechanism, targets)
+        most, fewest, exact = mechanism.supported(targets)
         return float((most - targets * q) / (p - q)), float((fewest - targets * q) / (p - q)), exact
     if mechanism.layout.bits > LISTED_BITS:
         raise InvalidParameter(
@@ -98,24 +92,10 @@ def every_report(mechanism: Mechanism) -> Floats:
             estimate = mechanism.estimate(mechanism.tally(reports))
         except InvalidReport:
             continue
-        if estimate.measure != "share":
+        if getattr(estimate, "measure", "") != "share":
             raise InvalidParameter("What liars can do is worked out for shares of people; this mechanism estimates others.")
         found.append(estimate.values)
     return np.array(found, np.float64)
-
-
-def _supported(mechanism: PureProtocol, targets: int) -> tuple[int, int, bool]:
-    """The most and the fewest of so many values that one report can support, and whether that is attained."""
-    size = mechanism.domain.size
-    match mechanism:
-        case DirectResponse():
-            return 1, int(targets == size), True
-        case Unary():
-            return targets, 0, True
-        case SubsetSelection():
-            return min(targets, mechanism.size), max(0, targets - (size - mechanism.size)), True
-    # With a single target some report supports it and some does not, or the mechanism would tell nothing about it.
-    return targets, 0, targets == 1
 
 
 @dataclass(frozen=True)
@@ -141,6 +121,7 @@ def suspicions(mechanism: PureProtocol, reports: Reports, error: float = 1e-6) -
     do are not to be found by any means, and none of this proves who lied.
 
     >>> from deniable.domains import Categories
+    >>> from deniable.mechanisms.shares.unary import Unary
     >>> unary = Unary(Categories(range(8)), 1.0)
     >>> suspicions(unary, unary.perturb([3] * 1000))
     []
@@ -165,23 +146,19 @@ def _counts(mechanism: PureProtocol, tally: Tally, error: float) -> list[Suspici
 
 def _sizes(mechanism: PureProtocol, tally: Tally, error: float) -> list[Suspicion]:
     """How many values reports support on average is the same for every population: p + (d - 1) q."""
-    n, size = tally.n, mechanism.domain.size
+    n, size, log = tally.n, mechanism.domain.size, math.log(2 / error)
     mean = n * float(mechanism.p + (size - 1) * mechanism.q)
-    if isinstance(mechanism, Unary):  # independent bits (Bernstein's inequality)
-        p, q = float(mechanism.p), float(mechanism.q)
-        log = math.log(2 / error)
-        slack = log / 3 + math.sqrt(log * log / 9 + 2 * n * (p * (1 - p) + (size - 1) * q * (1 - q)) * log)
-    elif isinstance(mechanism, DirectResponse | SubsetSelection):
-        return []  # every report supports equally many, whoever made it
-    else:
-        slack = size * math.sqrt(n * math.log(2 / error) / 2)
+    if mechanism.support_variance is None:  # Hoeffding's inequality
+        slack = size * math.sqrt(n * log / 2)
+    else:  # Bernstein's inequality
+        slack = log / 3 + math.sqrt(log * log / 9 + 2 * n * float(mechanism.support_variance) * log)
     away = abs(float(tally.counts.sum()) - mean)
     return [Suspicion("distance of all votes from their mean", away, slack, error)] if away > slack else []
 
 
 def _copies(mechanism: PureProtocol, reports: Reports, error: float) -> list[Suspicion]:
     """How often the same report came: binomial at most, with the chance of the likeliest report (Bernstein's inequality)."""
-    chance = likeliest(mechanism)
+    chance = mechanism.likeliest
     if chance is None:
         return []
     rows = mechanism.layout.rows(reports.columns)
@@ -196,25 +173,6 @@ def _copies(mechanism: PureProtocol, reports: Reports, error: float) -> list[Sus
             break
     seen = float(np.bincount(which).max())
     return [Suspicion("copies of one and the same report", seen, allowed, error)] if seen > allowed else []
-
-
-def likeliest(mechanism: PureProtocol) -> Fraction | None:
-    """The probability of the likeliest single report under any value; None where it is not known in closed form."""
-    size = mechanism.domain.size
-    match mechanism:
-        case DirectResponse():
-            return mechanism.p
-        case Unary():
-            return max(mechanism.p, 1 - mechanism.p) * max(mechanism.q, 1 - mechanism.q) ** (size - 1)
-        case SubsetSelection():
-            return mechanism.p / math.comb(size - 1, mechanism.size - 1)
-        case LocalHashing():
-            return mechanism.p / (mechanism.prime * (mechanism.prime - 1))
-        case HadamardResponse():
-            return mechanism.p / (mechanism.order // 2)
-        case BlockDesign():
-            return mechanism.p / mechanism.design.k
-    return None
 
 
 def _log_choose(n: int, k: int) -> float:

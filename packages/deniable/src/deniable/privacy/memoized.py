@@ -9,53 +9,26 @@ from deniable.core.coins import SeededCoins
 from deniable.core.every import EveryCoin
 from deniable.core.mechanism import CellProtocol
 from deniable.errors import NotCertifiable
-from deniable.privacy.certificate import Certificate, certificate
-from deniable.privacy.law import Chances, combinations, gathered, runs
-from deniable.privacy.ratio import Worst, worst_ratio
-from deniable.privacy.told import FirstDraw
+from deniable.privacy.certificate import Certificate
+from deniable.privacy.certify import by_cells, certify
+from deniable.privacy.certify import symmetric as by_whole_reports
+from deniable.privacy.law import LIMIT, gathered
+from deniable.privacy.padded import TRIALS, FirstDraw, check_elsewhere
+from deniable.privacy.proofs import proves
 from deniable.wrappers.memoized import Memoized
 
-TRIALS = 64  # reports with the same coins on different values, whose other bits must agree
 
-
-def certify_bits(mechanism: Memoized) -> Certificate:
-    """One report of a row of bits, at real size: everything at the cells of four values is followed.
+@proves(Memoized, "symmetric")
+def symmetric(mechanism: Memoized, limit: int) -> Certificate:
+    """One report of two rounds of bits, at real size: everything at the cells of four values is followed.
 
     All other bits must not depend on the value, which is compared on seeded coins.
     """
-    size = mechanism.domain.size
-    chosen = sorted({0, 1, size // 2, size - 1})
-    _check_elsewhere(mechanism, chosen)
-    laws, followed = [], 0
-    for index in chosen:
-        coins = FirstDraw(chosen)
-        followed += combinations(mechanism, index, coins)
-        rows, codes, chances = [], [], Chances()
-        for reports, code, table in runs(mechanism, index, coins):
-            rows.append(mechanism.supports(reports.columns, np.array(chosen)).astype(np.uint8))
-            codes.append(chances.indices(table)[code])
-        laws.append(gathered(np.concatenate(rows), np.concatenate(codes), chances.values))
-    worst = worst_ratio(laws, chosen)
-    ones = [str(chosen[place]) for place, bit in enumerate(bytes.fromhex(worst.report)) if bit]
-    among = ", ".join(map(str, chosen))
-    told = Worst(worst.odds, worst.pair, f"of the cells {among} it supports " + (", ".join(ones) or "none"))
-    return certificate(mechanism, told, "symmetric", followed, len(chosen))
-
-
-def _check_elsewhere(mechanism: Memoized, chosen: list[int]) -> None:
-    cells, first = np.arange(mechanism.domain.size), None
-    for index in chosen:
-        answers = [mechanism.domain.answer(index)] * TRIALS
-        bits = mechanism.supports(mechanism.perturb(answers, SeededCoins(b"elsewhere")).columns, cells)
-        first = bits if first is None else first
-        differ = np.flatnonzero((bits != first).any(axis=0))
-        if not set(differ.tolist()) <= {chosen[0], index}:
-            raise NotCertifiable("Bits of other values depend on the value, so that cells cannot be followed alone.")
-
-
-def has_bits(mechanism: object) -> bool:
-    """Whether this is a mechanism whose reports are certified bit by bit."""
-    return isinstance(mechanism, Memoized) and isinstance(mechanism.base, CellProtocol) and mechanism.twice
+    if not (mechanism.twice and isinstance(mechanism.base, CellProtocol)):
+        return by_whole_reports(mechanism, limit)
+    chosen, cells = mechanism.domain.representatives(), np.arange(mechanism.domain.size)
+    check_elsewhere(mechanism, lambda columns: mechanism.supports(columns, cells), {index: {index} for index in chosen})
+    return by_cells(mechanism, chosen, FirstDraw(chosen))
 
 
 def check_rounds(mechanism: Memoized) -> None:
@@ -71,12 +44,13 @@ def check_rounds(mechanism: Memoized) -> None:
         raise NotCertifiable("A report is not what the second round makes of the kept answer.")
 
 
-def certify_lifetime(mechanism: Memoized, base: Certificate) -> Certificate:
-    """The loss of all reports ever on one value, from the certificate of the kept answer.
+def certify_ever(mechanism: Memoized, limit: int = LIMIT) -> Certificate:
+    """The exact loss of all reports ever on one value that does not change; `certify` has that of one report alone.
 
     Reports are made from the kept answer with fresh coins, so whatever is done with any number of them could be done with
-    it: they tell no more. They come to tell as much, as the second round averages out.
+    it: they reveal no more. They come to reveal as much, as the second round averages out.
     """
+    base = certify(mechanism.base, None, limit)
     check_rounds(mechanism)
     return replace(base, loss=replace(base.loss, over="all reports ever on one value"))
 
@@ -88,8 +62,8 @@ def kept_law(mechanism: Memoized, kept: bytes) -> dict[bytes, Fraction]:
     mechanism.again(columns, coins)
     rows = np.arange(coins.combinations)
     coins.follow(rows)
-    told = mechanism.again({name: np.repeat(column, len(rows), axis=0) for name, column in columns.items()}, coins)
+    sent = mechanism.again({name: np.repeat(column, len(rows), axis=0) for name, column in columns.items()}, coins)
     code, chances = coins.chances()
     dtypes = {field.name: field.empty(1).dtype for field in mechanism.layout.fields}
-    packed = mechanism.layout.rows({name: column.astype(dtypes[name]) for name, column in told.items()})
+    packed = mechanism.layout.rows({name: column.astype(dtypes[name]) for name, column in sent.items()})
     return dict(gathered(packed, code, chances).items())

@@ -1,51 +1,59 @@
-"""The certificate of a question with open answers, from the definition of utility-optimized local differential privacy.
+"""The certificate of a question with non-sensitive answers, from the definition of utility-optimized privacy.
 
-Every report that tells an open answer must be impossible under all others, and every other report is compared under all
-answers, sensitive or open. Where there are too many outcomes, the base mechanism is certified on its own, and a few
-sensitive and a few open answers are followed through the whole code: with all coins, or at the cells of the few.
+Every report that discloses an answer must be impossible under all others, and every other report is compared under all
+answers, sensitive or not. Where there are too many outcomes, the base mechanism is certified on its own, and a few sensitive
+and a few other answers are followed through the whole code: with all coins, or at the cells of the few.
 """
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
 from deniable.arrays import Bytes, Ints
 from deniable.core.every import EveryCoin, FollowedCoins, WatchedCoins
 from deniable.core.layout import Columns, Flags
-from deniable.core.loss import Proof
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate
-from deniable.privacy.law import Chances, combinations, gathered, law, runs
+from deniable.privacy.certify import certify
+from deniable.privacy.law import affordable, all_seen, combinations, law
+from deniable.privacy.proofs import proves
 from deniable.privacy.ratio import Worst, worst_ratio
 from deniable.wrappers.open_answers import OpenAnswers
-from deniable.wrappers.published_utility import PublishedUtility
-
-Certify = Callable[[Mechanism, Proof], Certificate]
-
-SEEDS = (64, 16, 4, 2)  # public choices that stand for all of them where there are too many: as many as can be followed
 
 
-def certify_open(mechanism: OpenAnswers, proof: Proof | None, limit: int, certify: Certify) -> Certificate:
-    """The exact loss of a question with open answers; `certify` is for its base."""
-    secret, told = np.flatnonzero(mechanism.secret), np.flatnonzero(~mechanism.secret)
-    total = sum(_combinations(mechanism, int(some[0]), limit) * len(some) for some in (secret, told))
-    if proof is None:
-        proof = "enumerated" if total <= limit else mechanism.loss().proof
-    if proof == "enumerated" and total <= limit:
-        laws = [law(mechanism, index, limit) for index in range(mechanism.domain.size)]
+@proves(OpenAnswers, None)
+def quickest(mechanism: OpenAnswers, limit: int) -> Certificate:
+    """Enumerated if that is possible, else in the mechanism's own way."""
+    return certify(mechanism, "enumerated" if _total(mechanism, limit) <= limit else mechanism.loss().proof, limit)
 
-        def tells(rows: Bytes) -> Ints:
-            return mechanism.told_index(mechanism.told(mechanism.layout.columns(rows)))
 
-        worst = worst_ratio(laws, range(mechanism.domain.size), tells)
-        return certificate(mechanism, worst, "enumerated", total, mechanism.domain.size)
-    if proof == "symmetric":
-        return _symmetric(mechanism, _few(secret, 4) + _few(told, 3), limit, certify)
+@proves(OpenAnswers, "factored", "theorem")
+def refused(mechanism: OpenAnswers, limit: int) -> Certificate:
+    """There is no such proof."""
     raise NotCertifiable(
         "This question has too many answers for that proof, and perhaps for any. Fewer sensitive answers can be enumerated."
     )
+
+
+@proves(OpenAnswers, "enumerated")
+def enumerated(mechanism: OpenAnswers, limit: int) -> Certificate:
+    """Every answer and every combination of coins."""
+    total, every = _total(mechanism, limit), range(mechanism.domain.size)
+    if total > limit:
+        return refused(mechanism, limit)
+
+    def disclosed(rows: Bytes) -> Ints:
+        return mechanism.told_index(mechanism.told(mechanism.layout.columns(rows)))
+
+    worst = worst_ratio([law(mechanism, index, limit) for index in every], every, disclosed)
+    return certificate(mechanism, worst, "enumerated", total, len(every), mechanism.told_share)
+
+
+def _total(mechanism: OpenAnswers, limit: int) -> int:
+    """How many outcomes there are, if all sensitive answers have equally many, and all others too."""
+    groups = np.flatnonzero(mechanism.secret), np.flatnonzero(~mechanism.secret)
+    return sum(_combinations(mechanism, int(some[0]), limit) * len(some) for some in groups)
 
 
 def _combinations(mechanism: Mechanism, index: int, limit: int) -> int:
@@ -60,50 +68,37 @@ def _few(indices: Ints, most: int) -> list[int]:
     return sorted({int(indices[place * (len(indices) - 1) // (most - 1)]) for place in range(most)})
 
 
-def _symmetric(mechanism: OpenAnswers, chosen: list[int], limit: int, certify: Certify) -> Certificate:
+@proves(OpenAnswers, "symmetric")
+def symmetric(mechanism: OpenAnswers, limit: int) -> Certificate:
     """The worse of the base on its own, and of the whole code on a few answers."""
-    base, given = mechanism.base, tuple[int, ...]()
-    if isinstance(mechanism, PublishedUtility):  # which hash function is the worst is known, and who is found by it
-        given = mechanism.worst.public
-        chosen = sorted({*chosen, int(np.flatnonzero(mechanism.secret)[mechanism.worst.place])})
-    watch = any(isinstance(field, Flags) for field in base.layout.fields)
-    coins = WatchedCoins(mechanism.places(chosen)) if watch else _every(mechanism, chosen, limit, given)
-    laws, followed = [], 0
-    for index in chosen:
-        followed += combinations(mechanism, index, coins)
-        rows, codes, chances = [], [], Chances()
-        for reports, code, table in runs(mechanism, index, coins):
-            rows.append(_view(mechanism, reports.columns, coins))
-            codes.append(chances.indices(table)[code])
-        laws.append(gathered(np.concatenate(rows), np.concatenate(codes), chances.values))
+    base, secret = mechanism.base, np.flatnonzero(mechanism.secret)
+    draws, worst_answers = mechanism.worst_draws
+    chosen = _few(secret, 4) + _few(np.flatnonzero(~mechanism.secret), 3)
+    chosen = sorted({*chosen, *worst_answers}) if worst_answers else chosen
+    coins: FollowedCoins
+    if any(isinstance(field, Flags) for field in base.layout.fields):
+        coins = WatchedCoins(mechanism.places(chosen))
+    else:
+        coins = affordable(mechanism, chosen, limit if draws else limit // len(chosen), draws)
+    laws, followed = all_seen(mechanism, chosen, coins, lambda columns: _view(mechanism, columns, coins))
     found = [worst_ratio(laws, chosen, lambda view: mechanism.told_index(view[:, :4].copy().view("<u4")[:, 0]))]
     if base.domain.size > 1:
-        own, secret = certify(base, base.loss().proof), np.flatnonzero(mechanism.secret)
+        own = certify(base, base.loss().proof)
         first, second = (int(secret[base.domain.index([value])[0]]) for value in own.worst_pair)
         found.append(Worst(own.loss.odds, (first, second), own.worst_report))
         followed += own.followed
     worst = max(found, key=lambda each: math.inf if each.odds is None else each.odds)
-    return certificate(mechanism, worst, "symmetric", followed, len(chosen))
-
-
-def _every(mechanism: OpenAnswers, chosen: list[int], limit: int, given: tuple[int, ...]) -> EveryCoin:
-    for coins in [EveryCoin(given=given)] if given else map(EveryCoin, (None, *SEEDS)):
-        try:
-            if max(combinations(mechanism, index, coins) for index in chosen) <= (limit if given else limit // len(chosen)):
-                return coins
-        except NotCertifiable:
-            continue
-    raise NotCertifiable("This has too many outcomes, or it tosses coins that are certified in another way.")
+    return certificate(mechanism, worst, "symmetric", followed, len(chosen), mechanism.told_share)
 
 
 def _view(mechanism: OpenAnswers, columns: Columns, coins: FollowedCoins) -> Bytes:
-    """What is looked at: the answer that a report tells, then the whole report, or its cells that are watched."""
-    told = mechanism.told(columns)
+    """What is looked at: the answer that a report discloses, then the whole report, or its cells that are watched."""
+    disclosed = mechanism.told(columns)
     if isinstance(coins, WatchedCoins):
-        base, cells = mechanism.base, mechanism.layout.protected(columns, np.ones(len(told), np.bool_))
+        base, cells = mechanism.base, mechanism.layout.protected(columns, np.ones(len(disclosed), np.bool_))
         assert isinstance(base, PureProtocol)
         rest = base.supports(cells, np.array(coins.watched)).astype(np.uint8)
         rest = np.concatenate([rest, base.is_idle(cells)[:, None]], axis=1)
     else:
         rest = mechanism.layout.rows(columns)
-    return np.concatenate([told.astype("<u4").view(np.uint8).reshape(-1, 4), rest], axis=1)
+    return np.concatenate([disclosed.astype("<u4").view(np.uint8).reshape(-1, 4), rest], axis=1)

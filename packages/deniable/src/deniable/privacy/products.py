@@ -8,41 +8,38 @@ with the vector before they look at it.
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.arrays import Bools, Bytes, Ints
+from deniable.arrays import Bools, Ints
 from deniable.core.bits import PackedBits
 from deniable.core.coins import SeededCoins, check_probability
 from deniable.core.every import SingleCoins
-from deniable.core.loss import Proof
 from deniable.core.mechanism import Mechanism
 from deniable.errors import NotCertifiable
-from deniable.mechanisms.releases.vector_release import VectorRelease
+from deniable.mechanisms.vectors.bitrand import BitRand
 from deniable.mechanisms.vectors.duchi_vector import DuchiVector
 from deniable.mechanisms.vectors.feature_vector import FeatureVector
 from deniable.mechanisms.vectors.unit_codes import UnitCodes
-from deniable.privacy.law import combinations, runs
+from deniable.privacy.certificate import Certificate, certificate
+from deniable.privacy.certify import certify, enumerated, symmetric
+from deniable.privacy.law import combinations
+from deniable.privacy.proofs import proves
 from deniable.privacy.ratio import Worst
-from deniable.privacy.wiring import _bit_ratio
+from deniable.privacy.wiring import LARGEST_ROW, bit_chances, bit_ratio, wires
 
-if TYPE_CHECKING:
-    from deniable.privacy.certificate import Certificate
-
-
-LARGEST_ROW = 1 << 14  # bits of a report that are followed one by one
 VECTORS = 512  # vectors on which the reports are compared with those of their parts
 
 
-def by_parts(mechanism: FeatureVector, part: "Certificate") -> tuple[Worst, Proof, int, int]:
+@proves(FeatureVector, "factored")
+def by_parts(mechanism: FeatureVector, limit: int) -> Certificate:
     """The loss of several coordinates from the certificate of one.
 
     The coordinates that are reported are drawn before any number is looked at. That the report then is what the certified
     mechanism says of each of them, and nothing else, is compared coin by coin on seeded streams and random vectors.
     """
-    domain, k = mechanism.domain, mechanism.coordinates
+    domain, k, part = mechanism.domain, mechanism.coordinates, enumerated(mechanism.part, limit)
     numbers = SeededCoins(b"vectors").below(domain.coordinate.size, VECTORS * domain.dimensions)
     vectors = domain.coordinate.points[numbers].reshape(VECTORS, domain.dimensions)
     part_size = min(mechanism.batch, VECTORS)
@@ -53,8 +50,8 @@ def by_parts(mechanism: FeatureVector, part: "Certificate") -> tuple[Worst, Proo
         truth = domain.place(rows, coins)
         first = coins.public(domain.dimensions, len(rows)) if mechanism.sampled else np.zeros(len(rows), np.int64)
         expected = (first[:, None] + mechanism.offsets) % domain.dimensions
-        told = [mechanism.part.randomize(truth[np.arange(len(rows)), each], coins)["value"] for each in expected.T]
-        if not np.array_equal(where, expected) or not np.array_equal(values, np.stack(told, axis=1)):
+        made = [mechanism.part.randomize(truth[np.arange(len(rows)), each], coins)["value"] for each in expected.T]
+        if not np.array_equal(where, expected) or not np.array_equal(values, np.stack(made, axis=1)):
             raise NotCertifiable("The report on a vector is not what the mechanism for numbers says of its coordinates.")
     points = domain.coordinate.labels
     digits = [points.index(value) for value in part.worst_pair]
@@ -66,17 +63,26 @@ def by_parts(mechanism: FeatureVector, part: "Certificate") -> tuple[Worst, Proo
     columns = {"start": np.zeros(1, mechanism.layout.fields[0].empty(1).dtype), "values": packed}
     row = mechanism.layout.rows(columns if mechanism.sampled else {"values": packed})[0]
     odds = None if part.loss.odds is None else part.loss.odds**k
-    return Worst(odds, (pair[0], pair[1]), row.tobytes().hex()), "factored", part.followed, part.values
+    worst = Worst(odds, (pair[0], pair[1]), row.tobytes().hex())
+    return certificate(mechanism, worst, "factored", part.followed, part.values)
 
 
-def by_rounds(mechanism: UnitCodes, part: "Certificate") -> tuple[Worst, Proof, int, int]:
+@proves(UnitCodes, "symmetric")
+def by_rank(mechanism: UnitCodes, limit: int) -> Certificate:
+    """From a few seeds: with any, the nearest directions are a permutation of all."""
+    return symmetric(mechanism, 2 * mechanism.codes)
+
+
+@proves(UnitCodes, "factored")
+def by_rounds(mechanism: UnitCodes, limit: int) -> Certificate:
     """The loss of several rounds from the certificate of one: that they are such rounds is compared on a seeded stream."""
+    part = certify(mechanism.part, "symmetric")
     vectors = np.array([mechanism.domain.answer(index) for index in range(16)])[: mechanism.batch]
-    told, coins = mechanism.perturb(vectors, SeededCoins(b"rounds")).columns, SeededCoins(b"rounds")
+    made, coins = mechanism.perturb(vectors, SeededCoins(b"rounds")).columns, SeededCoins(b"rounds")
     truth = mechanism.domain.place(vectors, coins)
     for k in range(mechanism.rounds):
         wanted = mechanism.part.randomize(truth, coins)
-        if not all(np.array_equal(told[f"{name}{k}"], wanted[f"{name}0"]) for name in ("seed", "code")):
+        if not all(np.array_equal(made[f"{name}{k}"], wanted[f"{name}0"]) for name in ("seed", "code")):
             raise NotCertifiable("The report is not several rounds of what was certified.")
     pair = tuple(
         next(i for i in range(2 * mechanism.domain.dimensions) if mechanism.domain.answer(i) == a) for a in part.worst_pair
@@ -86,7 +92,7 @@ def by_rounds(mechanism: UnitCodes, part: "Certificate") -> tuple[Worst, Proof, 
     )
     report = np.packbits(np.tile(row, mechanism.rounds), bitorder="little").tobytes().hex()
     odds = None if part.loss.odds is None else part.loss.odds**mechanism.rounds
-    return Worst(odds, (pair[0], pair[1]), report), "factored", part.followed, part.values
+    return certificate(mechanism, Worst(odds, (pair[0], pair[1]), report), "factored", part.followed, part.values)
 
 
 class HeardCoins(SeededCoins):
@@ -94,22 +100,23 @@ class HeardCoins(SeededCoins):
 
     def __init__(self, seed: bytes) -> None:
         super().__init__(seed)
-        self.asked: list[tuple[str, int, int] | Fraction] = []
+        self.rows, self.tosses = list[tuple[str, int, int]](), list[Fraction]()
 
     def toss(self, heads: Fraction, size: int) -> Bools:
-        self.asked.append(heads)
+        self.tosses.append(heads)
         return super().toss(heads, size)
 
     def majority(self, n: int, size: int) -> PackedBits:
-        self.asked.append(("majority", n, 0))
+        self.rows.append(("majority", n, 0))
         return super().majority(n, size)
 
     def subset(self, n: int, k: int, one_less: Bools) -> PackedBits:
-        self.asked.append(("subset", n, k))
+        self.rows.append(("subset", n, k))
         return super().subset(n, k, one_less)
 
 
-def by_agreement(mechanism: DuchiVector) -> tuple[Worst, Proof, int, int]:
+@proves(DuchiVector, "symmetric")
+def by_agreement(mechanism: DuchiVector, limit: int) -> Certificate:
     """The loss of reports whose agreement with the rounded vector is drawn without looking at it.
 
     Then all vectors are alike: the law of one is that of another with some signs turned. That the report is the rounded
@@ -122,18 +129,16 @@ def by_agreement(mechanism: DuchiVector) -> tuple[Worst, Proof, int, int]:
     chances: set[tuple[Fraction, ...]] = set()
     for start in range(0, VECTORS, mechanism.batch):
         rows, seed = vectors[start : start + mechanism.batch], b"signs %d" % start
-        told, coins = mechanism.perturb(rows, SeededCoins(seed)).columns["signs"], HeardCoins(seed)
+        signs, coins = mechanism.perturb(rows, SeededCoins(seed)).columns["signs"], HeardCoins(seed)
         ends = mechanism.rounded(domain.place(rows, coins), coins)
-        coins.asked.clear()
+        coins.rows.clear()
+        coins.tosses.clear()
         agree = mechanism.agreement(len(rows), coins)
         wanted = PackedBits(ends.bytes ^ agree.bytes, d).turned(np.ones(len(rows), np.bool_))
-        rest = [("subset", d, d // 2)] if d % 2 == 0 else []
-        if not np.array_equal(told, wanted.bytes) or [each for each in coins.asked if isinstance(each, tuple)] != [
-            ("majority", d, 0),
-            *rest,
-        ]:
+        asked = [("majority", d, 0), ("subset", d, d // 2)][: 1 if d % 2 else 2]
+        if not np.array_equal(signs, wanted.bytes) or coins.rows != asked:
             raise NotCertifiable("The report is not the rounded vector with an agreement that was drawn before.")
-        chances.add(tuple(each for each in coins.asked if isinstance(each, Fraction)))
+        chances.add(tuple(coins.tosses))
     (heads,) = chances
     tied = heads[1] if d % 2 == 0 else Fraction(0)
     ties = math.comb(d, d // 2) if d % 2 == 0 else 0
@@ -146,52 +151,8 @@ def by_agreement(mechanism: DuchiVector) -> tuple[Worst, Proof, int, int]:
     top, base = domain.steps, domain.steps + 1
     pair = tuple(sum(top * base**place for place in range(agreeing)) for agreeing in (high, low))
     full = PackedBits.pack(np.ones((1, d), np.bool_)).bytes.tobytes().hex()
-    return Worst(kinds[high] / kinds[low] if kinds[low] else None, (pair[0], pair[1]), full), "symmetric", VECTORS, VECTORS
-
-
-def by_coordinates(mechanism: VectorRelease, parts: "Sequence[Certificate]") -> tuple[Worst, Proof, int, int]:
-    """The loss of a release of vectors from the certificates of its coordinates: all of them together, or the worst.
-
-    That a report is what the releases of the coordinates say, and nothing else, is compared coin by coin on seeded streams
-    and random vectors.
-    """
-    size = min(mechanism.batch, VECTORS)
-    draws = [SeededCoins(b"vectors %d" % place).below(part.size, size) for place, part in enumerate(mechanism.domain.parts)]
-    rows = [
-        tuple(part.answer(int(index)) for part, index in zip(mechanism.domain.parts, row, strict=True))
-        for row in zip(*draws, strict=True)
-    ]
-    columns, coins = mechanism.perturb(rows, SeededCoins(b"parts")).columns, SeededCoins(b"parts")
-    truth = mechanism.domain.place(rows, coins)
-    which = coins.public(len(parts), size) if mechanism.sampled else None
-    values = np.stack([part.randomize(truth[:, place], coins)["value"] for place, part in enumerate(mechanism.parts)])
-    if which is None:
-        same = all(np.array_equal(columns[f"value{place}"], value) for place, value in enumerate(values))
-    else:
-        same = np.array_equal(columns["coordinate"], which) and np.array_equal(
-            columns["value"], values[which, np.arange(size)]
-        )
-    if not same:
-        raise NotCertifiable("The report on a vector is not what the releases of its coordinates say.")
-    odds = [part.loss.odds for part in parts]
-    worst = max(range(len(parts)), key=lambda place: parts[place].loss.epsilon())
-    pair, told = [0, 0], {}
-    for place, part in enumerate(parts):
-        first = [mechanism.domain.parts[place].labels.index(value) for value in part.worst_pair]
-        for side in (0, 1):  # a coordinate that is not told is the same in both
-            own = first[side] if not mechanism.sampled or place == worst else 0
-            pair[side] = pair[side] * mechanism.domain.parts[place].size + own
-        told[f"value{place}"] = int.from_bytes(bytes.fromhex(part.worst_report), "little")
-    if mechanism.sampled:
-        told = {"coordinate": worst, "value": told[f"value{worst}"]}
-    report = {field.name: np.array([told[field.name]], field.empty(1).dtype) for field in mechanism.layout.fields}
-    product = odds[worst] if mechanism.sampled else _product(odds)
-    row = mechanism.layout.rows(report)[0].tobytes().hex()
-    return Worst(product, (pair[0], pair[1]), row), "factored", sum(p.followed for p in parts), sum(p.values for p in parts)
-
-
-def _product(odds: Sequence[Fraction | None]) -> Fraction | None:
-    return None if None in odds else math.prod((each for each in odds if each is not None), start=Fraction(1))
+    worst = Worst(kinds[high] / kinds[low] if kinds[low] else None, (pair[0], pair[1]), full)
+    return certificate(mechanism, worst, "symmetric", VECTORS, VECTORS)
 
 
 class TableCoins(SingleCoins):
@@ -210,10 +171,11 @@ class TableCoins(SingleCoins):
         return self.table[self._rows, start : self._tossed]
 
 
-def separate(mechanism: Mechanism) -> tuple[Worst, Proof, int, int]:
+@proves(BitRand, "factored")
+def separate(mechanism: Mechanism, limit: int) -> Certificate:
     """The loss of a mechanism that randomizes every bit of an answer by itself, where the answers are all rows of bits.
 
-    With the answers of only zeros and of only ones every coin is flipped alone, which tells the coin behind each bit of the
+    With the answers of only zeros and of only ones every coin is flipped alone, which shows the coin behind each bit of the
     report. Then each bit of the answer is set alone, under three settings of the coins: it must change some bits of the
     report to what they are in the answer of only ones, and no two bits of the answer may change the same bit.
     """
@@ -227,17 +189,14 @@ def separate(mechanism: Mechanism) -> tuple[Worst, Proof, int, int]:
         followed += combinations(mechanism, index, coins)
         if coins.members:
             raise NotCertifiable("Only independent yes-or-no coins can be certified in factors.")
-        wired.append((*_wires(mechanism, index, coins), coins.heads))
+        wired.append((*wires(mechanism, index, coins), coins.heads))
     (first, inverted, heads), (last, turned, other) = wired
     if heads != other:
         raise NotCertifiable("Some values are randomized with other coins than the rest, so they are not alike.")
     table = np.zeros((3, len(heads)), np.bool_)
     table[1] = True
     table[2, np.setdiff1d(last[last >= 0], first)] = True  # the coins that only count for ones
-    chances = [
-        [_chance(heads, coin, start) for coin, start in zip(*each, strict=True)]
-        for each in ((first, inverted), (last, turned))
-    ]
+    chances = [bit_chances(heads, first, inverted), bit_chances(heads, last, turned)]
     none, whole = (_settings(mechanism, [index], table)[0] for index in (0, size - 1))
     owner = np.full(bits, -1, np.int64)
     step = max(1, mechanism.batch // 3)
@@ -251,7 +210,7 @@ def separate(mechanism: Mechanism) -> tuple[Worst, Proof, int, int]:
     alone = np.array([a == b for a, b in zip(*chances, strict=True)])
     if ((owner < 0) & ~alone).any():
         raise NotCertifiable("A bit of the report depends on several bits of the answer, so they are not separate.")
-    return _worst(chances, owner, places), "factored", followed + 3 * places, places + 2
+    return certificate(mechanism, _worst(chances, owner, places), "factored", followed + 3 * places, places + 2)
 
 
 def _worst(chances: Sequence[Sequence[Fraction]], owner: Ints, places: int) -> Worst:
@@ -283,7 +242,7 @@ def _direction(kind: tuple[tuple[Fraction, Fraction], ...]) -> tuple[Fraction | 
         odds: Fraction | None = Fraction(1)
         bits = []
         for zero, one in kind:
-            ratio, bit = _bit_ratio(one, zero) if towards else _bit_ratio(zero, one)
+            ratio, bit = bit_ratio(one, zero) if towards else bit_ratio(zero, one)
             odds = None if odds is None or ratio is None else odds * ratio
             bits.append(bit)
         found.append((odds, towards, bits))
@@ -291,40 +250,11 @@ def _direction(kind: tuple[tuple[Fraction, Fraction], ...]) -> tuple[Fraction | 
     return unbounded[0] if unbounded else max(found, key=lambda each: each[0] or Fraction(0))
 
 
-def _chance(heads: Sequence[Fraction], coin: int, start: bool) -> Fraction:
-    """The probability that a bit is one: it always has its start value, or copies its coin, or the coin's opposite."""
-    if coin < 0:
-        return Fraction(int(start))
-    return 1 - heads[coin] if start else heads[coin]
-
-
-def _rows(mechanism: Mechanism, reports: object) -> Bytes:
-    return mechanism.layout.rows(reports.columns)  # type: ignore[attr-defined]
-
-
 def _settings(mechanism: Mechanism, indices: Sequence[int], table: Bools) -> NDArray[np.bool_]:
     """The bits of the reports on some answers under every setting of the coins, of shape (answers, settings, bits)."""
     coins = TableCoins(table)
     coins.follow(np.tile(np.arange(len(table)), len(indices)))
     answers = np.repeat(np.array([mechanism.domain.answer(index) for index in indices]), len(table), axis=0)
-    rows = _rows(mechanism, mechanism.perturb(answers, coins))
+    rows = mechanism.layout.rows(mechanism.perturb(answers, coins).columns)
     bits = np.unpackbits(rows, axis=1, bitorder="little", count=mechanism.layout.bits).view(np.bool_)
     return bits.reshape(len(indices), len(table), -1)
-
-
-def _wires(mechanism: Mechanism, index: int, coins: SingleCoins) -> tuple[Ints, Bools]:
-    """For each bit of the report on a value, the coin that moves it (-1: none) and whether it is one when coins are zero."""
-    bits = mechanism.layout.bits
-    rows = np.concatenate([_rows(mechanism, part) for part, _, _ in runs(mechanism, index, coins)])
-    starts, flipped = rows[:2], rows[2:]
-    moved = flipped ^ np.tile(starts, (len(flipped) // 2, 1))
-    if np.bitwise_count(moved).sum(axis=1).max(initial=0) > 1:
-        raise NotCertifiable("One coin moves several bits of a report, so the bits are not independent.")
-    row, byte = np.nonzero(moved)
-    bit = byte * 8 + np.log2(moved[row, byte]).astype(np.int64)
-    coin_of = np.full((2, bits), -1, np.int64)
-    coin_of[row % 2, bit] = row // 2
-    several = len(np.unique(np.stack([row % 2, bit]), axis=1)[0]) != len(bit)
-    if several or not np.array_equal(coin_of[0], coin_of[1]):
-        raise NotCertifiable("A bit of a report depends on several coins, so its law cannot be read off one at a time.")
-    return coin_of[0], np.unpackbits(starts[0], bitorder="little", count=bits).view(np.bool_)

@@ -41,7 +41,6 @@ from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.core.odds import checked_epsilon
 from deniable.errors import InvalidParameter, NotCertifiable
 from deniable.privacy.law import law
-from deniable.wrappers.open_answers import OpenAnswers
 
 ASSUMPTION = (
     "only if somebody trusted mixes the reports of all n people, drops who sent which and when, and nobody but the "
@@ -142,7 +141,7 @@ def shuffled_delta(mechanism: Mechanism, n: int, epsilon: float) -> float:
 def bounds(mechanism: Mechanism) -> tuple[list[list[Clones | Blanket]], str]:
     """The ways in which each pair of values is hidden, and whether they come from the exact channel or from its odds."""
     odds = mechanism.loss().odds
-    if odds is None or isinstance(mechanism, OpenAnswers):
+    if odds is None or mechanism.protected is not None:
         raise InvalidParameter(
             "Shuffling hides a report among others that could have been the same. This mechanism tells some answers, so "
             "nothing is promised for it here."

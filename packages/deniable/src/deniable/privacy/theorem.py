@@ -2,22 +2,25 @@
 
 from fractions import Fraction
 
+from deniable.core.loss import PrivacyLoss
 from deniable.errors import NotCertifiable
 from deniable.mechanisms.sparse.budget import represented_odds
 from deniable.mechanisms.sparse.compressed import Compressed
 from deniable.mechanisms.sparse.sparsity import NoisyCount
-from deniable.privacy.ratio import Worst
+from deniable.privacy.certificate import Certificate
+from deniable.privacy.proofs import proves
 
 
-def compressed_worst(mechanism: Compressed) -> tuple[Worst, int]:
-    """The odds that Poisson private representation promises for this coordinate, and how many outcomes were enumerated.
+@proves(Compressed, "theorem")
+def represented(mechanism: Compressed, limit: int) -> Certificate:
+    """The odds that Poisson private representation promises for this coordinate.
 
     The response of one coordinate is enumerated from its threshold, and the noise on the sparsity from the probabilities of
     its digits, in exact fractions. That an index costs 2 alpha times what the coordinate costs is a theorem, for exact
     arithmetic; the encoder computes with floating-point numbers of 53 bits.
     """
     if mechanism.loss().odds is None:
-        return Worst(None, (0, 0), "the number of indices, which follows from the exact sparsity"), 0
+        return _certificate(mechanism, None, "the number of indices, which follows from the exact sparsity", 0)
     coordinate, followed = mechanism.coordinate, mechanism.domain.values**2
     law = [
         [Fraction((1 << 32) - (coordinate.values - 1) * coordinate.threshold if z == v else coordinate.threshold, 1 << 32)
@@ -31,9 +34,14 @@ def compressed_worst(mechanism: Compressed) -> tuple[Worst, int]:
     if mechanism.noisy_count is not None:
         whole *= _count_odds(mechanism.noisy_count)
         followed += 2 * len(mechanism.noisy_count.digits)
-    return Worst(
-        whole, (0, 0), "the first draw that has the differing value, told although many before it have not"
-    ), followed
+    return _certificate(
+        mechanism, whole, "the first draw that has the differing value, sent although many before it have not", followed
+    )
+
+
+def _certificate(mechanism: Compressed, odds: Fraction | None, report: str, followed: int) -> Certificate:
+    loss = PrivacyLoss(odds, "theorem", mechanism.loss().protects)
+    return Certificate(mechanism, loss, ({}, {0: 1}), report, followed, 2)
 
 
 def _count_odds(noise: NoisyCount) -> Fraction:

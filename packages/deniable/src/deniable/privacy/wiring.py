@@ -15,32 +15,36 @@ import numpy as np
 from deniable.arrays import Bools, Ints
 from deniable.core.every import SingleCoins
 from deniable.core.layout import Flags
-from deniable.core.loss import Proof
 from deniable.core.mechanism import Mechanism
 from deniable.errors import NotCertifiable
+from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.law import Chances, combinations, runs
+from deniable.privacy.proofs import proves
 from deniable.privacy.ratio import Worst
 
 LARGEST_ROW = 1 << 14  # bits of a report that are followed one by one
 LARGEST_TABLE = 1 << 26  # bytes of reports looked at to follow every value, about two seconds of work
 
 
-def factored(mechanism: Mechanism) -> tuple[Worst, Proof, int, int]:
-    """The worst ratio of reports of independent bits, the kind of proof, and how many outcomes and values were followed."""
+@proves(Mechanism, "factored")
+def factored(mechanism: Mechanism, limit: int) -> Certificate:
+    """The loss of reports of independent bits: the product of the worst ratios of each."""
     field = _only_flags(mechanism)
     chosen = _followed_values(mechanism, field)
     chances, ones, followed = Chances(), [], 0
     for index in chosen:
         coins = SingleCoins()
         followed += combinations(mechanism, index, coins)
-        ones.append(chances.indices(_bit_chances(mechanism, index, coins, field)))
+        if coins.members:
+            raise NotCertifiable("Only independent yes-or-no coins can be certified in factors.")
+        ones.append(chances.indices(bit_chances(coins.heads, *wires(mechanism, index, coins))))
     worst: Worst | None = None
     for a, b in _pairs(ones):
         product: Fraction | None = Fraction(1)
         bits = {}  # the worst setting for each kind of bit
         kinds, kind = np.unique(np.stack([ones[a], ones[b]], axis=1), axis=0, return_inverse=True)
         for place, (under_a, under_b) in enumerate(kinds):
-            ratio, bits[place] = _bit_ratio(chances.values[under_a], chances.values[under_b])
+            ratio, bits[place] = bit_ratio(chances.values[under_a], chances.values[under_b])
             repeats = int((kind.ravel() == place).sum())
             product = None if product is None or ratio is None else product * ratio**repeats
         if worst is None or product is None or (worst.odds is not None and product > worst.odds):
@@ -50,7 +54,7 @@ def factored(mechanism: Mechanism) -> tuple[Worst, Proof, int, int]:
             if product is None:
                 break
     assert worst is not None
-    return worst, "factored", followed, len(chosen)
+    return certificate(mechanism, worst, "factored", followed, len(chosen))
 
 
 def _only_flags(mechanism: Mechanism) -> Flags:
@@ -69,7 +73,7 @@ def _followed_values(mechanism: Mechanism, field: Flags) -> Sequence[int]:
     if size * (2 * field.bits + 4) * row_bytes <= LARGEST_TABLE:
         return range(size)
     _check_alike(mechanism, field)
-    return sorted({0, 1, size // 2, size - 1})
+    return mechanism.domain.representatives()
 
 
 def _pairs(ones: list[Ints]) -> Iterator[tuple[int, int]]:
@@ -99,7 +103,7 @@ def _check_alike(mechanism: Mechanism, field: Flags) -> None:
         raise NotCertifiable("Some values are randomized with other coins than the rest, so they are not alike.")
 
 
-def _bit_ratio(one_a: Fraction, one_b: Fraction) -> tuple[Fraction | None, int]:
+def bit_ratio(one_a: Fraction, one_b: Fraction) -> tuple[Fraction | None, int]:
     """The worse of the two settings of a bit, and which it is."""
     settings = [(1 - one_a, 1 - one_b), (one_a, one_b)]
     for bit, (a, b) in enumerate(settings):
@@ -119,7 +123,7 @@ def check_members(mechanism: Mechanism) -> None:
     for index in _followed_values(mechanism, field):
         coins = SingleCoins()
         combinations(mechanism, index, coins)
-        moved_by, inverted = _wires(mechanism, index, coins, field)
+        moved_by, inverted = wires(mechanism, index, coins)
         own = moved_by[(moved_by < coins.members.start) | (moved_by >= coins.members.stop)].tolist()
         if len(own) != 1 or own[0] < 0 or inverted.any() or len(coins.members) != field.bits - 1:
             raise NotCertifiable(f"The report on value number {index} is not one toss and a subset of the other cells.")
@@ -128,30 +132,27 @@ def check_members(mechanism: Mechanism) -> None:
         raise NotCertifiable("Some values are randomized with other coins than the rest, so they are not alike.")
 
 
-def _bit_chances(mechanism: Mechanism, index: int, coins: SingleCoins, field: Flags) -> list[Fraction]:
-    """The probability that each bit is one, from flipping every coin on its own."""
-    if coins.members:
-        raise NotCertifiable("Only independent yes-or-no coins can be certified in factors.")
-    moved_by, inverted = _wires(mechanism, index, coins, field)
-    # A bit that no coin moves always has its start value; else it copies its coin, or the coin's opposite.
+def bit_chances(heads: Sequence[Fraction], moved_by: Ints, inverted: Bools) -> list[Fraction]:
+    """The probability that each bit is one: it always has its start value, or copies its coin, or the coin's opposite."""
     return [
-        Fraction(int(start)) if coin < 0 else 1 - coins.heads[coin] if start else coins.heads[coin]
+        Fraction(int(start)) if coin < 0 else 1 - heads[coin] if start else heads[coin]
         for coin, start in zip(moved_by, inverted, strict=True)
     ]
 
 
-def _wires(mechanism: Mechanism, index: int, coins: SingleCoins, field: Flags) -> tuple[Ints, Bools]:
+def wires(mechanism: Mechanism, index: int, coins: SingleCoins) -> tuple[Ints, Bools]:
     """For each bit of the report on a value, the coin that moves it (-1: none) and whether it is one when coins are zero."""
-    rows = np.concatenate([part.columns[field.name] for part, _, _ in runs(mechanism, index, coins)])
+    bits, layout = mechanism.layout.bits, mechanism.layout
+    rows = np.concatenate([layout.rows(part.columns) for part, _, _ in runs(mechanism, index, coins)])
     starts, flipped = rows[:2], rows[2:]
     moved = flipped ^ np.tile(starts, (len(flipped) // 2, 1))
     if np.bitwise_count(moved).sum(axis=1).max(initial=0) > 1:
         raise NotCertifiable("One coin moves several bits of a report, so the bits are not independent.")
     row, byte = np.nonzero(moved)
     bit = byte * 8 + np.log2(moved[row, byte]).astype(np.int64)
-    coin_of = np.full((2, field.bits), -1, np.int64)
+    coin_of = np.full((2, bits), -1, np.int64)
     coin_of[row % 2, bit] = row // 2
     several = len(np.unique(np.stack([row % 2, bit]), axis=1)[0]) != len(bit)
     if several or not np.array_equal(coin_of[0], coin_of[1]):
         raise NotCertifiable("A bit of a report depends on several coins, so its law cannot be read off one at a time.")
-    return coin_of[0], np.unpackbits(starts[0], bitorder="little", count=field.bits).view(np.bool_)
+    return coin_of[0], np.unpackbits(starts[0], bitorder="little", count=bits).view(np.bool_)

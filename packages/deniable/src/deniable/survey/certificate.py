@@ -6,31 +6,30 @@ from deniable.core.loss import PrivacyLoss
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify
 from deniable.survey import budget
+from deniable.survey.statement import statement
 from deniable.survey.survey import Survey
 
 
 @dataclass(frozen=True)
 class SurveyCertificate:
-    """The certificates of the questions, and what they come to for one person over the whole survey."""
+    """The certificates of the questions, and the loss of one person over the whole survey."""
 
     survey: Survey
     questions: tuple[Certificate, ...]
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The exact loss of one person: the answers' losses together, or those of the worst part that may be drawn."""
+        """The exact loss of one person: that of all answers together, or of the worst sample of questions."""
         return budget.person([each.loss for each in self.questions], self.survey.budget, self.survey.sample)
 
     @property
     def holds(self) -> bool:
-        """Whether every question keeps its word and a person never spends more than the survey's budget."""
+        """Whether every question keeps its promise and nobody spends more than the survey's budget."""
         return all(each.holds for each in self.questions) and self.loss.epsilon() <= self.survey.epsilon
 
     def statement(self) -> str:
-        """What was found, in words: for the person who answers and for a regulator."""
-        from deniable.survey.statement import statement
-
-        return statement(self.survey, self)
+        """The result in words, for the person who answers and for a regulator."""
+        return statement(self.survey, self.questions)
 
     def __str__(self) -> str:
         lines = [f"survey        {self.survey.id} {self.survey.fingerprint}"]

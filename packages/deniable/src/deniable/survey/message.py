@@ -28,6 +28,7 @@ _MAGIC, _VERSION, _CHECKSUM = b"DNSV", 1, struct.Struct("<I")
 HEADER = _HEADER.size
 SMALLEST = HEADER + _CHECKSUM.size
 ID_BYTES = 16
+MEDIA_TYPE = "application/vnd.deniable.reports"
 
 
 class Message(NamedTuple):
@@ -51,7 +52,7 @@ Size = Callable[[int, int, bytes, int], int]
 
 
 def decode(body: bytes, fingerprint: bytes, size: Size) -> list[Message]:
-    """The messages in a body; `size(part, reports, body, start)` tells how long the payload is that begins there.
+    """The messages in a body; `size(part, reports, body, start)` is the length of the payload that begins there.
 
     It refuses a part that is not asked.
     """
@@ -62,17 +63,17 @@ def _messages(body: bytes, fingerprint: bytes, size: Size) -> Iterator[Message]:
     start = 0
     while True:
         if len(body) - start < SMALLEST:
-            raise InvalidReport("This is too short to be a report, or it was cut off. Send it again.")
+            raise InvalidReport("The message was cut off: it is too short. Send it again.")
         magic, version, zero, made_for, identity, part, period, reports = _HEADER.unpack_from(body, start)
         if magic != _MAGIC or version != _VERSION or zero:
-            raise InvalidReport("This is not a report in a format that this release reads.")
+            raise InvalidReport("The message is not in a format that this release reads.")
         if made_for != fingerprint:
             raise SurveyMismatch(
                 f"This report was made for survey {made_for.hex()[:8]}, not for {fingerprint.hex()[:8]}. "
                 "Fetch the survey again."
             )
         if not reports:
-            raise InvalidReport("A message holds at least one report.")
+            raise InvalidReport("A message must hold at least one report.")
         stop = start + HEADER + size(part, reports, body, start + HEADER)
         if stop + _CHECKSUM.size > len(body):
             raise InvalidReport("The message was cut off. Send it again.")

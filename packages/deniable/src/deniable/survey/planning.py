@@ -7,10 +7,10 @@ from deniable.core.mechanism import Additive
 from deniable.errors import InvalidParameter
 from deniable.planning import Cost, measured_cost
 from deniable.survey.budget import Advice
-from deniable.survey.statement import SUSPICIONS, surest
+from deniable.survey.statement import suspicions
 from deniable.survey.survey import Survey, advice_for
 
-FINE = 0.01  # the error, one percentage point, for which the people needed are told
+FINE = 0.01  # one percentage point: the error for which the plan says how many people it takes
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ class SurveyPlan:
                 f"{each.needed:11,} {each.bits:7,} {guess:>6}{time}"
             )
         lines += [
-            "error: of a share in % points, or of a mean in % of its range; for 1 point: people the survey needs for an "
-            "error of 1; guess: how often a report gives the answer away to somebody who knows nothing else",
+            "error: of a share in percentage points, or of a mean in % of its range; for 1 point: people needed for an "
+            "error of 1; guess: how often somebody who knows nothing else can guess the answer from the report",
             *self._words(),
         ]
         return "\n".join(lines)
@@ -70,8 +70,8 @@ class SurveyPlan:
         survey, better = self.survey, self.advice.better
         worst = max(self.questions, key=lambda question: question.error)
         lines = [
-            f"In words: every person sends at most {self.bits:,} bits of answers. The least sure is {worst.id!r}, with an "
-            f"error of {100 * worst.error:.3g}; four times as many people, or about twice the epsilon, would halve it."
+            f"In words: each person sends at most {self.bits:,} bits. The least precise question is {worst.id!r}, with an "
+            f"error of {100 * worst.error:.3g}. Four times as many people, or about twice the epsilon, would halve it."
         ]
         if len(self.questions) > 1:
             used = "sampled" if survey.budget == "sampled" else "equal"
@@ -79,19 +79,15 @@ class SurveyPlan:
                 ", ".join(f"{name} {100 * error:.3g}" for name, error in zip(self.advice.questions, errors, strict=True))
                 for errors in (self.advice.shared, self.advice.sampled)
             )
-            lines.append(f"Shared by all questions, the budget gives errors of {shared}; sampled, {sampled}.")
-            lines.append(
-                f'For these sizes budget = "{better}" is better'
-                + (", as it is." if better == used else f"; it is {survey.budget!r}.")
-            )
+            lines.append(f"Errors if all questions share the budget: {shared}; if each person answers a sample: {sampled}.")
+            set_to = "as set" if better == used else f'it is set to "{survey.budget}"'
+            lines.append(f'The better choice here is budget = "{better}" ({set_to}).')
         odds = survey.loss().odds
         if odds is not None:
-            told = "; ".join(
-                f"{100 * float(each):g} % likely becomes at most {100 * surest(odds, each):.4g} %" for each in SUSPICIONS
-            )
-            lines.append(f"For a person: of anything about their answers, what was held {told}.")
+            raised = "; ".join(suspicions(odds))
+            lines.append(f"For a person: their report can raise a suspicion about their answers {raised}.")
             items = ", ".join(question.id for question in survey.questions if question.how.unit)
-            lines += [f"In {items} that is about each item by itself, not about the whole answer."] if items else []
+            lines += [f"In {items}, this holds for each item on its own, not for the whole answer."] if items else []
         return lines
 
 

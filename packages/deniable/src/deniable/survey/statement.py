@@ -1,20 +1,19 @@
 """What a survey may cost a person, in words: for them, and for whoever has to judge it."""
 
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from deniable.core.loss import PrivacyLoss, told_odds, written_odds
 from deniable.errors import InvalidParameter
+from deniable.privacy.certificate import Certificate
+from deniable.survey import budget
 from deniable.survey.survey import Survey
-
-if TYPE_CHECKING:
-    from deniable.survey.certificate import SurveyCertificate
 
 SUSPICIONS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 
 
 def surest(odds: Fraction, before: Fraction) -> float:
-    """How sure somebody can become of something that they held this likely, rounded up to a hundredth of a percent.
+    """How likely somebody can come to think what they thought this likely, rounded up to a hundredth of a percent.
 
     >>> surest(Fraction(3), Fraction(1, 2))
     0.75
@@ -23,12 +22,20 @@ def surest(odds: Fraction, before: Fraction) -> float:
     return -(-after * 10_000 // 1) / 10_000
 
 
-def statement(survey: Survey, certificate: "SurveyCertificate | None" = None) -> str:
-    """The statement for a person and for a regulator; with a certificate, from what the code was found to do."""
-    if certificate is not None and certificate.survey.fingerprint != survey.fingerprint:
-        raise InvalidParameter("This certificate is of another survey. Certify this one.")
-    whole = survey.loss() if certificate is None else certificate.loss
-    return "\n".join([*_person(survey, whole), "", *_regulator(survey, whole, certificate)])
+def suspicions(odds: Fraction) -> list[str]:
+    """What suspicions can become, in words."""
+    return [f"from {100 * float(each):g} % to at most {100 * surest(odds, each):.4g} %" for each in SUSPICIONS]
+
+
+def statement(survey: Survey, certificates: Sequence[Certificate] | None = None) -> str:
+    """The statement for a person and for a regulator; with the certificates of the questions, from the code that runs."""
+    losses = survey.losses()
+    if certificates is not None:
+        if [each.mechanism for each in certificates] != [question.mechanism for question in survey.questions]:
+            raise InvalidParameter("These certificates belong to another survey. Certify this one.")
+        losses = {question.id: each.loss for question, each in zip(survey.questions, certificates, strict=True)}
+    whole = budget.person([*losses.values()], survey.budget, survey.sample)
+    return "\n".join([*_person(survey, whole), "", *_regulator(survey, whole, losses, certificates or ())])
 
 
 def _person(survey: Survey, whole: PrivacyLoss) -> list[str]:
@@ -36,78 +43,68 @@ def _person(survey: Survey, whole: PrivacyLoss) -> list[str]:
     some = survey.budget == "sampled" and survey.sample < asked
     what = f"{survey.sample} of {asked} questions, drawn at random" if some else f"{asked} question{'s' * (asked > 1)}"
     lines = [
-        "For you who answer",
-        f"  You are asked {what}. Your device changes your answers at random before it sends them, once.",
+        "For you",
+        f"  You are asked {what}. Your device randomizes your answers once, before it sends them.",
     ]
     if whole.odds is None:
-        return [*lines, "  What it sends can prove some of your answers. Do not answer what nobody may know."]
-    lines.append("  The worst that anybody can conclude, whatever else they know and whoever they are:")
-    for before in SUSPICIONS:
-        held, come = 100 * float(before), 100 * surest(whole.odds, before)
-        lines.append(f"  - what they held {held:g} % likely, they can come to hold {come:.4g} % likely")
+        return [*lines, "  What it sends can prove some of your answers. Do not answer anything that must stay secret."]
     lines += [
-        "  That is about all your answers together, for the two cases that can be told apart best. Most reports say less.",
+        "  Whatever else somebody knows, your report can raise their suspicion about your answers",
+        *(f"  - {line}" for line in suspicions(whole.odds)),
+        "  This covers all your answers together and is the worst case. Most reports reveal less.",
         "  It is not hidden that you took part, when, and from which address.",
     ]
-    open_ones = [question.id for question in survey.questions if question.sensitive]
+    open_ones = ", ".join(question.id for question in survey.questions if question.sensitive)
     if open_ones:
-        lines.append(
-            f"  Of {', '.join(open_ones)} only the sensitive answers are protected; the others may be told as they are."
-        )
-    item_ones = [question.id for question in survey.questions if question.how.unit]
+        lines.append(f"  In {open_ones}, only the sensitive answers are protected; the others may be sent as they are.")
+    item_ones = ", ".join(question.id for question in survey.questions if question.how.unit)
     if item_ones:
         lines.append(
-            f"  Of {', '.join(item_ones)} this is true for each item by itself; about many together more can be concluded."
+            f"  In {item_ones}, this holds for each item on its own; about several items together, more can be learned."
         )
     if survey.window is not None:
-        lines.append(f"  Your report carries the number of the period it was made in, of {survey.window:,} seconds each.")
+        lines.append(f"  Your report carries the number of the period ({survey.window:,} seconds) in which it was made.")
     return lines
 
 
-def _regulator(survey: Survey, whole: PrivacyLoss, certificate: "SurveyCertificate | None") -> list[str]:
-    source = "from the formulas of the mechanisms; deniable certify works them out from the code"
-    if certificate is not None:
-        source = "worked out from the code that devices run"
+def _regulator(
+    survey: Survey, whole: PrivacyLoss, losses: dict[str, PrivacyLoss], certificates: Sequence[Certificate]
+) -> list[str]:
+    source = (
+        "computed from the code that devices run"
+        if certificates
+        else "by formula; deniable certify computes it from the code"
+    )
     lines = [
         "For a regulator",
         f"  survey {survey.id}, fingerprint {survey.fingerprint}",
         f"  unit: {survey.unit}; budget epsilon {survey.epsilon:g}, {_way(survey)}",
-        f"  loss: {_told(whole)}, {source}",
+        f"  loss: {_exact(whole)}, {source}",
     ]
-    found = (
-        survey.losses()
-        if certificate is None
-        else {question.id: each.loss for question, each in zip(survey.questions, certificate.questions, strict=True)}
-    )
     for question in survey.questions:
-        lines.append(
-            f"  - {question.id}: {_told(found[question.id])}, {question.mechanism.wire}, {found[question.id].proof}, "
-            f"{found[question.id].protects}"
-        )
-    if certificate is not None:
-        for question, each in zip(survey.questions, certificate.questions, strict=True):
-            first, second = (repr(answer) for answer in each.worst_pair)
-            if len(first) + len(second) <= 80:
-                lines.append(
-                    f"    worst inference on {question.id}: {first} rather than {second}, from report {each.short_report}"
-                )
-    kept = "the randomized reports are kept" if survey.keep_reports else "reports are counted and not kept"
-    lines += [
-        "  adversary: sees every report, knows this survey and the code, has any side knowledge; trusts no collector",
-        f"  collector: {kept}; results are shown from {survey.minimum_reports:,} reports on",
+        loss = losses[question.id]
+        lines.append(f"  - {question.id}: {_exact(loss)}, {question.mechanism.wire}, {loss.proof}, {loss.protects}")
+    for question, each in zip(survey.questions, certificates, strict=False):
+        first, second = (question.how.describe(answer) for answer in each.worst_pair)
+        if len(first) + len(second) <= 80:
+            lines.append(f"    strongest evidence on {question.id}: report {each.short_report} favors {first} over {second}")
+    kept = "keeps the randomized reports" if survey.keep_reports else "counts reports and does not keep them"
+    return [
+        *lines,
+        "  adversary: sees every report, knows this survey and the code, has any side knowledge; no collector is trusted",
+        f"  collector: {kept}; publishes results from {survey.minimum_reports:,} reports on",
         "  not covered: taking part, time and address; what is true of a group; devices that were tampered with",
-        "  voided by: seeded coins, answering again after losing the ledger, true answers kept beside the reports",
+        "  voided by: seeded coins, answering again after losing the ledger, true answers stored beside the reports",
     ]
-    return lines
 
 
 def _way(survey: Survey) -> str:
     if survey.budget == "sampled":
-        return f"spent on {survey.sample} of {len(survey.questions)} questions, which ones is public"
-    return "split over the questions, " + ("equally" if survey.budget == "equal" else "by weight")
+        return f"spent on {survey.sample} of {len(survey.questions)} questions; which ones is public"
+    return "split over the questions " + ("equally" if survey.budget == "equal" else "by weight")
 
 
-def _told(loss: PrivacyLoss) -> str:
+def _exact(loss: PrivacyLoss) -> str:
     if loss.odds is None:
         return "unbounded: a report can rule an answer out"
     written = written_odds(loss.odds)

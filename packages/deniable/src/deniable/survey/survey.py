@@ -3,11 +3,14 @@
 import hashlib
 import json
 import os
+import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -15,17 +18,11 @@ from deniable.core.coins import Coins, checked_coins
 from deniable.core.domain import Answers
 from deniable.core.loss import PrivacyLoss
 from deniable.core.reports import Reports
-from deniable.core.variable import VariableLayout
-from deniable.device import Device
 from deniable.errors import InvalidReport, OutsideDomain
 from deniable.survey import budget, message
 from deniable.survey.budget import Advice, Budget
 from deniable.survey.message import Message
 from deniable.survey.question import Question
-
-if TYPE_CHECKING:
-    from deniable.device import Sender
-
 
 FORMAT = "deniable survey 1"
 SKEW = 600  # seconds by which a device's clock may be ahead
@@ -70,7 +67,7 @@ class Survey:
     # What it says
 
     def contract(self) -> dict[str, object]:
-        """What people are told, as plain data: everything but the laws of the reports."""
+        """What people are asked and promised, as plain data: everything but the laws of the reports."""
         return self._data([question.contract() for question in self.questions])
 
     def spec(self) -> dict[str, object]:
@@ -113,7 +110,7 @@ class Survey:
         return budget.person([question.mechanism.loss() for question in self.questions], self.budget, self.sample)
 
     def statement(self) -> str:
-        """What a person may lose by answering, in words, and the same for a regulator; `certify_survey` proves it."""
+        """What a person may lose by answering, in words, for them and for a regulator; `certify_survey` proves it."""
         from deniable.survey.statement import statement
 
         return statement(self)
@@ -134,10 +131,6 @@ class Survey:
         if self.window is None or self.opens is None:
             return 0
         return max(0, int((now - self.opens) // self.window))
-
-    def is_open(self, now: float) -> bool:
-        """Whether people may answer at this moment."""
-        return (self.opens is None or now >= self.opens - SKEW) and (self.closes is None or now < self.closes)
 
     def oldest_period(self, now: float) -> int:
         """The oldest period of which reports are still taken."""
@@ -161,7 +154,7 @@ class Survey:
                 bits.bit_count() == self.sample and bits <= self.whole if self.budget == "sampled" else bits == self.whole
             )
             if not allowed:
-                raise InvalidReport("No device of this survey answers that choice of questions.")
+                raise InvalidReport("No device of this survey answers this combination of questions.")
             if len(self._parts) >= MOST_PARTS:
                 self._parts.clear()
             self._parts[bits] = tuple(q for place, q in enumerate(self.questions) if bits >> place & 1)
@@ -176,19 +169,15 @@ class Survey:
 
     # On the device
 
-    def device(
-        self,
-        ledger: str | os.PathLike[str] | None = None,
-        send: "Sender | str | None" = None,
-        coins: Coins | None = None,
-    ) -> Device:
-        """One person's client: `answer({...})` gives the bytes to send, once. `send` is the address of a collector."""
-        return Device(self, ledger, send, coins)
+    def device(self, *arguments: Any, **named: Any) -> Any:
+        """Deprecated: use `Device(survey, ...)`."""
+        warnings.warn("Survey.device is deprecated. Use Device(survey, ...).", DeprecationWarning, stacklevel=2)
+        return import_module("deniable.device").Device(self, *arguments, **named)
 
     def randomize(
         self, answers: Mapping[str, object], coins: Coins | None = None, now: float | None = None, part: int | None = None
     ) -> bytes:
-        """One person's answers as a message. Use `device`, which makes sure that this happens once."""
+        """One person's answers as a message. Use a `Device`, which does this only once."""
         one = {question: [answer] for question, answer in answers.items()}
         return self.randomize_all(one, 1, coins, now, None if part is None else [part])[0]
 
@@ -227,8 +216,6 @@ class Survey:
         return b"".join(out)
 
     def _now(self, now: float | None) -> int:
-        import time
-
         return self.period(time.time() if now is None else now)
 
     def _rows(self, bits: int, answers: Mapping[str, Answers], places: list[int], coins: Coins) -> list[list[bytes]]:
@@ -301,14 +288,7 @@ class Survey:
         questions, out = self.part(bits), []
         for question, parts in zip(questions, self._columns(bits, payloads), strict=True):
             layout = question.mechanism.layout
-            if isinstance(layout, VariableLayout):
-                columns = layout.joined(parts)
-            else:
-                rows = np.frombuffer(b"".join(parts), np.uint8).reshape(len(payloads), -1)
-                if layout.bits % 8 and (rows[:, -1] >> layout.bits % 8).any():
-                    raise InvalidReport("The bits that fill the last byte are not zero. The report is refused.")
-                columns = layout.columns(rows)
-            out.append(Reports(question.mechanism.fingerprint, layout, columns))
+            out.append(Reports(question.mechanism.fingerprint, layout, layout.joined(parts, len(payloads))))
         return out
 
     def _columns(self, bits: int, payloads: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
@@ -329,9 +309,9 @@ def advice_for(survey: Survey, people: int) -> Advice:
     count, part = len(survey.questions), survey.sample if survey.budget == "sampled" else 1
     whole = [1.0] * count
     errors: list[list[float]] = []
-    for way, telling in (("equal", people), ("sampled", max(1, people * part // count))):
+    for way, reports in (("equal", people), ("sampled", max(1, people * part // count))):
         epsilons = budget.shares(survey.epsilon, "equal" if way == "equal" else "sampled", part, whole)
-        errors.append([_error(q, epsilon, telling) for q, epsilon in zip(survey.questions, epsilons, strict=True)])
+        errors.append([_error(q, epsilon, reports) for q, epsilon in zip(survey.questions, epsilons, strict=True)])
     return Advice(tuple(question.id for question in survey.questions), tuple(errors[0]), tuple(errors[1]))
 
 

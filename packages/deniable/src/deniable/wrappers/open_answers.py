@@ -20,6 +20,15 @@ class OpenAnswers(Mechanism):
     base: Additive
     sensitive: Sequence[object]
 
+    @property
+    def protected(self) -> Sequence[object]:
+        return self.sensitive
+
+    @property
+    def worst_draws(self) -> tuple[tuple[int, ...], list[int]]:
+        """Public draws and answers at which the loss is largest, where that is known: certificates look there."""
+        return (), []
+
     @cached_property
     def secret(self) -> Bools:
         """Which answers of the domain are sensitive."""

@@ -154,6 +154,10 @@ class PublishedUtility(OpenAnswers):
         """Where a report says most about a sensitive value, over every hash function that it can name."""
         return self.base.least_load()
 
+    @property
+    def worst_draws(self) -> tuple[tuple[int, ...], list[int]]:
+        return self.worst.public, [int(np.flatnonzero(self.secret)[self.worst.place])]
+
     def estimate(self, tally: Tally) -> Estimate:
         """Eq. 21."""
         self.check_tally(tally)

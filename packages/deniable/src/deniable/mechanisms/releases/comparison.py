@@ -38,6 +38,7 @@ class Comparison:
     size: int
     lines: tuple[Row, ...]
     bound: float | None
+    remarks: tuple[str, ...] = ()  # what could not be compared, and why
 
     def __getitem__(self, name: str) -> Row:
         return {line.name: line for line in self.lines}[name]
@@ -49,7 +50,7 @@ class Comparison:
             ratio = f"{line.expected / self.bound:.3f}x" if self.bound else ""
             worst = f"{line.worst:.6g}" if line.worst is not None else ""
             rows.append(f"{line.name:22} {line.expected:13.6g} {ratio:>12} {worst:>12} {line.remark}".rstrip())
-        return "\n".join(rows)
+        return "\n".join([*rows, *self.remarks])
 
 
 def compare_releases(
@@ -58,7 +59,8 @@ def compare_releases(
     """All releases for a domain. The bound is a linear programme for few answers; on a line `Coarsened` reaches it."""
     metric, shares = metric_of(domain), checked_prior(prior, metric_of(domain).size)
     lines = list(_lines(domain, metric, epsilon, shares))
-    bound = None
+    bound: float | None = None
+    remarks: tuple[str, ...] = ()
     if metric.line is not None:
         bound = next(line.expected for line in lines if line.name == "coarsened")
     if metric.size <= optimal.LARGEST:
@@ -66,11 +68,11 @@ def compare_releases(
             bound, channel = optimal.optimal_channel(metric, odds_below(epsilon), shares)
             paid = (channel * metric.losses(np.arange(metric.size))).sum(axis=1)
             lines.append(Row("optimal", bound, float(paid.max()), "linear programme"))
-        except MissingExtra:
-            pass
+        except MissingExtra as error:
+            remarks = (f"Left out: the optimum. {error}",)
     if also is not None and not any(also.expected_loss(shares) == line.expected for line in lines):
         lines.append(Row(also.wire, also.expected_loss(shares), also.worst_loss(), "this one"))
-    return Comparison(float(epsilon), metric.size, tuple(lines), bound)
+    return Comparison(float(epsilon), metric.size, tuple(lines), bound, remarks)
 
 
 def _lines(domain: Domain, metric: Metric, epsilon: float, shares: Floats) -> Iterator[Row]:

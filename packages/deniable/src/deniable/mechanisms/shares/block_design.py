@@ -118,6 +118,10 @@ class BlockDesign(Counted, PureProtocol):
     def is_idle(self, columns: Columns) -> Bools:
         return self._idle_points[columns["point"]]
 
+    @property
+    def likeliest(self) -> Fraction:
+        return self.p / self.design.k
+
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")
 

@@ -79,6 +79,17 @@ class DirectResponse(Counted, UtilityBase):
     def least_load(self) -> Load:
         return Load(1)
 
+    def supported(self, targets: int) -> tuple[int, int, bool]:
+        return 1, int(targets == self.domain.size), True
+
+    @property
+    def support_variance(self) -> Fraction:
+        return Fraction(0)
+
+    @property
+    def likeliest(self) -> Fraction:
+        return self.p
+
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")
 

@@ -86,6 +86,10 @@ class HadamardResponse(Counted, PureProtocol):
     def is_idle(self, columns: Columns) -> Bools:
         return self._idle_columns[columns["column"]]
 
+    @property
+    def likeliest(self) -> Fraction:
+        return self.p / (self.order // 2)
+
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")
 

@@ -155,6 +155,10 @@ class LocalHashing(UtilityBase):
         inside = (np.arange(self.domain.size) * a - start) % prime < length
         return Load(load, (a - 1, b), int(inside.argmax()))
 
+    @property
+    def likeliest(self) -> Fraction:
+        return self.p / (self.prime * (self.prime - 1))
+
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")
 

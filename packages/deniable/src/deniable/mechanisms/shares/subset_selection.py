@@ -1,5 +1,6 @@
 """Subset selection: report a set of answers that contains the true one more often than not."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -109,6 +110,17 @@ class SubsetSelection(CellProtocol, UtilityBase):
 
     def least_load(self) -> Load:
         return Load(self.size)
+
+    def supported(self, targets: int) -> tuple[int, int, bool]:
+        return min(targets, self.size), max(0, targets - (self.domain.size - self.size)), True
+
+    @property
+    def support_variance(self) -> Fraction:
+        return Fraction(0)
+
+    @property
+    def likeliest(self) -> Fraction:
+        return self.p / math.comb(self.domain.size - 1, self.size - 1)
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")

@@ -127,6 +127,17 @@ class Unary(CellProtocol, UtilityBase):
     def least_load(self) -> Load:
         return Load(1)
 
+    def supported(self, targets: int) -> tuple[int, int, bool]:
+        return targets, 0, True
+
+    @property
+    def support_variance(self) -> Fraction:
+        return self.p * (1 - self.p) + (self.domain.size - 1) * self.q * (1 - self.q)
+
+    @property
+    def likeliest(self) -> Fraction:
+        return max(self.p, 1 - self.p) * max(self.q, 1 - self.q) ** (self.domain.size - 1)
+
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.p * (1 - self.q) / (self.q * (1 - self.p)), proof="factored")
 

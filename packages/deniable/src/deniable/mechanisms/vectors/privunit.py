@@ -20,7 +20,7 @@ from deniable.core.mechanism import Mechanism
 from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.domains.features import UnitVectors, rows_at_once
-from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, MissingExtra, SurveyMismatch
+from deniable.errors import InvalidParameter, InvalidReport, MissingExtra
 from deniable.mechanisms.algebra.rotation import normals
 
 WHOLE = (1 << 16) - 1  # coordinates of a report are told in 16 bits
@@ -132,10 +132,7 @@ class PrivUnit(Mechanism[Sequence[float], Floats]):
         return np.concatenate([sums, squares])
 
     def check_tally(self, tally: Tally) -> None:
-        if tally.fingerprint != self.fingerprint:
-            raise SurveyMismatch("This tally belongs to another mechanism. Estimate it with the mechanism that counted it.")
-        if tally.n <= 0:
-            raise EmptyBatch("This tally holds no reports, so there is nothing to estimate. Collect some first.")
+        self.check_owner(tally)
         d = self.domain.dimensions
         limits = np.repeat([WHOLE, WHOLE**2], d).astype(np.float64) * tally.n
         if tally.counts.shape != (self.cells,) or tally.counts.min() < 0 or (tally.counts > limits).any():

@@ -21,7 +21,7 @@ from deniable.core.odds import rounded_down
 from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.domains.features import UnitVectors, rows_at_once
-from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
+from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.algebra.tuning import is_whole
 
 CODES, SEEDS, UNIT = 128, 1 << 48, 1 << 24
@@ -149,10 +149,7 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
         return sums
 
     def check_tally(self, tally: Tally) -> None:
-        if tally.fingerprint != self.fingerprint:
-            raise SurveyMismatch("This tally belongs to another mechanism. Estimate it with the mechanism that counted it.")
-        if tally.n <= 0:
-            raise EmptyBatch("This tally holds no reports, so there is nothing to estimate. Collect some first.")
+        self.check_owner(tally)
         most = 2 * UNIT * self.rounds * tally.n
         if tally.counts.shape != (self.cells,) or tally.counts.min() < 0 or tally.counts.max() > most:
             raise InvalidReport(f"A tally of this mechanism has {self.cells} sums, which this one has not.")

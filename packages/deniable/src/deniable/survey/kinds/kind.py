@@ -67,6 +67,10 @@ class Kind(ABC, Generic[D]):
     def pretend(self, domain: D, random: np.random.Generator, people: int) -> Answers:
         """Made-up answers of this many people."""
 
+    def describe(self, answer: object) -> str:
+        """An answer that the mechanism takes, in words."""
+        return repr(answer)
+
     def encode(self, answers: Answers) -> Answers:
         """The answers as the mechanism takes them, if that is not how people give them."""
         return answers

@@ -73,6 +73,10 @@ class Ratings(Items):
             f"such as {example}"
         )
 
+    def describe(self, answer: object) -> str:
+        rated = answer if isinstance(answer, dict) else {}
+        return ", ".join(f"{item} = {value:g}" for item, value in rated.items()) or "no ratings"
+
     def read(self, domain: KeyValue, text: str) -> object:
         """Pairs as in "Alien = 4, Brazil = 2.5"; an empty text rates nothing."""
         names, found = {str(label): label for label in domain.labels}, {}

@@ -24,6 +24,9 @@ class Set(Items):
     def hint(self, domain: KeyValue) -> str:
         return f"up to {domain.at_most} of {self.listed(domain)}, separated by commas"
 
+    def describe(self, answer: object) -> str:
+        return ", ".join(map(repr, answer if isinstance(answer, dict) else ())) or "nothing"
+
     def read(self, domain: KeyValue, text: str) -> object:
         names = {str(label): label for label in domain.labels}
         found = [part.strip() for part in text.split(",") if part.strip()]

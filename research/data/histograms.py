@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
-from research.papers.data import Data
-from research.papers.figure import random_for
+from research.data.folder import Data, random_for
 
 BOX, CELLS = ((40.70, 40.88), (-74.02, -73.91)), 25  # Manhattan and its edges, as a grid
 CHECKINS, VENUES = "locations/gowalla_nyc_checkins.csv.gz", "locations/gowalla_nyc_venues.csv.gz"
+FOURSQUARE = "locations/foursquare_nyc_pois.csv.gz", "locations/foursquare_nyc_checkins.csv.gz"
 CENSUS, DRUGS = "surveys/us_census_1990_MODEL_1200.csv.gz", "surveys/drug_review_rating_histogram.csv.gz"
 # answers, sensitive ones, open share and people as the paper states them
 STATED = {
@@ -29,8 +29,8 @@ class Histogram:
     name: str
     people: Ints
     sensitive: tuple[int, ...]
-    note: str
-    real: bool
+    note: str = ""
+    real: bool = True
 
     @property
     def open_share(self) -> float:
@@ -57,7 +57,9 @@ def histogram(data: Data, name: str, seed: int) -> Histogram:
         secret = tuple(place for place, mark in enumerate(marks) if mark == "1")
         return _real(name, np.array(people, np.int64), secret, "a model fitted to 1,000 real rows; the full set is missing")
     if name == "Foursquare" and data.has(CHECKINS, VENUES):
-        return _grid(data)
+        found = grid(name, data, VENUES, CHECKINS, "venue")
+        what = "Gowalla's check-ins in Manhattan in place of Foursquare's, which are missing"
+        return _real(name, found.people, found.sensitive, what)
     return _made(name, seed)
 
 
@@ -66,16 +68,14 @@ def _real(name: str, people: Ints, secret: tuple[int, ...], what: str) -> Histog
     return Histogram(name, people, secret, f"{name}: {int(people.sum()):,} people, {what}", exact)
 
 
-def _grid(data: Data) -> Histogram:
-    """Gowalla's check-ins in Manhattan: how many fall into each cell; a cell with a sensitive place is sensitive."""
-    venue, lat, lon, marks = data.table(VENUES, ["venue", "lat", "lon", "sensitive"])
+def grid(name: str, data: Data, venues: str, visits: str, key: str) -> Histogram:
+    """Check-ins in Manhattan: how many fall into each cell; a cell with a sensitive place is sensitive."""
+    venue, lat, lon, marks = data.table(venues, [key, "lat", "lon", "sensitive"])
     cell = dict(zip(venue, _cells(np.array(lat, np.float64), np.array(lon, np.float64)).tolist(), strict=True))
-    (visits,) = data.table(CHECKINS, ["venue"])
-    inside = [cell[visit] for visit in visits if cell[visit] >= 0]
-    people = np.bincount(inside, minlength=CELLS * CELLS)
-    secret = sorted({cell[key] for key, mark in zip(venue, marks, strict=True) if mark == "1" and cell[key] >= 0})
-    what = "Gowalla's check-ins in Manhattan in place of Foursquare's, which are missing"
-    return _real("Foursquare", people, tuple(secret), what)
+    (visited,) = data.table(visits, [key])
+    people = np.bincount([cell[visit] for visit in visited if cell.get(visit, -1) >= 0], minlength=CELLS * CELLS)
+    secret = sorted({cell[each] for each, mark in zip(venue, marks, strict=True) if mark == "1" and cell[each] >= 0})
+    return Histogram(name, people, tuple(secret))
 
 
 def _cells(lat: NDArray[np.float64], lon: NDArray[np.float64]) -> Ints:

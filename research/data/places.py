@@ -6,8 +6,7 @@ from typing import Literal
 import numpy as np
 
 from deniable.arrays import Floats
-from research.papers.data import Data
-from research.papers.figure import random_for
+from research.data.folder import Data, random_for
 
 SETS = {"Gowalla": ("locations/gowalla_pois.csv.gz", 1000), "FourSquare": ("locations/foursquare_nyc_pois.csv.gz", 3000)}
 Name = Literal["Gowalla", "FourSquare"]

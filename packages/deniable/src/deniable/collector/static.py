@@ -1,4 +1,4 @@
-"""The pages that people see: files that are read once, and served with a policy under which nothing else can load."""
+"""The static files of web/: read once, and served with a policy under which nothing else can load."""
 
 import gzip
 import hashlib
@@ -29,7 +29,7 @@ HEADERS = {
     "cache-control": "no-cache",  # kept, but asked for again each time: a page and its parts always fit together
     "vary": "accept-encoding",
 }
-MEDIA = {
+MEDIA_TYPES = {
     "css": "text/css; charset=utf-8",
     "html": "text/html; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
@@ -55,8 +55,8 @@ def all_files() -> dict[str, File]:
     found = {}
     for entry in files("deniable.collector").joinpath("web").iterdir():
         kind = entry.name.rpartition(".")[2]
-        if entry.is_file() and kind in MEDIA:
+        if entry.is_file() and kind in MEDIA_TYPES:
             data = entry.read_bytes()
             tag = f'W/"{hashlib.sha256(data).hexdigest()[:32]}"'
-            found[FOLDER + entry.name] = File(MEDIA[kind], data, gzip.compress(data, 9, mtime=0), tag)
+            found[FOLDER + entry.name] = File(MEDIA_TYPES[kind], data, gzip.compress(data, 9, mtime=0), tag)
     return found | {address: found[FOLDER + name] for address, name in PAGES.items() if FOLDER + name in found}

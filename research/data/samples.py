@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
-from research.papers.data import Data
-from research.papers.figure import random_for
+from research.data import tables
+from research.data.folder import Data, random_for
 
 # file, target, columns left out, and what the target must begin with to count as one
 TABLES = {
-    "abalone": ("tabular/abalone.csv.gz", "rings", (), ""),
-    "bias": ("tabular/bias_correction.csv.gz", "Slope", ("Date",), ""),
-    "superconduct": ("tabular/superconduct_76f.csv.gz", "critical_temp", (), ""),
-    "adult": ("tabular/adult.csv.gz", "income", ("split", "fnlwgt"), ">50K"),
-    "bank": ("tabular/bank_additional_full.csv.gz", "y", (), "yes"),
+    "abalone": (tables.ABALONE, "rings", (), ""),
+    "bias": (tables.BIAS, "Slope", ("Date",), ""),
+    "superconduct": (tables.SUPERCONDUCT, "critical_temp", (), ""),
+    "adult": (tables.ADULT, "income", ("split", "fnlwgt"), ">50K"),
+    "bank": (tables.BANK, "y", (), "yes"),
 }
 TEXTS, IMAGES = "text/agnews_minilm_l6_f16.npz", "images/mnist.npz"
 
@@ -39,32 +39,20 @@ def table(data: Data, name: str, seed: int, people: int) -> Samples:
     file, target, drop, one = TABLES[name]
     random = random_for(seed, "table", name)
     if data.has(file):
-        head = data.header(file)
-        columns = [column for column in head if column not in (target, *drop)]
-        cells = np.array([*data.table(file, columns), *data.table(file, [target])], object).T
-        cells = cells[[all(cell not in ("", "NA") for cell in row) for row in cells]]
-        cells = cells[random.permutation(len(cells))[:people]]
-        rows = np.stack([_numbers(cells[:, place].tolist()) for place in range(len(columns))], axis=1)
-        last = cells[:, -1].tolist()
-        right = np.array([cell.startswith(one) for cell in last], np.int64) if one else np.array(last, np.float64)
+        columns = [column for column in data.header(file) if column not in (target, *drop)]
+        names, cells = tables.complete(data, file, [*columns, target])
+        read = tables.table(name, names, cells[random.permutation(len(cells))[:people]], target, positive=one)
+        rows, right = read.rows, read.right
         if target == "Slope":  # some lost their decimal point
-            right = np.where(right > 100, right / 1000, right)
+            slope = right.astype(np.float64)
+            right = np.where(slope > 100, slope / 1000, slope)
         note = f"{name}: {len(rows):,} real rows, drawn with the seed, {rows.shape[1]} features"
     else:
-        rows = random.uniform(-1, 1, (people, 10))
-        signal = rows[:, :4].sum(axis=1) + (rows[:, 0] > 0.3) + 0.3 * random.normal(size=people)
-        right = (signal > 1).astype(np.int64) if one else 10 + 3 * signal
-        note = f"{name}: stand-in, {people:,} made-up rows of 10 features"
+        read = tables.made_up(name, people, 10, bool(one), random)
+        rows, right, note = read.rows, read.right, f"{name}: stand-in, {people:,} made-up rows of 10 features"
     low, high = rows.min(axis=0), rows.max(axis=0)
     cut = len(rows) * 3 // 4
     return Samples(name, rows[:cut], right[:cut], rows[cut:], right[cut:], low, np.where(high > low, high, low + 1), note)
-
-
-def _numbers(cells: list[str]) -> Floats:
-    try:
-        return np.array(cells, np.float64)
-    except ValueError:  # words, by their place in the alphabet
-        return np.unique(cells, return_inverse=True)[1].astype(np.float64)
 
 
 def texts(data: Data, seed: int, people: int) -> Samples:

@@ -7,8 +7,7 @@ import csv
 import gzip
 import hashlib
 import io
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,9 +93,7 @@ class Data:
         with np.load(io.BytesIO(self.read(name))) as kept:
             return {key: kept[key] for key in kept.files}
 
-    @contextmanager
-    def path(self, name: str) -> Iterator[Path]:
-        """Where a checked file lies, for what reads files itself."""
-        self.read(name)
-        assert self.folder is not None
-        yield self.folder / name
+
+def random_for(seed: int, *what: object) -> np.random.Generator:
+    """Generated data, and nothing that protects anybody."""
+    return np.random.default_rng([seed, *" ".join(map(str, what)).encode()])

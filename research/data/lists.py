@@ -8,8 +8,7 @@ import numpy as np
 from deniable.arrays import Floats, Ints
 from deniable.files.edges import read_edges
 from deniable.graphs import Graph
-from research.papers.data import Data
-from research.papers.figure import random_for
+from research.data.folder import Data, random_for
 
 RATINGS = ("ratings/ml_latest_small_2018.csv.gz", "ratings/ml_latest_small_2016.csv.gz")
 SPECTRUM, VISITS = "genomics/rare_spectrum_890060.csv.gz", "telemetry/msweb_visits.csv.gz"
@@ -87,8 +86,7 @@ def friends(data: Data, seed: int) -> Lists:
     """How many neighbours of smaller number people have in a large network, each at a random place."""
     random = random_for(seed, "friends")
     if data.has(SLASHDOT):
-        with data.path(SLASHDOT) as path:
-            graph, _ = read_edges(path)
+        graph = edges(data, SLASHDOT)
         degrees = np.rint(graph.degrees * PEOPLE / graph.vertices)
         note = f"degrees of Slashdot's network ({graph.vertices:,} people) scaled to {PEOPLE:,}; Google+ itself is missing"
     else:
@@ -97,6 +95,13 @@ def friends(data: Data, seed: int) -> Lists:
     sizes = np.clip(degrees[degrees >= 1], 1, 5000).astype(np.int64)
     sizes = random.permutation(sizes)[:1000]
     return Lists(PEOPLE, tuple(np.sort(random.choice(PEOPLE, int(size), replace=False)) for size in sizes), note)
+
+
+def edges(data: Data, name: str) -> Graph:
+    """The graph in a file of edges."""
+    data.read(name)
+    assert data.folder is not None
+    return read_edges(data.folder / name)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,20 +117,19 @@ class Network:
 def network(data: Data, seed: int, small: bool = False) -> Network:
     """Wikipedia's votes; else, or for a quick look, a made-up network of friends of friends."""
     if data.has(WIKI) and not small:
-        with data.path(WIKI) as path:
-            graph, _ = read_edges(path)
+        graph = edges(data, WIKI)
         return Network(graph, f"Wikipedia's votes: {graph.vertices:,} people, {graph.edges:,} edges", True)
     size = 400 if small else 2000
     random = random_for(seed, "network", size)
-    edges, ends, below = list[tuple[int, int]](), [0, 1], [list[int]() for _ in range(size)]
+    links, ends, below = list[tuple[int, int]](), [0, 1], [list[int]() for _ in range(size)]
     for vertex in range(2, size):  # new people know well-known ones, and some of whom those know
         chosen = {ends[place] for place in random.integers(0, len(ends), 1 + int(random.geometric(0.12)))}
         for other in sorted(chosen)[:2]:
             chosen |= set(below[other][:4])
         below[vertex] = sorted(chosen)
-        edges += [(vertex, other) for other in below[vertex]]
+        links += [(vertex, other) for other in below[vertex]]
         ends += [vertex, *below[vertex]]
-    graph = Graph.of(np.array(edges), size)
+    graph = Graph.of(np.array(links), size)
     return Network(graph, f"stand-in: a made-up network of {size:,} people with {graph.edges:,} edges", False)
 
 

@@ -1,0 +1,138 @@
+"""The planner: it picks who plans by what is asked and by the domain of the answers."""
+
+import math
+from collections.abc import Collection
+from functools import singledispatch
+from statistics import NormalDist
+from typing import Literal, overload
+
+from numpy.typing import ArrayLike
+
+from deniable.core.domain import Domain
+from deniable.core.estimate import confidence_each
+from deniable.core.mechanism import Additive, Mechanism, PureProtocol
+from deniable.domains import KeyValue, SparseVector, Vectors
+from deniable.errors import InvalidParameter
+from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
+from deniable.planning.key_value import plan_key_value
+from deniable.planning.means import plan_for_mean
+from deniable.planning.records import plan_records
+from deniable.planning.releases import plan_release
+from deniable.planning.shares import plan_shares
+from deniable.wrappers.attributes import Attributes
+from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
+
+Target = Literal["shares", "mean", "release"]
+
+
+@singledispatch
+def for_shares(domain: object, epsilon: float, n: int, max_bits: int | None) -> Mechanism:
+    """The plan for shares, by the domain of the answers; a new domain registers its own planner here."""
+    raise InvalidParameter(
+        "A plan needs a domain of answers. Wrap a list of answers as Categories: "
+        'plan(Categories(["yes", "no"]), epsilon=1.0, n=1000).'
+    )
+
+
+for_shares.register(Domain, plan_shares)
+for_shares.register(KeyValue, plan_key_value)
+for_shares.register(Vectors, plan_records)
+
+
+@for_shares.register
+def _(domain: SparseVector, epsilon: float, n: int, max_bits: int | None) -> Mechanism:
+    raise InvalidParameter("The planner compares mechanisms for single answers. For sparse vectors, use Compressed.")
+
+
+@overload
+def plan(domain: KeyValue, epsilon: float, n: int = 10_000, max_bits: int | None = None) -> KeyValueProtocol: ...
+@overload
+def plan(domain: Vectors, epsilon: float, n: int = 10_000, max_bits: int | None = None) -> Attributes: ...
+@overload
+def plan(domain: Domain, epsilon: float, n: int = 10_000, max_bits: int | None = None) -> PureProtocol: ...
+@overload
+def plan(
+    domain: Domain,
+    epsilon: float,
+    n: int = 10_000,
+    max_bits: int | None = None,
+    *,
+    sensitive: Collection[object] | None,
+    open_share: float = OPEN_SHARE,
+) -> PureProtocol | UtilityOptimized: ...
+@overload
+def plan(
+    domain: Domain,
+    epsilon: float,
+    n: int = 10_000,
+    max_bits: int | None = None,
+    *,
+    target: Target,
+    prior: ArrayLike | None = None,
+) -> Mechanism: ...
+
+
+def plan(
+    domain: Domain,
+    epsilon: float,
+    n: int = 10_000,
+    max_bits: int | None = None,
+    *,
+    sensitive: Collection[object] | None = None,
+    open_share: float = OPEN_SHARE,
+    target: Target = "shares",
+    prior: ArrayLike | None = None,
+) -> Mechanism:
+    """The best mechanism to estimate the share of each answer from n people; its `explain()` shows the alternatives.
+
+    With `sensitive`, only those answers are protected; `open_share` is the expected share of people with one of the others.
+
+    With `target="mean"`, the mean of a number, or of the vectors of `Features`: the mechanism with the smallest worst-case
+    variance, or with the smallest expected variance under a `prior`: the expected shares of the points of the grid, or, for
+    vectors, the typical size of a coordinate. With `target="release"`, single reports that stay close to the truth, on
+    average under a prior.
+
+    >>> from deniable.domains import Categories
+    >>> plan(Categories(["Lyon", "Paris", "Nice", "Lille"]), epsilon=1.0, n=50_000).wire
+    'direct-1'
+    """
+    planner = for_shares.dispatch(type(domain))
+    if target == "mean" and sensitive is None:
+        return plan_for_mean(domain, epsilon, n, max_bits, prior)
+    if target == "release" and sensitive is None:
+        return plan_release(domain, epsilon, prior, max_bits=max_bits)
+    if target != "shares" or prior is not None or (sensitive is not None and planner is not plan_shares):
+        raise InvalidParameter(
+            'A plan has one target: "shares", which may have sensitive answers if the answers are single values, or "mean" '
+            'or "release", which may have a prior.'
+        )
+    if sensitive is not None:
+        return plan_shares(domain, epsilon, n, max_bits, sensitive, open_share)
+    return planner(domain, epsilon, n, max_bits)
+
+
+def required_n(
+    domain: Domain, epsilon: float, error: float, confidence: float = 0.95, sensitive: Collection[object] | None = None
+) -> int:
+    """How many people must answer so that the interval of every share reaches at most `error` to either side.
+
+    It is computed for the planned mechanism and the least favourable share.
+
+    >>> from deniable.domains import Categories
+    >>> required_n(Categories(["yes", "no"]), epsilon=1.0, error=0.01)
+    35368
+    """
+    return people_for(plan(domain, epsilon, 1, sensitive=sensitive), error, confidence)
+
+
+def people_for(mechanism: Mechanism, error: float, confidence: float = 0.95) -> int:
+    """As `required_n`, for this mechanism."""
+    if not 0 < error < 1:
+        raise InvalidParameter("The error must be a share between 0 and 1, for example 0.01 for one percentage point.")
+    if not isinstance(mechanism, Additive | UtilityOptimized):
+        raise InvalidParameter(
+            "The number of people is known for shares of single answers. For other domains, plan(domain, epsilon).predict("
+            "truth, n) gives the errors for n people."
+        )
+    reach = NormalDist().inv_cdf((1 + confidence_each(confidence, 1)) / 2)
+    return math.ceil(mechanism.worst_noise() * (reach / error) ** 2)

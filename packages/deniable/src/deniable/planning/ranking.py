@@ -1,0 +1,244 @@
+"""Candidates side by side: the error and the costs of each, which one is chosen, and why."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Generic, Self, TypeVar, overload
+
+from deniable.core.candidate import Candidate
+from deniable.core.mechanism import Mechanism
+from deniable.errors import DeniableError, InvalidParameter
+
+CLOSE = 1.015  # squared errors this close to the smallest count as equally good; then report size and server work decide
+EQUAL = 1 + 1e-9  # the same, where only rounding may separate them
+
+M = TypeVar("M", covariant=True)
+Made = TypeVar("Made", bound=Mechanism)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a ranking: its heading, what it means, how its numbers are formatted, and in which unit."""
+
+    name: str
+    meaning: str
+    format: str = ",d"
+    scale: float = 1
+
+    def shown(self, number: float | None) -> str:
+        """A number of this column; nothing where there is none."""
+        return "" if number is None else format(self.scale * number, self.format)
+
+
+ERROR = Column("error", "standard error of a share in percentage points, root mean square over all answers", ".3g", 100)
+BITS = Column("bits", "size of one report")
+
+
+@dataclass(frozen=True)
+class Row(Generic[M]):
+    """One candidate: its mechanism, the error to expect, the bits of one report, and what else it costs."""
+
+    name: str
+    mechanism: M
+    error: float
+    bits: int
+    costs: Mapping[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Ranking(Sequence[Row[M]]):
+    """Candidates for one question, the smallest error first.
+
+    `best` is the one to use: among those whose squared error is within a factor `close` of the smallest, the one with the
+    smallest reports, then the one with the least server work; or the one that is `wanted`. `beside` holds rows that
+    cannot be chosen, such as a bound, and `remarks` says which candidates were left out and why. Ratios are of errors to the
+    `power`.
+    """
+
+    rows: tuple[Row[M], ...]
+    subject: str
+    error: Column = ERROR
+    columns: tuple[Column, ...] = ()
+    beside: tuple[Row[None], ...] = ()
+    remarks: tuple[str, ...] = ()
+    close: float = CLOSE
+    power: int = 2
+    max_bits: int | None = None
+    wanted: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.rows:
+            raise InvalidParameter(" ".join([f"No mechanism can be made for {self.subject}.", *self.remarks]))
+        object.__setattr__(self, "rows", tuple(sorted(self.rows, key=lambda row: row.error)))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Row[M]: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Row[M]]: ...
+    def __getitem__(self, place: int | slice) -> Row[M] | Sequence[Row[M]]:
+        return self.rows[place]
+
+    def within(self, max_bits: int | None, wanted: str | None = None) -> Self:
+        """The same candidates, of which only those with reports of at most so many bits, and of this name, may be chosen."""
+        return replace(self, max_bits=max_bits, wanted=wanted)
+
+    def renamed(self, name: Callable[[str], str]) -> Self:
+        """The same candidates under other names."""
+        return replace(self, rows=tuple(replace(row, name=name(row.name)) for row in self.rows))
+
+    @cached_property
+    def best(self) -> Row[M]:
+        """The row to choose."""
+        named = [row for row in self.rows if self.wanted in (None, row.name)]
+        if not named:
+            raise InvalidParameter(f"{self.wanted} is not for {self.subject}. Use one of {', '.join(r.name for r in self)}.")
+        fitting = [row for row in named if self.max_bits is None or row.bits <= self.max_bits]
+        if not fitting:
+            least, limit = min(row.bits for row in named), counted(self.max_bits or 0, "bit")
+            raise InvalidParameter(f"No mechanism fits in {limit} per report; the smallest needs {least}.")
+        near = [row for row in fitting if row.error**2 <= self.close * fitting[0].error ** 2]
+        return min(near, key=lambda row: (row.bits, row.costs.get("work") or 0, float(f"{row.error:.9e}")))
+
+    def ratio(self, row: Row[object]) -> float:
+        """The squared error of a row relative to the smallest of all candidates; of losses, the ratio itself."""
+        return (row.error / self.rows[0].error) ** self.power
+
+    @property
+    def shown(self) -> list[Column]:
+        """The columns of costs that have a number in some row."""
+        return [column for column in self.columns if any(row.costs.get(column.name) is not None for row in self.rows)]
+
+    def table(self) -> str:
+        """All rows, aligned; the best one is marked."""
+        lines = [["", "mechanism", self.error.name, "ratio", BITS.name, *(column.name for column in self.shown)]]
+        for row in (*self.rows, *self.beside):
+            ratio = self.ratio(row)
+            cells = [
+                self.error.shown(row.error),
+                f"{ratio:.3f}x" if ratio < 1e5 else f"{ratio:.1e}x",
+                BITS.shown(row.bits or None),
+            ]
+            cells += [column.shown(row.costs.get(column.name)) for column in self.shown]
+            lines.append(["*" if row is self.best else "", row.name, *cells])
+        return aligned(lines, left=2)
+
+    def legend(self) -> str:
+        """What the columns mean, one a line."""
+        ratio = Column("ratio", f"{self._measure}, relative to the smallest")
+        return "\n".join(f"{column.name}: {column.meaning}" for column in (self.error, ratio, BITS, *self.shown))
+
+    @property
+    def _measure(self) -> str:
+        return f"squared {self.error.name}" if self.power == 2 else self.error.name
+
+    def reason(self) -> str:
+        """Why the best row is the best, as a sentence."""
+        ratio = self.ratio(self.best)
+        above = f"{100 * (ratio - 1):.2g} % above" if ratio < 2 else f"{ratio:.3g} times"
+        error = f"its {self._measure} is {above} the smallest"
+        if ratio < 1 + 5e-5:
+            error = f"none has a smaller {self.error.name}"
+        how = "chosen" if self.wanted is None else "used as you asked"
+        return (
+            f"of {counted(len(self.rows), 'mechanism')}, {self.best.name} is {how}: {error}, and its reports take "
+            f"{counted(self.best.bits, 'bit')}."
+        )
+
+    def explain(self, words: str = "") -> str:
+        """The table, what it means, and the choice in words."""
+        limit = "" if self.max_bits is None else f", at most {counted(self.max_bits, 'bit')} a report"
+        lines = [f"{self.best.name} for {self.subject}{limit}", self.table(), self.legend(), *self.remarks]
+        return "\n".join([*lines, f"In words: {self.reason()} {words}".rstrip()])
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def records(self) -> list[dict[str, object]]:
+        """The rows as plain data."""
+        return [
+            {"name": row.name, "error": row.error, "squared_to_smallest": self.ratio(row), "bits": row.bits, **row.costs}
+            for row in self.rows
+        ]
+
+
+def planned(ranking: Ranking[Made], words: str = "") -> Made:
+    """The mechanism of the best row, with the ranking as its reason."""
+    return ranking.best.mechanism.because(ranking.explain(words))
+
+
+def made(
+    candidates: Iterable[Candidate], size: int, row: Callable[[Candidate], Row[M]]
+) -> tuple[tuple[Row[M], ...], tuple[str, ...]]:
+    """The rows of all candidates that can be made for so many values, and a remark on each that cannot.
+
+    Where none can be made, the first refusal is raised.
+    """
+    rows: list[Row[M]] = []
+    remarks: list[str] = []
+    refusal: Exception | None = None
+    for candidate in candidates:
+        if candidate.largest is not None and size > candidate.largest:
+            remarks.append(f"Left out: {candidate.name}, which is for at most {candidate.largest:,} values.")
+            continue
+        try:
+            rows.append(row(candidate))
+        except ArithmeticError:
+            remarks.append(f"Left out: {candidate.name}, whose probabilities cannot be computed at this epsilon.")
+        except (DeniableError, ValueError) as error:
+            remarks.append(f"Left out: {candidate.name}. {error}")
+            refusal = refusal or error
+    if refusal is not None and not rows:
+        raise refusal
+    return tuple(rows), tuple(remarks)
+
+
+def checked_people(n: int) -> int:
+    """A number of people to plan for."""
+    if n < 1:
+        raise InvalidParameter("A plan needs the number of people who will answer, at least 1.")
+    return n
+
+
+def short_name(name: str) -> str:
+    """A candidate's name without spaces, as on the command line; the optimized one of a kind has the kind's name.
+
+    >>> short_name("unary, symmetric"), short_name("hashing, optimized")
+    ('unary-symmetric', 'hashing')
+    """
+    return name.removesuffix(", optimized").replace(", ", "-")
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun.
+
+    >>> counted(1, "bit"), counted(1024, "bit"), counted(5, "person", "people")
+    ('1 bit', '1,024 bits', '5 people')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def people(n: int) -> str:
+    """So many people."""
+    return counted(n, "person", "people")
+
+
+def aligned(lines: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Lines of cells as columns: the first ones to the left, the others to the right.
+
+    >>> print(aligned([["name", "bits"], ["direct", "2"], ["unary", "1,000"]]))
+    name     bits
+    direct      2
+    unary   1,000
+    """
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    widths[0] = max(1, widths[0])
+    return "\n".join(
+        " ".join(
+            cell.ljust(width) if place < left else cell.rjust(width + 1)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )

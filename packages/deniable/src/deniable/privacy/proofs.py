@@ -1,0 +1,43 @@
+"""Which function proves the loss of which family: a registry, as torch keeps divergences with `register_kl`.
+
+A proof is found by the class of a mechanism, or the nearest class above it that has one, and by its kind. The generic ones
+are registered for `Mechanism`, so that a new family has them without registering anything:
+
+    @proves(MyMechanism, "factored")
+    def by_parts(mechanism: MyMechanism, limit: int) -> Certificate: ...
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, TypeVar
+
+from deniable.core.loss import Proof
+from deniable.core.mechanism import Mechanism
+from deniable.errors import NotCertifiable
+from deniable.privacy.certificate import Certificate
+
+Prover = Callable[[Any, int], Certificate]  # of a mechanism and how many outcomes may be followed
+P = TypeVar("P", bound=Prover)
+
+OURS = ("certify", "wiring", "open", "memoized", "padded", "attributes", "products", "theorem")  # loaded at the first use
+_PROVERS: dict[tuple[type, Proof | None], Prover] = {}
+
+
+def proves(family: type, *kinds: Proof | None) -> Callable[[P], P]:
+    """Register a function that proves the loss of a family in these ways; None: in the way that suits the instance best."""
+
+    def register(prover: P) -> P:
+        _PROVERS.update({(family, kind): prover for kind in kinds})
+        return prover
+
+    return register
+
+
+def prover(mechanism: Mechanism, kind: Proof | None) -> Prover:
+    """The function that proves the loss of this mechanism in this way."""
+    for module in OURS:
+        import_module(f"deniable.privacy.{module}")
+    for family in type(mechanism).__mro__:
+        if (family, kind) in _PROVERS:
+            return _PROVERS[family, kind]
+    raise NotCertifiable("This mechanism rests on a theorem; it is too large for its law to be followed.")
