@@ -1,4 +1,4 @@
-"""The same people are asked every day; their devices keep a permanent answer, so that the days do not add up."""
+"""Ask the same people every day; their devices store a permanent answer, so that the losses do not add up."""
 
 import tempfile
 from pathlib import Path

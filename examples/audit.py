@@ -1,4 +1,4 @@
-"""Three clients that claim epsilon 1: a correct one, one with a seed in it, and one that does not remember."""
+"""Three clients that claim epsilon 1: a correct one, one with a fixed seed, and one that does not memoize."""
 
 import numpy as np
 

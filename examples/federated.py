@@ -1,4 +1,4 @@
-"""Twenty clients learn together with Flower; what leaves each of them is one randomized report in a round, and no more."""
+"""Twenty clients learn together with Flower; each sends one randomized report per round, and nothing else."""
 
 import logging
 
@@ -14,7 +14,7 @@ TRUTH = np.array([2.0, -1.0, 0.5])
 # On both sides: the plan. Four rounds of a model with three weights cost epsilon 32 in all, and clip is public knowledge.
 plan = UpdatePlan(dimensions=3, epsilon=32.0, rounds=4, clip=2.0, method="piecewise")
 
-# On the clients: the app as it was, with one line more. It still tells its loss and its number of examples, to nobody.
+# On the clients: the app as it was, with one more line. Its loss and its number of examples no longer leave the client.
 app = ClientApp(mods=[PrivateUpdates(plan)])
 
 
@@ -24,11 +24,11 @@ def train(message: Message, context: object) -> Message:
     x = RANDOM.normal(size=(50, 3))
     y = x @ TRUTH + RANDOM.normal(0, 0.1, 50)
     better = weights - 0.5 * x.T @ (x @ weights - y) / 50
-    told = {
+    reply = {
         "arrays": ArrayRecord({"weights": Array(better)}),
         "metrics": MetricRecord({"num-examples": 50, "loss": float(((x @ weights - y) ** 2).mean())}),
     }
-    return Message(RecordDict(told), reply_to=message)
+    return Message(RecordDict(reply), reply_to=message)
 
 
 # On the server: a strategy that knows the plan.

@@ -1,4 +1,4 @@
-"""Release where people are, near the truth: three mechanisms on a made-up city, and what each costs.
+"""Release people's places: three mechanisms on an invented city, and the error of each.
 
 `deniable release --city 300 --epsilon 4 --picture map.png` draws the same on a map, and with --places and a table of
 check-ins it does so for real ones.
@@ -30,7 +30,7 @@ for mechanism in releases:
     print(f"{mechanism.wire:12} {city.paid(people, where).mean():5.2f} km   exact epsilon {certificate.loss.epsilon():.6f}")
     assert certificate.holds
 
-# From several near answers on, shares cannot be told apart any more, and the library says so.
+# With several near answers, shares cannot be identified any more, and the library refuses to estimate them.
 bipartite = releases[1]
 try:
     bipartite.estimate(bipartite.tally(bipartite.perturb(people)))

@@ -1,4 +1,4 @@
-"""Many files of reports: counted by several processes, damage left out by name, and a run that goes on where it was."""
+"""Many files of reports: counted by several processes, damaged files skipped by name, and a run that resumes."""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The mean of a number that nobody wants to tell: plan, certify, collect, estimate."""
+"""The mean of a private number: plan, certify, collect, estimate."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Learn to tell three kinds of things from people who send one randomized report each, and a tree that a curator grows."""
+"""Learn to distinguish three classes from one randomized report per person, and boosted trees from a trusted curator."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Several answers of one person: which way to tell of them, and what a published one really loses."""
+"""Several answers of one person: how to report them, and the true loss of a published mechanism."""
 
 import deniable as dn
 

@@ -1,4 +1,4 @@
-"""Some answers are sensitive, the others may be told: more precise shares for the same promise.
+"""Some answers are sensitive, the others may be disclosed: more precise shares for the same promise.
 
 python examples/sensitive_answers.py
 """

@@ -25,6 +25,6 @@ print(f"owners of thing 123456: {share:.0%}, standard error {error:.0%}")
 # Whole vectors and lists of ones say the same.
 assert mechanism.ones(reports[:1])[0].size == mechanism.vector(reports[:1]).sum()
 
-# The number of chunks follows from a noisy count; the published protocol tells the exact one, and promises nothing.
+# The number of chunks follows from a noisy count; the published protocol discloses the exact one, so no epsilon holds.
 print(f"ours: {mechanism.loss()}")
 print(f"published: {dn.Compressed.as_published(things, epsilon=6.0).loss()}")
