@@ -13,6 +13,7 @@ from benchmarks import (
     javascript,
     key_value,
     learning,
+    loading,
     memory,
     numbers,
     releases,
@@ -36,6 +37,7 @@ FIGURES = [
     *collector.FIGURES,
     *javascript.FIGURES,
     *memory.FIGURES,
+    *loading.FIGURES,
 ]
 
 

@@ -51,6 +51,13 @@ def test_learning_is_measured_beside_learning_without_privacy() -> None:
         assert set(line) == KEYS and line["ours"] > 0 and line["bound"] > 0 and line["bound_name"]
 
 
+def test_loading_is_measured_beside_numpy() -> None:
+    result = CliRunner().invoke(main, ["loading/import", "--json", "--quick"])
+    assert result.exit_code == 0, result.output
+    line = json.loads(result.stdout)
+    assert line["bound_name"] == "import numpy" and line["unit"] == "seconds of CPU" and 0 < line["ours"] < 10
+
+
 def test_unknown_names_are_refused() -> None:
     result = CliRunner().invoke(main, ["no-such-figure"])
     assert result.exit_code == 2

@@ -1,9 +1,12 @@
 """The shape of the project: who may import whom, what is public, how much loading it costs."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import deniable as dn
 from tests import ROOT
@@ -114,6 +117,35 @@ print([name for name in {heavy} if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+LOADED = "import sys; print(sum(name.split('.')[0] == 'deniable' for name in sys.modules), 'numpy' in sys.modules)"
+FIRST = re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)[0]
+HELP = "from deniable.cli.main import main\nmain(['--help'], standalone_mode=False)"
+
+
+@pytest.mark.parametrize(
+    ("code", "most", "numpy"),
+    [("import deniable", 40, False), (HELP, 40, False), (FIRST, 120, True)],
+    ids=["import", "help", "first-example"],
+)
+def test_loading_takes_few_modules(code: str, most: int, numpy: bool) -> None:
+    """Modules of ours; their time is a figure of `make bench`."""
+    done = subprocess.run([sys.executable, "-c", f"{code}\n{LOADED}"], capture_output=True, text=True, check=True)
+    modules, loads_numpy = done.stdout.split()[-2:]
+    assert int(modules) <= most
+    assert loads_numpy == str(numpy)
+
+
+def test_files_are_named_after_a_class_in_them() -> None:
+    """Those of mechanisms and wrappers, whatever the case; files without any class are named after what they compute."""
+    wrong = []
+    for folder in (*(f"mechanisms/{each}" for each in ("shares", "means", "vectors", "releases", "key_value")), "wrappers"):
+        for path in (SOURCE / folder).glob("[a-z]*.py"):
+            classes = {node.name.lower() for node in ast.parse(path.read_text()).body if isinstance(node, ast.ClassDef)}
+            if classes and path.stem.replace("_", "") not in classes:
+                wrong.append(f"{folder}/{path.name} holds {', '.join(sorted(classes))}")
+    assert not wrong, "\n".join(wrong)
 
 
 def test_it_works_without_any_extra() -> None:

@@ -24,7 +24,7 @@ from deniable.mechanisms.shares.finite_channel import FiniteChannel
 from deniable.mechanisms.shares.utility_base import UtilityBase
 from deniable.wrappers.certain import Certain
 from deniable.wrappers.either import Either, either
-from deniable.wrappers.masks import ChannelMask, Mask, PureMask
+from deniable.wrappers.mask import ChannelMask, Mask, PureMask
 from deniable.wrappers.open_answers import OpenAnswers, checked_sensitive
 from deniable.wrappers.single import Single
 
