@@ -14,13 +14,13 @@ SAYS = {
     "asked_every_day.py": "and after a change:         odds at most 54.5982, epsilon 4",
     "federated.py": "a reply holds ['deniable']",
     "audit.py": "memory: BREAKS ITS CLAIM",
-    "files.py": "refused: The message is damaged",
+    "files.py": "refused: The packed reports are damaged",
     "first_steps.py": "50,000 reports of 4 bits, 25,036 bytes with their header",
     "locations.py": "L-SRR as published: epsilon 1 is really 1.288",
     "mean_salary.py": "certificate: holds, enumerated",
     "many_files.py": "140,000 reports; left out: ['hour-7.parquet']",
     "merge_tallies.py": "5,000 + 5,000 = 10,000 reports",
-    "sensitive_answers.py": "open answers  told with probability",
+    "sensitive_answers.py": "non-sensitive disclosed with probability",
     "records.py": "RS+FD as published, claimed 1: odds at most 4.43656, epsilon 1.48988",
     "ratings.py": "exact loss over all sets of two films: epsilon 2",
     "sparse_vectors.py": "bits for a list of about 20 things out of 1,000,000",
@@ -51,4 +51,4 @@ def test_the_planted_bug_is_refused(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, EXAMPLES / "own_coins.py"], capture_output=True, text=True, cwd=tmp_path, timeout=120
     )
-    assert "DOES NOT HOLD" in done.stdout and "rules one of them out" in done.stdout
+    assert "DOES NOT HOLD" in done.stdout and "is impossible under one of the two answers" in done.stdout

@@ -115,7 +115,7 @@ export class SecureCoins extends Coins {
     super();
     if (typeof crypto?.getRandomValues !== "function") {
       throw new NoRandomness(
-        "There is no secure randomness here (WebCrypto), so nothing is randomized or sent. Use a current browser.",
+        "WebCrypto is not available, so nothing is randomized or sent. Use a current browser.",
       );
     }
     this.#crypto = crypto;

@@ -10,7 +10,7 @@ export const cellsOf = ({ q, size, centred, cells, hiding, base }) =>
 
 export function tally(mechanism, reports) {
   const cells = cellsOf(mechanism);
-  if (!cells) throw new InvalidParameter("This client counts categories and numbers only.");
+  if (!cells) throw new InvalidParameter("This client counts only categories and numbers.");
   if (!reports.length) throw new EmptyBatch("There is no report in this batch.");
   const counts = new Array(cells).fill(0);
   const { hiding, base } = mechanism;
@@ -27,7 +27,7 @@ export function tally(mechanism, reports) {
 export function estimate(mechanism, { n, counts }) {
   const cells = cellsOf(mechanism);
   if (!(n > 0) || counts.length !== cells || counts.some((count) => !(count >= 0 && count <= n))) {
-    throw new InvalidReport(`A tally has ${cells} counts here, from 0 to the number of reports.`);
+    throw new InvalidReport(`A tally has ${cells} counts, from 0 to the number of reports.`);
   }
   const [values, noise] = (mechanism.centred ? means : mechanism.hiding ? openShares : shares)(mechanism, counts, n);
   return { labels: mechanism.centred ? ["mean"] : mechanism.labels, values, variance: noise.map((each) => each / n), n };

@@ -81,7 +81,7 @@ export class Device {
     const entry = await this.entry();
     if (!entry) throw new InvalidParameter("There is no report to send yet. Answer first.");
     if (typeof url !== "string")
-      throw new InvalidParameter("The address of the collector must be text, or '' for that of the page.");
+      throw new InvalidParameter("Give the address of the collector, or ''.");
     const id = entry.message.slice(48, 80);
     if (entry.state === "sent") return { id, state: "sent", sentAt: new Date(entry.sentAt), status: 200, detail: "" };
     const { state, status, detail } = await sendUntil(url, unhex(entry.message), options);

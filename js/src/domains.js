@@ -109,7 +109,7 @@ function keyValue({ size, keys, low, high, at_most: atMost, cut }) {
       const at = (value[Symbol.iterator] ? places : names).get(key);
       if (at === undefined || found.has(at)) refuse("A key is unknown, or appears twice.");
       if (!(typeof number === "number" && number >= low && number <= high)) {
-        refuse(`A value lies outside the range from ${low} to ${high}, or is not a number.`);
+        refuse(`A value is not a number from ${low} to ${high}.`);
       }
       found.set(at, number);
     }

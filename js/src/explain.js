@@ -12,12 +12,12 @@ function quoted(names) {
 
 const short = (number) => Number(number.toPrecision(4));
 
-const AVERAGE = "Averaged over many people, such reports are exact.";
+const AVERAGE = "Averaged over many people it is exact.";
 
 function words({ mechanism, ends }, report, names, disclosed) {
   const { labels, stands, cells, domain } = mechanism;
   if (disclosed) return `The report discloses ${quoted(names)}.`;
-  if (report.signs) return `The report is a random direction for each number: ${report.signs.map((up) => (up ? "up" : "down")).join(", ")}. ${AVERAGE}`;
+  if (report.signs) return `The report is random for each number: ${report.signs.map((up) => (up ? "up" : "down")).join(", ")}. ${AVERAGE}`;
   if (cells) {
     const middle = (domain.low + domain.high) / 2;
     const reach = Math.max(...[0, cells - 1].map((value) => Math.abs(stands({ value }) - middle)));
@@ -27,14 +27,12 @@ function words({ mechanism, ends }, report, names, disclosed) {
     const numbers = stands(report).map(([place, value]) => `${short(value)} for number ${place + 1}`);
     return `The report is random: ${numbers.join(", ")}. ${AVERAGE}`;
   }
-  if (report.state === 0) return `The report says that your answer lacks ${quoted([labels[report.key]])}.`;
+  if (report.state === 0) return `The report says that you did not name ${quoted([labels[report.key]])}.`;
+  const { low, high, state, pair } = report;
+  const sides = (key) => [low[key], high[key]].flatMap((bit, end) => (bit ? [ends[end]] : []));
   let all = names;
-  if (report.high) {
-    all = [report.low, report.high].flatMap((bits, end) => bits.flatMap((bit, key) => (bit ? [labels[key] + ends[end]] : [])));
-    if (ends[0] === ends[1]) all = names;
-  } else if (report.state || "pair" in report) {
-    all = names.map((name) => name + ends[report.state ? 2 - report.state : report.pair % 2]);
-  }
+  if (ends && high) all = names.flatMap((name) => sides(labels.indexOf(name)).map((end) => name + end));
+  else if (ends) all = names.map((name) => name + ends[state ? 2 - state : pair % 2]);
   return all.length ? `The report names ${quoted(all)}.` : "The report names no answer.";
 }
 

@@ -33,7 +33,7 @@ export function unpack(fields, data, size) {
   const each = width(fields);
   const bits = listed(8 * data.length, (i) => ((data[i >> 3] >> (i & 7)) & 1) === 1);
   if (data.length !== Math.ceil((size * each) / 8) || bits.slice(size * each).includes(true)) {
-    throw new InvalidReport("The reports have the wrong length, or stray bits. They are refused.");
+    throw new InvalidReport("The reports have the wrong length or stray bits.");
   }
   let at = 0;
   return listed(size, () =>

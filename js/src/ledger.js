@@ -4,7 +4,7 @@ import { BudgetSpent, InvalidParameter } from "./errors.js";
 
 const FORMAT = "deniable ledger 1";
 const WARNING =
-  "This browser does not let the page store anything, so it cannot remember that you answered. " +
+  "This browser stores nothing for this page, so it cannot remember that you answered. " +
   "Answer only once, and keep the page open until the report has been sent.";
 
 export const ANSWERED = "This survey was answered already. The same report can be sent again, but not a new one.";

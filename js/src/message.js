@@ -17,7 +17,7 @@ export function encode(fingerprint, id, part, period, payload) {
 /** A message of one report; `size(part)` is the length of its payload, and refuses a part that is not asked. */
 export function decode(message, fingerprint, size) {
   if (message.length < HEADER + 4 || MAGIC.some((byte, i) => message[i] !== byte)) {
-    throw new InvalidReport("The message is not in a format that this client reads, or was cut off.");
+    throw new InvalidReport("The message is incomplete or of another format.");
   }
   const view = new DataView(message.buffer, message.byteOffset, message.length);
   if (hex(message.subarray(8, 24)) !== fingerprint) {
@@ -26,7 +26,7 @@ export function decode(message, fingerprint, size) {
   const part = view.getBigUint64(40, true);
   const whole = view.getUint32(52, true) === 1 && message.length === HEADER + size(part) + 4;
   if (!whole || view.getUint32(message.length - 4, true) !== crc32(message.subarray(0, -4))) {
-    throw new InvalidReport("The message is damaged, cut off or too long. Send it again.");
+    throw new InvalidReport("The message is damaged or incomplete. Send it again.");
   }
   return {
     id: hex(message.subarray(24, 40)),

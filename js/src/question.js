@@ -19,16 +19,16 @@ export class Question {
       expected = KINDS[data.kind].domain(data);
       this.mechanism = mechanismFromSpec(data.mechanism);
     } catch (error) {
-      refuse(error instanceof DeniableError ? error.message : "Its answers are incomplete.");
+      refuse(error instanceof DeniableError ? error.message : "It is incomplete.");
     }
     const { id, ask = id, kind: sort, weight = 1, optional = false, sensitive, items } = data;
     const { domain } = this.mechanism;
     if (Object.keys(expected).some((key) => !same(expected[key], domain[key]))) {
-      refuse("The mechanism is for other answers than the question has.");
+      refuse("The mechanism has other answers.");
     }
     const secret = sensitive && optional ? [...sensitive, NO_ANSWER] : sensitive;
     if (!same(sorted(secret), sorted(this.mechanism.sensitive))) {
-      refuse("The sensitive answers of the mechanism are not those of the question.");
+      refuse("The mechanism has other sensitive answers.");
     }
     const { kind, labels, steps, other, ...more } = expected;
     const choices = items ? undefined : labels?.filter((label) => !optional || label !== NO_ANSWER);
@@ -42,7 +42,7 @@ export class Question {
 
   /** What a report says of an item besides its name, in words. */
   get ends() {
-    return KINDS[this.kind].ends ?? ["", ""];
+    return KINDS[this.kind].ends;
   }
 
   /** The answer as the mechanism takes it: skipping is an answer, where it is allowed. */

@@ -21,7 +21,7 @@ export class Survey {
   constructor(text, expected) {
     const tree = parsed(text);
     if (tree?.format !== FORMAT) {
-      throw new InvalidSurvey(`Unknown format. This client reads '${FORMAT}'. Reload the page, or update it.`);
+      throw new InvalidSurvey("Unknown format. Reload the page, or update the client.");
     }
     const about = tree.survey ?? {};
     if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(about.id) || !(tree.question?.length > 0 && tree.question.length <= 64)) {
@@ -51,7 +51,7 @@ export class Survey {
     if (!good || sample > ids.size || !(epsilon > 0 && epsilon <= 100))
       throw new InvalidSurvey("The survey is inconsistent.");
     if (!within(this.worst, epsilon)) {
-      throw new InvalidSurvey("The mechanisms in this survey spend more than its epsilon. It is not answered.");
+      throw new InvalidSurvey("The mechanisms spend more than the survey's epsilon. It is not answered.");
     }
   }
 
@@ -98,7 +98,7 @@ export class Survey {
 
   randomize(answers, { coins = new SecureCoins(), part = this.drawPart(coins), now, id = freshId() } = {}) {
     if (Object.keys(answers).some((key) => !this.questions.some((question) => question.id === key))) {
-      throw new OutsideDomain("This survey does not ask one of the answered questions.");
+      throw new OutsideDomain("This survey does not ask that question.");
     }
     const sections = this.part(part).map((question) => {
       const { mechanism } = question;

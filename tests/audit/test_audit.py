@@ -323,7 +323,7 @@ class TestCommandLine:
             text=True,
             cwd=tmp_path,
         )
-        assert done.returncode == 1 and done.stderr == "" and "the loss may have no limit" in done.stdout
+        assert done.returncode == 1 and done.stderr == "" and "the loss may be unbounded" in done.stdout
 
 
 class TestExperiments:

@@ -113,7 +113,7 @@ def blocked(where: Site, visitor: Visitor, status: int, detail: str) -> None:
 def test_an_answer_changes_the_results(towns: Site, visit: Visit, axe: str, pictures: Path) -> None:
     watcher = visit(towns, viewport={"width": 1000, "height": 900})
     watcher.goto("/results")
-    watcher.page.get_by_text("Hidden until there are 1 reports. There are 0.").wait_for()
+    watcher.page.get_by_text("Hidden below 1 report; so far there are 0.").wait_for()
     person = visit(towns, viewport={"width": 390, "height": 844})
     page = person.goto()
     page.get_by_label("Nice").check()
@@ -124,7 +124,7 @@ def test_an_answer_changes_the_results(towns: Site, visit: Visit, axe: str, pict
     assert person.posts == 0  # nothing leaves before Send is pressed
     assert page.get_by_text("Your answer (stays here)").locator("..").inner_text().endswith("Nice")
     said = page.get_by_text("The report names").inner_text()
-    assert "more than 2.72-fold" in page.content() and "at most 73.2 in 100" in page.content()
+    assert "a factor of at most 2.72." in page.content() and "at most 73.2 in 100" in page.content()
     assert violations(page, axe) == []
     page.screenshot(path=pictures / "review.png", full_page=True)
     person.click("Send the report")
@@ -138,7 +138,7 @@ def test_an_answer_changes_the_results(towns: Site, visit: Visit, axe: str, pict
     asked = towns.app.collector.survey
     (message,) = asked.read(bytes.fromhex(receipt["bytes"]))
     assert receipt["report"] == message.id.hex() and receipt["fingerprint"] == asked.fingerprint
-    assert said == f"The report {receipt['said'][0]['text']}."
+    assert said == receipt["said"][0]["text"]
     watcher.page.get_by_text("1 report", exact=True).wait_for()
     assert watcher.page.locator(".chart rect.raw").count() == 6
     votes = asked.questions[0].mechanism.votes(asked.unpack(message)[0].columns)
@@ -152,7 +152,7 @@ def test_a_second_visit_shows_the_receipt(towns: Site, visit: Visit) -> None:
     person.goto()
     person.heading("This is what will be sent")  # randomized, not sent: it waits, and is the same
     assert person.posts == 0 and person.ledger()["one"]["message"] == report
-    assert person.page.get_by_text("not kept, not even here").is_visible()
+    assert person.page.get_by_text("not stored, not even here").is_visible()
     person.click("Send the report")
     person.heading("You have answered")
     person.goto()
@@ -186,7 +186,7 @@ def test_a_report_that_arrives_twice_counts_once(towns: Site, visit: Visit) -> N
 
     person.page.route("**/v1/reports", lose_the_answer)
     person.click("Send the report")
-    person.heading("Kept, and sent later")
+    person.heading("Saved, to be sent later")
     person.page.unroute("**/v1/reports")
     person.click("Try now")
     person.heading("Thank you")
@@ -205,11 +205,11 @@ def test_offline_then_online(towns: Site, visit: Visit) -> None:
     person.click("Randomize my answer")
     person.heading("This is what will be sent")
     person.click("Send the report")
-    person.heading("Kept, and sent later")
+    person.heading("Saved, to be sent later")
     report = person.ledger()["one"]
     assert report["state"] == "kept" and towns.people == 0
     person.page.reload()  # and so is the report, which goes on trying
-    person.heading("Kept, and sent later")
+    person.heading("Saved, to be sent later")
     person.context.set_offline(False)
     person.page.get_by_role("heading", name=re.compile("arrived|have answered")).wait_for()
     assert person.ledger()["one"] | {"state": "kept"} == report | {"sentAt": person.ledger()["one"]["sentAt"]}
@@ -225,7 +225,7 @@ def test_keyboard_only(towns: Site, visit: Visit) -> None:
         return str(page.evaluate("document.activeElement.textContent || document.activeElement.id"))
 
     page.keyboard.press("Tab")
-    assert focused() == "To the content"
+    assert focused() == "Skip to content"
     for _ in range(12):
         if focused().startswith("q0-"):
             break
@@ -233,7 +233,7 @@ def test_keyboard_only(towns: Site, visit: Visit) -> None:
     page.keyboard.press("Tab")
     assert focused() == "Randomize my answer"
     page.keyboard.press("Enter")  # nothing is chosen yet
-    page.get_by_text("Something is to correct").wait_for()
+    page.get_by_text("Please correct these answers").wait_for()
     assert page.evaluate("document.activeElement.classList.contains('summary')")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # the link leads to the question
@@ -404,7 +404,7 @@ def test_storage_is_blocked(towns: Site, visit: Visit) -> None:
            Object.defineProperty(window, "sessionStorage", { get() { throw new DOMException("no", "SecurityError"); } });"""
     )
     person.goto()
-    person.heading("This browser keeps nothing for this page")
+    person.heading("This browser blocks storage for this page")
     person.click("Answer once in this tab")
     person.page.get_by_label("Nice").check()
     person.click("Randomize my answer")
@@ -418,7 +418,7 @@ def test_no_secure_randomness(towns: Site, visit: Visit) -> None:
     person = visit(towns)
     person.context.add_init_script("Object.defineProperty(window, 'crypto', { value: undefined })")
     person.goto()
-    person.heading("There is no secure randomness here")
+    person.heading("Secure randomness is not available")
     assert person.page.get_by_role("radio").count() == 0
 
 
@@ -427,8 +427,8 @@ def test_a_survey_of_a_later_release(towns: Site, visit: Visit) -> None:
     text = towns.app.collector.survey.to_json().replace("deniable survey 1", "deniable survey 9")
     person.page.route("**/v1/survey", lambda route: route.fulfill(body=text, content_type="application/json"))
     person.goto()
-    person.heading("This page cannot ask this survey")
-    assert person.page.get_by_role("button", name="Load again").is_visible()
+    person.heading("This page cannot show this survey")
+    assert person.page.get_by_role("button", name="Reload").is_visible()
 
 
 def test_a_promise_that_is_not_kept(towns: Site, visit: Visit) -> None:
@@ -439,7 +439,7 @@ def test_a_promise_that_is_not_kept(towns: Site, visit: Visit) -> None:
 
     person.page.route("**/v1/promise", broken)
     person.goto()
-    person.heading("The promise is not kept")
+    person.heading("The privacy promise does not hold")
     assert person.page.get_by_role("radio").count() == 0
 
 
@@ -456,7 +456,7 @@ def test_the_network_is_down_from_the_start(towns: Site, visit: Visit) -> None:
     person = visit(towns, service_workers="block")
     person.page.route("**/v1/survey", lambda route: route.abort())
     person.goto()
-    person.heading("The survey is not here yet")
+    person.heading("The survey could not be loaded")
     person.page.unroute("**/v1/survey")
     person.click("Try again")
     person.page.get_by_label("Lyon").wait_for()
@@ -469,7 +469,7 @@ def test_the_collector_is_busy(towns: Site, visit: Visit, status: int, detail: s
     report = person.ledger()["one"]["message"]
     blocked(towns, person, status, detail)
     person.click("Send the report")
-    person.heading("Kept, and sent later")
+    person.heading("Saved, to be sent later")
     assert person.page.get_by_text(detail).is_visible()
     person.page.unroute("**/v1/reports")
     person.click("Try now")
@@ -480,10 +480,10 @@ def test_the_collector_is_busy(towns: Site, visit: Visit, status: int, detail: s
 def test_refused_for_good(towns: Site, visit: Visit) -> None:
     person = visit(towns)
     answered(person)
-    blocked(towns, person, 410, "Reports of its period are no longer taken.")
+    blocked(towns, person, 410, "Its period no longer accepts reports.")
     person.click("Send the report")
-    person.heading("The report was not taken")
-    assert person.page.get_by_text("no longer taken").is_visible() and towns.people == 0
+    person.heading("The report was refused")
+    assert person.page.get_by_text("no longer accepts reports").is_visible() and towns.people == 0
 
 
 WINDOW = FIRST.replace(
@@ -506,7 +506,7 @@ def test_a_clock_that_is_wrong(tmp_path: Path, visit: Visit) -> None:
         assert period.count() == 2 and "Nice" not in period.nth(0).inner_text()
 
 
-def test_the_person_is_told_of_a_wrong_clock(tmp_path: Path, visit: Visit) -> None:
+def test_a_wrong_clock_is_shown(tmp_path: Path, visit: Visit) -> None:
     with site(WINDOW, tmp_path) as running:
         person = visit(running)
         person.context.add_init_script("const now = Date.now; Date.now = () => now() + 5 * 3600e3;")
@@ -532,7 +532,7 @@ def test_an_invitation_code(tmp_path: Path, visit: Visit) -> None:
         answered(person)
         person.page.get_by_label("Your invitation code").fill("wrong")
         person.click("Send the report")
-        person.page.get_by_text("wants an invitation code").wait_for()
+        person.page.get_by_text("requires a valid invitation code").wait_for()
         person.page.get_by_label("Your invitation code").fill("secret")
         person.click("Send the report")
         person.heading("Thank you")
@@ -552,8 +552,8 @@ def test_a_page_of_another_site(towns: Site, tmp_path: Path, browser: "Browser")
               const survey = Survey.parse(await (await fetch(`${collector}/v1/survey`)).text());
               const device = new Device(survey, { ledger: await openLedger() });
               await device.answer({ town: "Nice" });
-              const [told] = await device.preview();
-              return [(await device.send(collector)).state, told.question];
+              const [shown] = await device.preview();
+              return [(await device.send(collector)).state, shown.question];
             }""",
             running.url,
         )
@@ -573,7 +573,7 @@ def test_results_live_without_a_shift(tmp_path: Path, visit: Visit) -> None:
         running.fill(people, 40)
         watcher = visit(running, viewport={"width": 1000, "height": 900})
         page = watcher.goto("/results")
-        page.get_by_text("Hidden until there are 50 reports. There are 40.").first.wait_for()
+        page.get_by_text("Hidden below 50 reports; so far there are 40.").first.wait_for()
         assert page.locator(".chart svg").count() == 0
         before = watcher.seen()["shift"]
         for _ in range(2):
@@ -597,7 +597,7 @@ def test_results_need_a_token(tmp_path: Path, visit: Visit, axe: str) -> None:
         page.get_by_label("The token to read results").fill("guess")
         assert violations(page, axe) == []
         watcher.click("Show the results")
-        page.get_by_text("This token does not open the results.").wait_for()
+        page.get_by_text("This token is not valid.").wait_for()
         page.get_by_label("The token to read results").fill("open sesame")
         watcher.click("Show the results")
         page.get_by_text("500 reports").wait_for()
@@ -630,7 +630,7 @@ def test_downloads(towns: Site, visit: Visit, pictures: Path) -> None:
 def test_refused_reports_are_shown(towns: Site, visit: Visit) -> None:
     watcher = visit(towns)
     page = watcher.goto("/results")
-    page.get_by_text("Hidden until").wait_for()
+    page.get_by_text("Hidden below").wait_for()
     page.evaluate(
         """(media) => fetch("/v1/reports", { method: "POST", body: "x", headers: { "Content-Type": media } })""", MEDIA_TYPE
     )
@@ -648,7 +648,7 @@ def test_the_playground(towns: Site, visit: Visit, axe: str, pictures: Path) -> 
     first = page.locator("tbody tr td").first.inner_text()
     page.get_by_label("Privacy: epsilon").fill("3")
     person.until(f"document.querySelector('tbody tr td').innerText !== {json.dumps(first)}")
-    assert "20.1-fold" in page.content()
+    assert "factor of at most 20.1" in page.content()
     page.get_by_label(re.compile("^direct")).check()
     law = dn.DirectResponse(dn.Categories(range(8)), 3.0)
     person.until("document.querySelector('pre').innerText.includes('direct-1')")

@@ -300,7 +300,7 @@ class TestRounds:
         one = shuffled(made.mechanism, 10_000, 1e-6)
         told = strategy.shuffled_loss()
         assert told.epsilon == pytest.approx(4 * one.epsilon) and told.epsilon < 1 and told.delta == 4e-6
-        assert told.local == made.loss().epsilon() and "only if somebody trusted mixes" in str(told)
+        assert told.local == made.loss().epsilon() and "only if a trusted shuffler mixes" in str(told)
         assert strategy.privacy_loss().odds == made.loss(1).odds  # which does not know of any mixing
         with pytest.raises(dn.InvalidParameter, match="models of 6 numbers"):
             run(PrivateFedAvg(plan()), None, 2, 1, model(np.zeros(7)))

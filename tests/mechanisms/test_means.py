@@ -9,7 +9,6 @@ import pytest
 
 import deniable as dn
 from deniable.mechanisms.algebra import mean_formulas as formulas
-from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 from deniable.mechanisms.registry import candidates
 from deniable.planning.means import mean_bound, mean_options, people_for_mean, plan_mean
 from tests.examples import MEANS as EXAMPLES

@@ -142,7 +142,7 @@ def test_the_same_answer_told_twice_may_cost_less_than_the_product() -> None:
     near = dn.FiniteChannel(THREE, 3.0, [[8, 1, 1], [1, 8, 1], [1, 1, 8]])
     left = dn.FiniteChannel(THREE, 2.0, [[4, 1, 1], [1, 4, 1], [2, 2, 2]])
     both = dn.same_answer([left, near])
-    assert both.odds == 32 and both.unit == "one answer told 2 times"
+    assert both.odds == 32 and both.unit == "one answer given 2 times"
     edge = dn.FiniteChannel(THREE, 2.0, [[1, 1, 4], [2, 2, 2], [1, 4, 1]])
     product = (left.loss() + edge.loss()).odds
     assert dn.same_answer([left, edge]).odds < product  # type: ignore[operator]

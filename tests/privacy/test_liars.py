@@ -1,4 +1,4 @@
-"""Liars: the worst report is really the worst, patterns are told only when honest people cannot give them."""
+"""Liars: the worst report is really the worst, patterns are reported only if honest people cannot give them."""
 
 import itertools
 import math
@@ -59,13 +59,13 @@ class TestWorstGain:
 
     def test_words(self) -> None:
         said = str(dn.worst_gain(dn.Unary(SIX, 1.0), 10, 990, targets=2))
-        assert "10 fake reports among 990" in said and "2 values together" in said
+        assert "10 false reports among 990" in said and "2 values together" in said
 
     def test_refusals(self) -> None:
         for given in ((-1, 10, 1), (1, 0, 1), (1, 10, 0), (1, 10, 7)):
             with pytest.raises(dn.InvalidParameter):
                 dn.worst_gain(dn.Unary(SIX, 1.0), *given)
-        with pytest.raises(dn.InvalidParameter, match="bits a report"):
+        with pytest.raises(dn.InvalidParameter, match="at most 12 bits"):
             dn.worst_gain(dn.PCKVUnary(dn.KeyValue(list(range(20)), -1, 1, at_most=2), 1.0), 1, 10)
         with pytest.raises(dn.InvalidParameter, match="shares of people"):
             dn.worst_gain(dn.Duchi(dn.Interval(0, 1, 4), 1.0), 1, 10)
@@ -104,7 +104,7 @@ class TestSuspicions:
         honest = mechanism.perturb([0] * 10_000, dn.SeededCoins(1))
         columns = {name: np.concatenate([column, np.repeat(column[:1], 8)]) for name, column in honest.columns.items()}
         found = dn.suspicions(mechanism, Reports(mechanism.fingerprint, mechanism.layout, columns))
-        assert [each.what for each in found] == ["copies of one and the same report"]
+        assert [each.what for each in found] == ["copies of the same report"]
         assert found[0].seen == 9 and found[0].allowed < 6
 
     def test_counts_that_no_population_gives(self) -> None:

@@ -146,7 +146,7 @@ class TestShuffled:
         assert shuffled_delta(mechanism, 1_000, loss.epsilon) <= 1e-6
         assert shuffled_delta(mechanism, 1_000, loss.epsilon * 0.998) > 1e-6
         assert loss.epsilon < 0.2 < loss.local <= 1.0
-        assert "only if somebody trusted mixes" in str(loss) and "1,000" in str(loss)
+        assert "only if a trusted shuffler mixes" in str(loss) and "1,000" in str(loss)
 
     def test_alone_there_is_nothing_to_gain(self) -> None:
         assert dn.shuffled(dn.DirectResponse(THREE, 1.0), 1, 1e-9).epsilon == pytest.approx(1.0, rel=1e-3)
@@ -175,7 +175,7 @@ class TestShuffled:
             dn.shuffled(mechanism, 10, 0.0)
         with pytest.raises(dn.InvalidParameter, match="number of people"):
             dn.shuffled(mechanism, 0, 1e-6)
-        with pytest.raises(dn.InvalidParameter, match="tells some answers"):
+        with pytest.raises(dn.InvalidParameter, match="discloses some answers"):
             dn.shuffled(dn.UtilityOptimized(dn.Unary, THREE, [0], 1.0), 10, 1e-6)
         with pytest.raises(dn.InvalidParameter, match="Clones need"):
             Clones(Fraction(3), Fraction(1, 2), Fraction(1, 4))

@@ -492,7 +492,7 @@ def test_large_questions_are_certified(family: type[Any]) -> None:
     certificate = dn.certify(mechanism)
     assert certificate.holds
     assert certificate.loss.odds == mechanism.odds
-    assert certificate.open_told == mechanism.told_share
+    assert certificate.disclosed == mechanism.told_share
 
 
 def test_open_answers_are_not_supported_by_columns_of_another_mechanism() -> None:

@@ -29,7 +29,7 @@ def aggregate(
 
     A damaged or foreign file stops the run before or while counting; with damaged="skip" it is left out and listed in
     `result.manifest.left_out`. With a file for the manifest, a run that was broken off goes on where it was, and one that
-    was finished adds only files that are new. `progress` is told the share that is done.
+    was finished adds only files that are new. `progress` is called with the share that is done.
     """
     if damaged not in ("stop", "skip"):
         raise InvalidParameter('What to do with damaged files is "stop" or "skip".')

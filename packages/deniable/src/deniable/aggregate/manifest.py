@@ -43,7 +43,7 @@ class Manifest:
 
 @dataclass(frozen=True, eq=False)
 class Aggregate(Tally):
-    """A tally that tells what it counted. Added to another it becomes a plain tally."""
+    """A tally that lists what it counted. Added to another it becomes a plain tally."""
 
     manifest: Manifest = field(repr=False)
 

@@ -40,7 +40,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class File:
-    """A file as it was found: its size, what tells it from another, and the reports in each row group."""
+    """A file as it was found: its size, what identifies it, and the reports in each row group."""
 
     name: str
     size: int

@@ -14,7 +14,7 @@ from deniable.files.arrow import pyarrow_package
 
 SUFFIXES = (".parquet", ".reports")  # what is taken from a folder
 WILD = "*?["
-TAIL = 1 << 13  # bytes at the end of a file that tell it from another: a Parquet file has its index there
+TAIL = 1 << 13  # bytes at the end of a file that identify it: a Parquet file has its index there
 
 Pattern = str | PathLike[str]
 

@@ -1,4 +1,4 @@
-"""Events that tell two values apart: what must be seen in a report for them to have happened."""
+"""Events that distinguish two values: what must be seen in a report for them to have happened."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

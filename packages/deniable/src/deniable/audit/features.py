@@ -63,7 +63,7 @@ class Context:
     @property
     def labels(self) -> list[str]:
         """The values for people to read."""
-        return [told if len(told := repr(value)) <= 40 else told[:37] + "..." for value in self.values]
+        return [text if len(text := repr(value)) <= 40 else text[:37] + "..." for value in self.values]
 
 
 def features_of(batch: Batch, context: Context) -> list[Feature]:
@@ -307,10 +307,10 @@ def _after(batch: Batch, context: Context) -> list[Feature]:
         assert given.before is not None
         return (given.whole() == given.before.whole()).astype(np.int64)
 
-    def told(code: int) -> str:
+    def shown_after(code: int) -> str:
         return f"{code // count}{shown[code % count]}"
 
-    found = [Feature("equality with the report before (1: equal)", known(same), shown=told, alone=False)]
+    found = [Feature("equality with the report before (1: equal)", known(same), shown=shown_after, alone=False)]
     assert batch.before is not None
     width = min(batch.cells.shape[1], batch.before.cells.shape[1])
     if batch.cells.dtype != np.float64 and width <= MOST_NEIGHBOURS:
@@ -319,7 +319,7 @@ def _after(batch: Batch, context: Context) -> list[Feature]:
                 Feature(
                     f"the difference at place {place} to the report before",
                     known(_difference(place)),
-                    shown=told,
+                    shown=shown_after,
                     alone=False,
                 )
             )

@@ -1,13 +1,13 @@
-"""What an audit found, in numbers and in words."""
+"""The result of an audit, in numbers and in words."""
 
 from dataclasses import asdict, dataclass
 
-ENOUGH = 20  # sightings under one value, none under the other: then it may well be that the loss has no limit
+ENOUGH = 20  # sightings under one value, none under the other: then the loss may be unbounded
 
 
 @dataclass(frozen=True)
 class Audit:
-    """A lower limit of the epsilon that a client loses, with the event that shows it.
+    """A lower bound of the privacy loss of a client, with the event that shows it.
 
     It is wrong with probability at most 1 - confidence: the event and the two values were chosen on other trials than those
     that are counted here. A client that is consistent with its claim is not thereby proved: no number of trials can do that.
@@ -27,12 +27,12 @@ class Audit:
 
     @property
     def consistent(self) -> bool:
-        """Whether the claim may be true, as far as these trials tell."""
+        """Whether the claim may be true, as far as these trials show."""
         return self.claimed is None or self.epsilon <= self.claimed
 
     @property
     def unlimited(self) -> bool:
-        """Whether the event came often under one value and never under the other, so that the loss may have no limit."""
+        """Whether the event came often under one value and never under the other, so that the loss may be unbounded."""
         return self.seen[0] >= ENOUGH and self.seen[1] == 0
 
     @property
@@ -69,7 +69,7 @@ class Audit:
         first, second = self.shares
         promise = "nothing" if self.claimed is None else f"epsilon {self.claimed:.6g}"
         delta = f", delta {self.delta:g}" if self.delta else ""
-        never = "; never under the second: the loss may have no limit" if self.unlimited else ""
+        never = "; never under the second: the loss may be unbounded" if self.unlimited else ""
         return "\n".join(
             [
                 f"audit         {self.verdict}",

@@ -54,7 +54,7 @@ def audit(
     coins: Coins | None = None,
     progress: Progress | None = None,
 ) -> Audit:
-    """What a client loses at least, found from its reports alone, at this confidence.
+    """A lower bound of the privacy loss of a client, from its reports alone, at this confidence level.
 
     The client is a mechanism; a function that gives a report for a value; "http://..." or "https://...", an address that
     takes a JSON list of values and answers with a list of reports; any other text, a command that reads values and writes
@@ -91,7 +91,7 @@ def audit(
         epsilon=lost,
         confidence=confidence,
         delta=delta,
-        event="nothing told any two values apart" if found is None else found.event.words,
+        event="no event distinguished any two values" if found is None else found.event.words,
         pair=(context.labels[0], context.labels[1]) if found is None else tuple(context.labels[p] for p in found.pair),  # type: ignore[arg-type]
         seen=(first, second),
         asked=(of_first, of_second),
@@ -104,7 +104,7 @@ def _check(trials: int, confidence: float, repeats: int, delta: float) -> None:
     if not 100 <= trials <= 10**9:
         raise InvalidParameter("An audit needs 100 to 1,000,000,000 trials; 100,000 or more find small losses.")
     if not 0.5 <= confidence < 1:
-        raise InvalidParameter("The confidence must be at least 0.5 and below 1, for example 0.9999.")
+        raise InvalidParameter("The confidence level must be at least 0.5 and below 1, for example 0.9999.")
     if not 1 <= repeats <= 100_000 or not 0 <= delta < 1:
         raise InvalidParameter("Repeats are 1 to 100,000, and delta is from 0 to below 1.")
 

@@ -1,4 +1,4 @@
-"""The search for the event that tells two values apart best. It may be as greedy as it likes: another half is the judge."""
+"""The search for the event that distinguishes two values best. It may overfit: other trials judge what it finds."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ PLAIN = 0.02  # epsilon that is given up for an event that is shorter to say
 
 @dataclass(frozen=True)
 class Found:
-    """An event, and the pair of values that it tells apart: the places of the likelier and of the other."""
+    """An event, and the pair of values that it distinguishes: the places of the likelier and of the other."""
 
     event: Event
     pair: tuple[int, int]
@@ -112,7 +112,7 @@ class _Table:
 
 
 def _pairs(tables: Sequence[_Table], people: Ints, judge: Judge) -> list[tuple[int, int]]:
-    """The ordered pairs of values to look at: all, or those that single levels tell apart best."""
+    """The ordered pairs of values to look at: all, or those that single levels distinguish best."""
     present = np.flatnonzero(people)
     if len(present) <= FEW_VALUES:
         return list(itertools.permutations(present.tolist(), 2))

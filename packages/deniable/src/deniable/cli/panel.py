@@ -19,7 +19,7 @@ from deniable.core.domain import formatted_size
 from deniable.core.loss import told_odds, written_odds
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import InvalidReport
-from deniable.privacy.certificate import Certificate, told_answer
+from deniable.privacy.certificate import Certificate, shown_answer
 
 WIDEST = 120
 SHOWN_BYTES = 8  # of a report in hexadecimal
@@ -88,13 +88,13 @@ def certificate(shown: Certificate) -> Panel:
     else:
         written = written_odds(loss.odds)
         lines.add_row("odds", Text(told_odds(loss.odds, 9) + (f" = {written}" if written is not None else "")))
-        which = "no report" if shown.open_told is None else "a report that tells no open answer never"
+        which = "no report" if shown.disclosed is None else "a report that discloses no answer never"
         lines.add_row("in words", Text(f"{which} changes the odds of two answers more than {at_most(loss.odds)}-fold"))
-    if shown.open_told is not None:
-        told = f"told {shown.open_told:.1%} of the time; such a report can come from no other answer"
-        lines.add_row("open answers", Text(told))
+    if shown.disclosed is not None:
+        disclosed = f"disclosed {shown.disclosed:.1%} of the time; such a report can come from no other answer"
+        lines.add_row("non-sensitive", Text(disclosed))
     lines.add_row("slack", Text(f"{shown.slack:.3g} of epsilon for {loss.unit}"))
-    lines.add_row("worst pair", Text(f"{told_answer(first)} against {told_answer(second)}"))
+    lines.add_row("worst pair", Text(f"{shown_answer(first)} against {shown_answer(second)}"))
     lines.add_row("worst report", Text(_report(shown)))
     lines.add_row("proof", Text(f"{loss.proof}: {PROOFS[loss.proof]}"))
     alike = "" if shown.values == mechanism.domain.size else ", which stand for all"
@@ -110,7 +110,10 @@ def _report(shown: Certificate) -> str:
     """The worst report: its bytes and the answers it names, or what the proof says about it in words."""
     if shown.loss.proof in ("symmetric", "theorem"):
         return shown.worst_report
-    row = np.frombuffer(bytes.fromhex(shown.worst_report), np.uint8)
+    try:
+        row = np.frombuffer(bytes.fromhex(shown.worst_report), np.uint8)
+    except ValueError:  # the reports on several answers, in words
+        return shown.worst_report
     digits = row[:SHOWN_BYTES].tobytes().hex() + (f"... ({len(row):,} bytes)" if len(row) > SHOWN_BYTES else "")
     answers = named(shown.mechanism, row)
     return f"{digits}, which names {_few(answers)}" if answers is not None else digits

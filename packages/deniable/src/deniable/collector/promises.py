@@ -5,7 +5,7 @@ from threading import Lock
 
 from deniable.core.loss import PrivacyLoss, told_odds, written_odds
 from deniable.errors import DeniableError
-from deniable.privacy.certificate import Certificate, told_answer
+from deniable.privacy.certificate import Certificate, shown_answer
 from deniable.survey import Survey, SurveyCertificate, certify_survey
 
 Data = dict[str, object]
@@ -75,10 +75,10 @@ def certificate_data(certificate: Certificate) -> Data:
     return {
         "holds": certificate.holds,
         "slack": certificate.slack,
-        "worst_pair": [told_answer(answer) for answer in certificate.worst_pair],
+        "worst_pair": [shown_answer(answer) for answer in certificate.worst_pair],
         "worst_report": certificate.short_report,
         "followed": certificate.followed,
         "values": certificate.values,
-        "open_told": certificate.open_told,
+        "open_told": certificate.disclosed,
         "text": str(certificate),
     }

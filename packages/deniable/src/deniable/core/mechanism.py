@@ -19,14 +19,15 @@ from deniable.core.bits import PackedBits
 from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins, checked_coins
 from deniable.core.domain import Answer, Domain, Label, Truth, checked_answers, formatted_size
-from deniable.core.estimate import Estimate, confidence_each
+from deniable.core.estimate import Estimate
 from deniable.core.layout import Column, Columns, Drawn, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon, odds_below
 from deniable.core.reports import Reports
 from deniable.core.spec import Spec
+from deniable.core.supporting import Supporting, exact_shares
 from deniable.core.tally import Tally
-from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, MissingExtra, SurveyMismatch
+from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
 
 
 class Mechanism(ABC, Generic[Answer, Truth]):
@@ -254,7 +255,7 @@ class Additive(Mechanism[Answer, Truth]):
         return Estimate(labels, shares, self.noise(shares) / n, n, covary)
 
 
-class PureProtocol(Additive[Answer, Ints]):
+class PureProtocol(Supporting, Additive[Answer, Ints]):
     """A report supports a set of values: the true one with probability p, each other one with probability q.
 
     Then C_x, the number of reports that support x, has mean n (q + f_x (p - q)), and f_x = (C_x / n - q) / (p - q) is
@@ -290,21 +291,6 @@ class PureProtocol(Additive[Answer, Ints]):
     @abstractmethod
     def supports(self, columns: Columns, cells: Ints) -> Bools:
         """Whether each report supports each of these values, of shape (reports, cells)."""
-
-    def supported(self, targets: int) -> tuple[int, int, bool]:
-        """The most and the fewest of so many values that one report can support, and whether a report attains them."""
-        # With a single target some report supports it and some does not, or reports would say nothing about it.
-        return targets, 0, targets == 1
-
-    @property
-    def support_variance(self) -> Fraction | None:
-        """The variance of how many values a report supports, if they are supported independently; None if not known."""
-        return None
-
-    @property
-    def likeliest(self) -> Fraction | None:
-        """The probability of the likeliest single report under any value; None where no closed form is known."""
-        return None
 
     def blank(self, size: int, coins: Coins) -> Drawn:
         """Reports that favour no value: where one supports x, it is p / blank_support times as likely under x as here."""
@@ -394,14 +380,8 @@ class PureProtocol(Additive[Answer, Ints]):
         too (Hoeffding 1956). `together`: all at once, by Bonferroni's inequality.
         """
         self.check_tally(tally)
-        try:
-            from scipy.special import betaincinv
-        except ImportError:
-            raise MissingExtra("An exact interval", "stats") from None
-        tail = (1 - confidence_each(confidence, 1)) / 2 / (len(tally.counts) if together else 1)
-        counts, n, p, q = tally.counts, tally.n, float(self.p), float(self.q)
-        low = np.where(counts == 0, 0.0, betaincinv(np.maximum(counts, 1), n - counts + 1, tail))
-        high = np.where(counts == n, 1.0, betaincinv(counts + 1, np.maximum(n - counts, 1), 1 - tail))
+        low, high = exact_shares(tally.counts, tally.n, confidence, together)
+        p, q = float(self.p), float(self.q)
         return (low - q) / (p - q), (high - q) / (p - q)
 
 

@@ -22,7 +22,7 @@ def batch_size(mechanism: Mechanism) -> int:
 def write_batches(
     path: str | PathLike[str], mechanism: Mechanism, batches: Iterable[Reports], overwrite: bool = False
 ) -> int:
-    """Write batches of reports to a file as they come, and tell how many reports there were.
+    """Write batches of reports to a file as they come, and return how many reports there were.
 
     The file appears when all batches are in it, or not at all. The batches may be made while they are written:
     `write_batches(path, m, (m.perturb(part) for part in parts))`.

@@ -29,7 +29,7 @@ class Average:
 
 @dataclass(frozen=True, eq=False)
 class BipartiteGraph:
-    """What the reports of all people tell of the graph: each person's links together are one answer.
+    """What the reports of all people say about the graph: each person's links together are one answer.
 
     The links of a person are the set of pairs (item, weight); a report protects all of them at once. Items are public.
 
@@ -152,7 +152,7 @@ class Between(NamedTuple):
 
 @dataclass(frozen=True)
 class Item:
-    """What is known of an item: no weight where weights are not told, and no mean where its degree is noise."""
+    """What is known of an item: no weight where weights are not reported, and no mean where its degree is noise."""
 
     label: str | int
     degree: Between

@@ -17,7 +17,7 @@ WIDENINGS = np.arange(10, 65, 5) / 100
 def foreseen_split(noisy: Ints, epsilon: float, per_edge: Callable[[float], float], degrees: float = DEGREES) -> Split:
     """The split with the smallest foreseen variance, given the noisy numbers of lower neighbours of all vertices.
 
-    These numbers are public by then: they were paid for with the share `degrees`. `per_edge` tells what one possible edge's
+    These numbers are public by then: they were paid for with the share `degrees`. `per_edge` is what one possible edge's
     response has left of what the response costs, 1 / (2 alpha) of it where it is compressed.
     """
     values, often = np.unique(np.maximum(noisy, 0), return_counts=True)

@@ -30,7 +30,7 @@ def common_neighbours(
     alpha: float = 1.5,
     coins: Coins | None = None,
 ) -> CommonNeighbours:
-    """Simulate it: `second` sends a compressed response of their list with the budget, `first` tells the count.
+    """Simulate it: `second` sends a compressed response of their list with the budget, `first` reports the count.
 
         The sum over v in the list of `first` of the unbiased answers for v, plus Laplace noise of scale (1 - q) / ((1 - 2 q)
         eps2): one neighbour more or less moves it by at most that. Each of the two spends epsilon on each entry of their own
@@ -52,5 +52,5 @@ def common_neighbours(
     estimate, variance = common_with(own, answers, mechanism.coordinate)
     q = float(mechanism.coordinate.q)
     scale = (1 - q) / (1 - 2 * q) / epsilon
-    told = noise.rounded(np.array([estimate]) + noise.laplace(np.array([scale]), coins))
-    return CommonNeighbours(float(told[0]), variance + 2 * scale**2, int(mechanism.bits(report)[0]))
+    reported = noise.rounded(np.array([estimate]) + noise.laplace(np.array([scale]), coins))
+    return CommonNeighbours(float(reported[0]), variance + 2 * scale**2, int(mechanism.bits(report)[0]))

@@ -1,7 +1,7 @@
 """Noise for the second round: Laplace's, and Student's for smooth sensitivity.
 
-It is made of floating-point numbers of 53 bits, so that its promise is that of the theorem for real numbers; what is told is
-rounded to whole 1/64, which takes away what the last bits could tell.
+It is made of floating-point numbers of 53 bits, so that its promise is that of the theorem for real numbers; reports are
+rounded to whole 1/64, which takes away what the last bits could reveal.
 """
 
 import math
@@ -35,9 +35,9 @@ def smooth(scales: Floats, coins: Coins, freedom: int = FREEDOM) -> Floats:
     return drawn * math.sqrt((freedom - 2) / freedom) * scales
 
 
-def rounded(told: Floats) -> Floats:
-    """What is told, to whole 1/64."""
-    return np.rint(told * 64) / 64
+def rounded(numbers: Floats) -> Floats:
+    """These numbers, rounded to whole 1/64."""
+    return np.rint(numbers * 64) / 64
 
 
 def smooth_sensitivity(local: Floats, step: float, beta: float) -> Floats:

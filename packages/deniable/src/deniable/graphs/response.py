@@ -98,7 +98,7 @@ def cut_rows(rows: Bytes) -> None:
 
 @dataclass(frozen=True)
 class CompressedLists:
-    """How lists of lower neighbours are told: vertex i has a vector of i coordinates, all in one public order."""
+    """How lists of lower neighbours are reported: vertex i has a vector of i coordinates, all in one public order."""
 
     epsilon: float  # of the response as a whole, 2 alpha eps
     alpha: float
@@ -120,14 +120,14 @@ class CompressedLists:
         return codes.model_weights(mixed_index_law(self.coordinate, self.alpha, self.load / 2))
 
     def chunks(self, noisy: Ints, sizes: Ints) -> Ints:
-        """How many chunks each list is told in, from its noisy length; none where plain response is shorter."""
+        """How many chunks each list is reported in, from its noisy length; none where plain response is shorter."""
         wanted = self.noisy_count.chunks(noisy, self.coordinate.epsilon, self.load, sizes)
         plain = wanted * codes.mean_bits(self.weights) >= sizes * self.coordinate.entropy()
         return np.where(plain, 0, wanted)
 
 
 def compressed_response(graph: Graph, lists: CompressedLists, noisy: Ints, coins: Coins) -> NoisyGraph:
-    """The same response as the plain one, told in a few bits for each neighbour; noisy are the noisy lengths.
+    """The same response as the plain one, reported in a few bits for each neighbour; noisy are the noisy lengths.
 
     Vertices should be numbered at random, so that neighbours do not crowd. Messages are as those of `Compressed`: the
     number of labels, then labels; or, without labels, the answers themselves.
@@ -135,21 +135,21 @@ def compressed_response(graph: Graph, lists: CompressedLists, noisy: Ints, coins
     coordinate, size = lists.coordinate, graph.vertices
     sizes = np.arange(size)
     chunks = lists.chunks(noisy, sizes)
-    told = np.flatnonzero(chunks)
+    sent = np.flatnonzero(chunks)
     keys = coins.public(1 << 62, size).astype(np.uint64)
     rows = np.zeros((size, (size + 63) // 64 * 2), np.uint32)
     bits = 0
-    if told.size:
-        degrees = graph.degrees[told]
+    if sent.size:
+        degrees = graph.degrees[sent]
         kept = np.repeat(chunks > 0, graph.degrees)
         offsets = np.concatenate([[0], np.cumsum(degrees)])
         places = graph.lower[kept]
         ones = np.ones_like(places)
-        labels = labels_for(coordinate, lists.alpha, places, ones, offsets, sizes[told], chunks[told], keys[told], coins)
-        edges = np.concatenate([[0], np.cumsum(chunks[told])])
+        labels = labels_for(coordinate, lists.alpha, places, ones, offsets, sizes[sent], chunks[sent], keys[sent], coins)
+        edges = np.concatenate([[0], np.cumsum(chunks[sent])])
         bits += int(coder.code_labels(labels, edges, True, codes.sums(lists.weights))[2].sum())
-        own = np.repeat(told, chunks[told])
-        chunk = np.arange(len(own)) - np.repeat(edges[:-1], chunks[told])
+        own = np.repeat(sent, chunks[sent])
+        chunk = np.arange(len(own)) - np.repeat(edges[:-1], chunks[sent])
         first, last = first_place(chunk, own, chunks[own]), first_place(chunk + 1, own, chunks[own])
         whole = labels.astype(np.uint64), keys[own], coordinate.threshold
         draws.draw_rows(rows, own, first, last, chunk.astype(np.uint64), *whole)

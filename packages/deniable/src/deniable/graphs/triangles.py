@@ -1,7 +1,7 @@
 """Triangles in two rounds: noisy lists first, then everybody counts their own triangles on the noisy graph.
 
 Imola, Murakami, Chaudhuri (2021). With j < k < i, vertex i sees t_i noisy edges between its s_i pairs of lower neighbours;
-(t_i - q s_i) / (1 - 2 q) is right on average, and is told with noise.
+(t_i - q s_i) / (1 - 2 q) is right on average, and is reported with noise.
 """
 
 from dataclasses import dataclass
@@ -90,15 +90,15 @@ def count_triangles(
         most = np.maximum(np.ceil(noisy + margin), 1).astype(np.int64)
         seen = second_round(cut_to(graph, most), answered, with_local=False)
         scales = laplace_scale(most, answered.coordinate, split.for_second_round)
-        told = noise.rounded(seen.counts(answered.coordinate) + noise.laplace(scales, coins))
+        reported = noise.rounded(seen.counts(answered.coordinate) + noise.laplace(scales, coins))
         variance = 2 * float((scales**2).sum())
     else:
         seen = second_round(graph, answered)
         step = largest_change(answered.coordinate)
         scales = noise.smooth_scales(seen.local, step, split.for_second_round, split.widening)
-        told = noise.rounded(seen.counts(answered.coordinate) + noise.smooth(scales, coins))
+        reported = noise.rounded(seen.counts(answered.coordinate) + noise.smooth(scales, coins))
         variance = float((scales**2).sum())
-    return TriangleCount(float(told.sum()), answered.bits, variance, answered.coordinate, split)
+    return TriangleCount(float(reported.sum()), answered.bits, variance, answered.coordinate, split)
 
 
 def second_round(graph: Graph, answered: NoisyGraph, with_local: bool = True) -> SecondRound:

@@ -11,7 +11,7 @@ SHARES = [(degrees, response) for degrees in (0.05, 0.08, 0.12) for response in 
 def best_split(example: Graph, epsilon: float, alpha: float = 1.5, coins: Coins | None = None) -> Split:
     """The split with the smallest variance on an example, such as a synthetic graph or one of an earlier year.
 
-    Never ask it about the private graph itself: the answer would tell something of it that no budget pays for.
+    Never ask it about the private graph itself: the answer would reveal something of it that no budget pays for.
     """
     coins, shared = checked_coins(coins), example.shared_pairs()
     best, smallest = Split(epsilon), float("inf")

@@ -1,4 +1,4 @@
-"""Base-cut: set to zero what cannot be told from zero."""
+"""Base-cut: set to zero what cannot be distinguished from zero."""
 
 from statistics import NormalDist
 

@@ -26,7 +26,7 @@ def em(
 ) -> Estimate:
     """The maximum-likelihood shares, from the reports themselves rather than their tally.
 
-    Not unbiased, but never negative and often closer for rare values. `progress` is told the round and the last change.
+    Not unbiased, but never negative and often closer for rare values. `progress` gets the round and the last change.
     A report is `odds` times as likely under a value it supports as under another, so one round multiplies f_x by the mean
     over reports of (1 + (odds - 1) supports_x) / (1 + (odds - 1) sum of f over supported values).
     """

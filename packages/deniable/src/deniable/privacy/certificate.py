@@ -1,5 +1,6 @@
-"""What a certificate says, and how it reads."""
+"""Certificates: the exact loss of a mechanism, and how it is printed."""
 
+import warnings
 from dataclasses import dataclass
 
 from deniable.core.domain import formatted_size
@@ -12,7 +13,7 @@ LONGEST = 160  # letters of a worst report that are shown whole
 
 @dataclass(frozen=True)
 class Certificate:
-    """What was promised, what the code does, and where it is worst."""
+    """The promised loss, the exact loss of the code, and the case where it occurs."""
 
     mechanism: Mechanism
     loss: PrivacyLoss
@@ -20,30 +21,36 @@ class Certificate:
     worst_report: str
     followed: int
     values: int
-    open_told: float | None = None  # how often open answers are told, where some are open
+    disclosed: float | None = None  # how often a non-sensitive answer is disclosed, where some are not sensitive
     spared: int | None = None  # outcomes that an enumeration would have followed, where a quicker way was taken for that
 
     @property
+    def open_told(self) -> float | None:
+        """The old name of `disclosed`."""
+        warnings.warn("Certificate.open_told is now called disclosed. Use that name.", DeprecationWarning, stacklevel=2)
+        return self.disclosed
+
+    @property
     def declared(self) -> PrivacyLoss:
-        """What the mechanism says of itself."""
+        """The loss that the mechanism states."""
         return self.mechanism.loss()
 
     @property
     def holds(self) -> bool:
-        """Whether the code keeps both the mechanism's own word and the budget that was asked for."""
+        """Whether the code stays within both the stated loss and the budget."""
         if self.loss.odds is None or self.declared.odds is None:
             return False
         return self.loss.odds <= self.declared.odds and self.loss.epsilon() <= self.mechanism.epsilon
 
     @property
     def slack(self) -> float:
-        """How much of the budget is left unused; negative if it is overspent."""
+        """The unused part of the budget; negative if it is overspent."""
         return self.mechanism.epsilon - self.loss.epsilon()
 
     def __str__(self) -> str:
         first, second = self.worst_pair
         verdict = "holds" if self.holds else "DOES NOT HOLD"
-        open_answers = [] if self.open_told is None else [f"open answers  told with probability {self.open_told:.6g}"]
+        disclosed = [] if self.disclosed is None else [f"non-sensitive disclosed with probability {self.disclosed:.6g}"]
         return "\n".join(
             [
                 f"certificate   {verdict}",
@@ -51,38 +58,38 @@ class Certificate:
                 f"budget        epsilon {self.mechanism.epsilon:.12g}, {self.loss.unit}, {self.loss.protects}",
                 f"exact loss    epsilon {self.loss.epsilon():.12g} (odds {self._odds()})",
                 f"slack         {self.slack:.3g}",
-                *open_answers,
-                f"worst case    report {self.short_report}: {told_answer(first)} against {told_answer(second)}",
+                *disclosed,
+                f"worst case    report {self.short_report}: {shown_answer(first)} against {shown_answer(second)}",
                 f"proof         {self.loss.proof}: {self._proof()}",
             ]
         )
 
     def _proof(self) -> str:
         if self.loss.proof == "theorem":
-            return f"a published one, from {self.followed:,} outcomes that were followed exactly"
+            return f"published, applied to {self.followed:,} outcomes that were followed exactly"
         spared = "" if self.spared is None else f"; enumerating all would follow {self.spared:,}"
         values = formatted_size(self.mechanism.domain.size)
         return f"{self.followed:,} outcomes followed, {self.values:,} of {values} values{spared}"
 
     @property
     def short_report(self) -> str:
-        """The worst report, or how it begins if it is long."""
+        """The worst report, shortened if it is long."""
         report = self.worst_report
         return report if len(report) <= LONGEST else f"{report[:16]}... ({len(report) // 2:,} bytes)"
 
     def _odds(self) -> str:
         odds = self.loss.odds
         if odds is None:
-            return "unbounded: the report rules one of them out"
+            return "unbounded: the report is impossible under one of the two answers"
         written = written_odds(odds)
         exact = f" = {written}" if written is not None and len(written) <= 40 else ""
         return told_odds(odds, 9) + exact
 
 
-def told_answer(answer: object) -> str:
-    """An answer for people to read; of a long vector only how it begins.
+def shown_answer(answer: object) -> str:
+    """An answer as text; a long vector is shortened.
 
-    >>> told_answer("yes"), told_answer((0.5,) * 768)
+    >>> shown_answer("yes"), shown_answer((0.5,) * 768)
     ("'yes'", '(0.5, 0.5, 0.5, ... 768 numbers)')
     """
     if isinstance(answer, tuple) and len(answer) > 8:
@@ -93,7 +100,7 @@ def told_answer(answer: object) -> str:
 def certificate(
     mechanism: Mechanism, worst: Worst, proof: Proof, followed: int, values: int, disclosed: float | None = None
 ) -> Certificate:
-    """The certificate for what was found."""
+    """The certificate of a mechanism for this worst case."""
     pair = mechanism.domain.answer(worst.pair[0]), mechanism.domain.answer(worst.pair[1])
     loss = PrivacyLoss(worst.odds, proof, mechanism.loss().protects)
     return Certificate(mechanism, loss, pair, worst.report, followed, values, disclosed)

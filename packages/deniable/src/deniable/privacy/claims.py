@@ -1,4 +1,4 @@
-"""What papers claim of their mechanisms, beside what the mechanisms do: claimed and true epsilon, and a counterexample.
+"""The privacy loss that papers claim for their mechanisms, compared with the exact loss, with a counterexample.
 
 A claim is one entry in `CLAIMS`. The true epsilon is never typed in: `certify` works it out from the mechanism as it was
 published, at a size of the paper's and for the smallest counterexample.
@@ -24,7 +24,7 @@ from deniable.mechanisms.shares.unary import Unary
 from deniable.mechanisms.shares.wheel import Wheel
 from deniable.mechanisms.vectors.bitrand import BitRand
 from deniable.mechanisms.vectors.duchi_vector import DuchiVector
-from deniable.privacy.certificate import told_answer
+from deniable.privacy.certificate import shown_answer
 from deniable.privacy.certify import certify
 from deniable.wrappers.fake_attributes import FakeAttributes
 from deniable.wrappers.memoized import Memoized
@@ -108,9 +108,9 @@ class Checked:
 
     @property
     def example(self) -> str:
-        """The smallest counterexample in words: which two answers a report tells apart, and by how much."""
+        """The smallest counterexample in words: which two answers a report distinguishes, and by how much."""
         shown = self.counterexample
-        first, second = map(told_answer, shown.worst_pair)
+        first, second = map(shown_answer, shown.worst_pair)
         return (
             f"{self.smallest_size}: claimed {self.smallest_claimed:.4g}, true {shown.epsilon:.4g}; "
             f"report {shown.worst_report}, {first} against {second}"

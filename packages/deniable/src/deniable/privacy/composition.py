@@ -1,7 +1,7 @@
-"""What several reports about one person give away together: exactly where that can be worked out, and by bounds where not.
+"""The privacy loss of several reports about one person: exact where it can be computed, and bounds elsewhere.
 
 With delta 0 the odds multiply. With a small delta much less is lost than that when there are many reports: the exact law of
-the loss tells how much less, the optimal composition of Kairouz, Oh and Viswanath (2015) whatever the mechanisms are, and
+the loss says how much less, the optimal composition of Kairouz, Oh and Viswanath (2015) whatever the mechanisms are, and
 the bounds of Dwork, Rothblum and Vadhan (2010) and of Bun and Steinke (2016) are there to be compared.
 """
 
@@ -23,7 +23,7 @@ _MARGIN = Decimal(10) ** -35  # far more than fifty digits lose in a few steps, 
 
 
 def loss_law(mechanism: Mechanism, limit: int = LIMIT) -> LossLaw:
-    """The law of the loss between two answers that are told apart best.
+    """The law of the loss between the two answers that reports distinguish best.
 
     For mechanisms whose reports support values, in closed form: a report supports the one and not the other with
     probability (p - q) odds / (odds - 1). For others all pairs of answers are enumerated, and the result stands above each.
@@ -60,7 +60,7 @@ def between(first: Law, second: Law) -> LossLaw:
 def same_answer(mechanisms: Sequence[Mechanism], limit: int = LIMIT) -> PrivacyLoss:
     """The exact loss of giving the same answer to several mechanisms: often less than the product of their odds.
 
-    The two answers that one mechanism tells apart best need not be those of another, and the person has one pair only.
+    The two answers that one mechanism distinguishes best need not be those of another, and the person has one pair only.
     """
     sizes = {mechanism.domain.size for mechanism in mechanisms}
     if len(sizes) != 1:
@@ -74,7 +74,7 @@ def same_answer(mechanisms: Sequence[Mechanism], limit: int = LIMIT) -> PrivacyL
             ratios = [chance / table[second][r] if table[second].get(r) else None for r, chance in table[first].items()]
             odds = None if odds is None or None in ratios else odds * max(each for each in ratios if each is not None)
         worst = None if worst is None or odds is None else max(worst, odds)
-    return PrivacyLoss(worst, "enumerated", answers=len(mechanisms), over=f"one answer told {len(mechanisms)} times")
+    return PrivacyLoss(worst, "enumerated", answers=len(mechanisms), over=f"one answer given {len(mechanisms)} times")
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Composition:
 
 
 def compose(parts: Iterable[Mechanism | PrivacyLoss], delta: float | Fraction = 0, times: int = 1) -> Composition:
-    """What these reports give away together, each asked so many times and randomized anew.
+    """The privacy loss of these reports together, each given so many times with fresh randomness.
 
     Answers to different questions, or to the same one again: the worst case over everything a person may have said.
 
@@ -127,7 +127,7 @@ def compose(parts: Iterable[Mechanism | PrivacyLoss], delta: float | Fraction = 
     """
     given, allowed = list(parts), Fraction(delta)
     if not given or times < 1 or not 0 <= allowed < 1:
-        raise InvalidParameter("Give at least one report, how many times it is asked, and a delta from 0 to below 1.")
+        raise InvalidParameter("Give at least one mechanism or loss, times of at least 1, and a delta from 0 to below 1.")
     losses = [part.loss() if isinstance(part, Mechanism) else part for part in given]
     pure = losses[0]
     for loss in losses[1:]:

@@ -1,4 +1,4 @@
-"""Liars: how far fake reports can move an estimate, which patterns no honest people give, and what still holds then.
+"""False reports: how far they can move an estimate, which patterns give them away, and which intervals still hold.
 
 Whoever controls a device can send any report, and local privacy leaves the collector no way to ask back. What a single
 report can do is limited by the estimate itself: in a pure protocol it moves the number of people behind a value by at most
@@ -22,9 +22,9 @@ LISTED_BITS = 12  # of reports that are tried one by one
 
 @dataclass(frozen=True)
 class WorstGain:
-    """What m fake reports among n honest ones can do to the values they aim at; all shares are of those who report.
+    """The most that m false reports among n honest ones can do to their target values; all shares are of those who report.
 
-    `weight`: how many honest people with the value one fake report is worth. `gain`: how much it raises the estimated
+    `weight`: how many honest people with the value one false report counts as. `gain`: how much it raises the estimated
     shares of the targets together at most. `drop`: how much it lowers them at most. `exact`: whether such reports exist, or
     whether these are only upper bounds.
     """
@@ -40,14 +40,14 @@ class WorstGain:
     def __str__(self) -> str:
         several = "a value" if self.targets == 1 else f"{self.targets} values together"
         return (
-            f"{self.m:,} fake reports among {self.n:,} honest ones raise the share of {several} by at most "
-            f"{100 * self.gain:.3g} points and lower it by at most {100 * self.drop:.3g}; each is worth up to "
-            f"{self.weight:.3g} honest people"
+            f"{self.m:,} false reports among {self.n:,} honest ones raise the share of {several} by at most "
+            f"{100 * self.gain:.3g} points and lower it by at most {100 * self.drop:.3g}; each counts as up "
+            f"to {self.weight:.3g} honest people"
         )
 
 
 def worst_gain(mechanism: Mechanism, m: int, n: int, targets: int = 1) -> WorstGain:
-    """The most that m fake reports can raise or lower the estimated share of `targets` values, among n honest ones.
+    """The most that m false reports can raise or lower the estimated share of `targets` values, among n honest ones.
 
     The gain is for targets that nobody holds, the drop for one that everybody holds: then they are largest.
 
@@ -59,7 +59,7 @@ def worst_gain(mechanism: Mechanism, m: int, n: int, targets: int = 1) -> WorstG
     """
     if m < 0 or n < 1 or not 1 <= targets <= len(mechanism.domain.labels):
         raise InvalidParameter(
-            "There must be at least one honest person, no fewer than 0 liars, and 1 to all values as targets."
+            "Give m >= 0 false reports, n >= 1 honest people, and from one to all of the values as targets."
         )
     most, least, exact = extremes(mechanism, targets)
     share = m / (n + m)
@@ -74,7 +74,7 @@ def extremes(mechanism: Mechanism, targets: int = 1) -> tuple[float, float, bool
         return float((most - targets * q) / (p - q)), float((fewest - targets * q) / (p - q)), exact
     if mechanism.layout.bits > LISTED_BITS:
         raise InvalidParameter(
-            f"The worst report is known for pure protocols, and for other mechanisms of at most {LISTED_BITS} bits a report."
+            f"The worst report is known for pure protocols, and otherwise for reports of at most {LISTED_BITS} bits."
         )
     said = every_report(mechanism)
     sums = said[:, :targets].sum(axis=1)
@@ -93,7 +93,9 @@ def every_report(mechanism: Mechanism) -> Floats:
         except InvalidReport:
             continue
         if getattr(estimate, "measure", "") != "share":
-            raise InvalidParameter("What liars can do is worked out for shares of people; this mechanism estimates others.")
+            raise InvalidParameter(
+                "The effect of false reports is known for shares of people only; this mechanism estimates others."
+            )
         found.append(estimate.values)
     return np.array(found, np.float64)
 
@@ -108,17 +110,16 @@ class Suspicion:
     error: float
 
     def __str__(self) -> str:
-        return (
-            f"{self.what}: {self.seen:,.6g}, honest people give at most {self.allowed:,.6g} (false alarm {self.error:.1g})"
-        )
+        allowed = f"at most {self.allowed:,.6g} if all are honest (false alarm probability {self.error:.1g})"
+        return f"{self.what}: {self.seen:,.6g}; {allowed}"
 
 
 def suspicions(mechanism: PureProtocol, reports: Reports, error: float = 1e-6) -> list[Suspicion]:
-    """What in these reports no honest people would give, whatever they hold; false alarms have at most this probability.
+    """Patterns in these reports that honest people do not produce; the probability of a false alarm is at most `error`.
 
-    Looked at are: values with too many or too few supporters for any population; reports that support too many or too few
-    values on average; one and the same report too often. Liars who draw their reports as honest people with a false answer
-    do are not to be found by any means, and none of this proves who lied.
+    Three patterns are checked: values with too many or too few supporters for any population; reports that support too many
+    or too few values on average; the same report too often. Liars who randomize a false answer as honest people do cannot
+    be found by any means, and none of this proves who lied.
 
     >>> from deniable.domains import Categories
     >>> from deniable.mechanisms.shares.unary import Unary
@@ -153,7 +154,7 @@ def _sizes(mechanism: PureProtocol, tally: Tally, error: float) -> list[Suspicio
     else:  # Bernstein's inequality
         slack = log / 3 + math.sqrt(log * log / 9 + 2 * n * float(mechanism.support_variance) * log)
     away = abs(float(tally.counts.sum()) - mean)
-    return [Suspicion("distance of all votes from their mean", away, slack, error)] if away > slack else []
+    return [Suspicion("deviation of the number of votes from its mean", away, slack, error)] if away > slack else []
 
 
 def _copies(mechanism: PureProtocol, reports: Reports, error: float) -> list[Suspicion]:
@@ -172,7 +173,7 @@ def _copies(mechanism: PureProtocol, reports: Reports, error: float) -> list[Sus
             allowed = min(allowed, copies - 1)
             break
     seen = float(np.bincount(which).max())
-    return [Suspicion("copies of one and the same report", seen, allowed, error)] if seen > allowed else []
+    return [Suspicion("copies of the same report", seen, allowed, error)] if seen > allowed else []
 
 
 def _log_choose(n: int, k: int) -> float:
@@ -188,7 +189,7 @@ def interval_with_liars(
     exactly that much. Nothing narrower holds against every liar.
     """
     if not 0 <= liars < tally.n:
-        raise InvalidParameter("There must be fewer liars than reports, and no fewer than 0.")
+        raise InvalidParameter("There must be fewer liars than reports, and at least 0.")
     low, high = mechanism.estimate(tally).interval(confidence)
     most, least, _ = extremes(mechanism)
     honest = tally.n - liars

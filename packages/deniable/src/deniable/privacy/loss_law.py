@@ -29,7 +29,7 @@ class LossLaw:
 
     @classmethod
     def worst(cls, odds: Fraction) -> "LossLaw":
-        """The worst law with these odds: that of one bit told by randomized response (Kairouz, Oh, Viswanath 2015)."""
+        """The worst law with these odds: that of one bit by randomized response (Kairouz, Oh, Viswanath 2015)."""
         if odds < 1:
             raise InvalidParameter("Odds are at least 1.")
         if odds == 1:

@@ -7,7 +7,6 @@ import numpy as np
 
 from deniable.core.coins import SeededCoins
 from deniable.core.every import EveryCoin
-from deniable.core.mechanism import CellProtocol
 from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import by_cells, certify
@@ -24,7 +23,7 @@ def symmetric(mechanism: Memoized, limit: int) -> Certificate:
 
     All other bits must not depend on the value, which is compared on seeded coins.
     """
-    if not (mechanism.twice and isinstance(mechanism.base, CellProtocol)):
+    if not (mechanism.twice and mechanism.base.independent_bits):
         return by_whole_reports(mechanism, limit)
     chosen, cells = mechanism.domain.representatives(), np.arange(mechanism.domain.size)
     check_elsewhere(mechanism, lambda columns: mechanism.supports(columns, cells), {index: {index} for index in chosen})

@@ -1,4 +1,4 @@
-"""The worst ratio between exact laws: the place where two values are told apart best."""
+"""The worst ratio between exact laws: the report that distinguishes two values best."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ class Worst:
     report: str
 
 
-def worst_ratio(laws: Sequence[Law], indices: Sequence[int], told: Callable[[Bytes], Ints] | None = None) -> Worst:
+def worst_ratio(laws: Sequence[Law], indices: Sequence[int], disclosed: Callable[[Bytes], Ints] | None = None) -> Worst:
     """The largest ratio between two laws over all reports.
 
-    `told` gives the index of the open value that a report tells, or -1. A report that tells is left out only if no other
+    `disclosed` gives the index of the value that a report discloses, or -1. Such a report is left out only if no other
     value gives it: then it is about nobody who has another.
     """
     rows = np.concatenate([each.reports for each in laws])
@@ -39,8 +39,8 @@ def worst_ratio(laws: Sequence[Law], indices: Sequence[int], told: Callable[[Byt
     edges = np.cumsum([0, *(len(each) for each in laws)])
     for row, each in enumerate(laws):
         table[row, which[edges[row] : edges[row + 1]]] = rank[order[row][each.chance]]
-    if told is not None:
-        value, index = told(reports), np.array(indices)
+    if disclosed is not None:
+        value, index = disclosed(reports), np.array(indices)
         alone = (table > 0).sum(axis=0) == 1
         proper = alone & (value == index[(table > 0).argmax(axis=0)])
         table, reports = table[:, ~proper], reports[~proper]

@@ -1,4 +1,4 @@
-"""The shuffle model: what a report gives away if somebody trusted mixes n of them and drops who sent which.
+"""The shuffle model: the privacy loss if a trusted party mixes n reports and drops who sent which.
 
 Take two values x and x' of one person, and let w = R(x) - R(x') be the difference of their laws. With p the largest ratio
 between the two and beta half the sum of |w|, let A and B be the positive and the negative part of w, each divided by beta,
@@ -14,10 +14,10 @@ clones, and, where it happens, that the person's own came from C. Then with prob
     (a, b) + (1, 0) with probability p / (p + 1), (0, 1) with probability 1 / (p + 1),   under x
     (a, b) + (1, 0) with probability 1 / (p + 1), (0, 1) with probability p / (p + 1),   under x'
 
-with a + b binomial of n - 1 and 2 r, and a binomial of a + b and 1/2; otherwise nothing tells x from x'. Merging all of C
+with a + b binomial of n - 1 and 2 r, and a binomial of a + b and 1/2; otherwise x and x' look the same. Merging all of C
 into A and B gives alpha = r = 1 / (p + 1) for any channel with these odds.
 
-That the person's report came from C must be told here. To hide it among the counts gives a smaller number that is not always
+That the person's report came from C must be known here. Hiding it among the counts gives a smaller number that is not always
 an upper bound (two people, three values, direct response with epsilon 1, at epsilon 0.8: 0.027 for a true 0.060). It may be
 hidden where all reports have something in common: the blanket b(y) = min R(y | z) over all values z (Balle, Bell, Gascon,
 Nissim 2019). With M reports drawn from it, M binomial of n and the sum of b,
@@ -43,8 +43,8 @@ from deniable.errors import InvalidParameter, NotCertifiable
 from deniable.privacy.law import law
 
 ASSUMPTION = (
-    "only if somebody trusted mixes the reports of all n people, drops who sent which and when, and nobody but the "
-    "mixer sees them before; without that, each report has the loss of its mechanism"
+    "only if a trusted shuffler mixes the reports of all n people, drops who sent which and when, and nobody else sees "
+    "them before; otherwise each report has the loss of its mechanism"
 )
 MOST = 4_000_000  # people: more are not counted, which errs on the safe side
 ROUNDING = 1e-11  # of every term: more than all the roundings on its way
@@ -97,14 +97,14 @@ class ShuffledLoss:
     epsilon: float
     delta: float
     n: int
-    local: float  # epsilon of one report without the mixer
+    local: float  # epsilon of one report without shuffling
     proof: str  # "exact channel" or "odds alone"
     assumption: str = ASSUMPTION
 
     def __str__(self) -> str:
         return (
             f"epsilon {self.epsilon:.4g} with delta {self.delta:.3g} among {self.n:,} shuffled reports (from the "
-            f"{self.proof}; epsilon {self.local:.4g} for a report by itself): {self.assumption}"
+            f"{self.proof}; epsilon {self.local:.4g} for a single report): {self.assumption}"
         )
 
 
@@ -118,7 +118,7 @@ def shuffled(mechanism: Mechanism, n: int, delta: float) -> ShuffledLoss:
     (0.033, 1.0)
     """
     if not 0 < delta < 1:
-        raise InvalidParameter("Delta must be between 0 and 1; far below 1 / n, such as 1e-9, promises something.")
+        raise InvalidParameter("Delta must be between 0 and 1, and should be far below 1 / n: for example 1e-9.")
     pairs, proof = bounds(mechanism)
     local = mechanism.loss().epsilon()
     worst = 0.0
@@ -143,11 +143,11 @@ def bounds(mechanism: Mechanism) -> tuple[list[list[Clones | Blanket]], str]:
     odds = mechanism.loss().odds
     if odds is None or mechanism.protected is not None:
         raise InvalidParameter(
-            "Shuffling hides a report among others that could have been the same. This mechanism tells some answers, so "
-            "nothing is promised for it here."
+            "Shuffling hides a report among others that could have been the same. This mechanism "
+            "discloses some answers, so that shuffling promises nothing for it."
         )
     if odds == 1:
-        raise InvalidParameter("This mechanism tells nothing about an answer, so there is nothing to amplify.")
+        raise InvalidParameter("Reports of this mechanism do not depend on the answer, so there is nothing to amplify.")
     if isinstance(mechanism, PureProtocol):
         # Reports that support x and not x' are `odds` times as likely under x, all others equally likely. So
         # p - q = beta, and no value makes any of them less likely than x' does.
@@ -275,7 +275,7 @@ def _smallest(hidden: Clones | Blanket, n: int, delta: float, local: float) -> f
     """The smallest epsilon whose delta is small enough, to about a part in 1,000, from above.
 
     The logarithm of delta falls smoothly, so that the line through both ends of a bracket finds it in a few steps; fewer
-    people, who are counted quickly, tell where to begin.
+    people, who are counted quickly, show where to begin.
     """
 
     def excess(epsilon: float) -> float:

@@ -6,7 +6,7 @@ import { certificateLine, promise } from "./promise.js";
 import { control, mark } from "./questions.js";
 import { moment, span } from "./words.js";
 
-const AGAIN = 20_000; // milliseconds between attempts while the collector is away
+const AGAIN = 20_000; // milliseconds between attempts while the collector cannot be reached
 const CLOCK = 120; // seconds by which clocks may differ without a word
 
 let ahead = 0; // seconds by which the collector's clock is ahead of ours
@@ -27,8 +27,8 @@ async function load() {
   try {
     answer = await fetched("/v1/survey");
   } catch (error) {
-    const away = ["429", "503"].includes(error.message) ? "The collector is busy." : "The survey could not be fetched.";
-    return trouble("The survey is not here yet", `${away} Check the connection, wait a moment and try again. Nothing was sent.`, ["Try again", load]);
+    const away = ["429", "503"].includes(error.message) ? "The collector is busy." : "The collector cannot be reached.";
+    return trouble("The survey could not be loaded", `${away} Check your connection, wait a moment and try again. Nothing was sent.`, ["Try again", load]);
   }
   const date = Date.parse(answer.headers.get("date") ?? "");
   ahead = Number.isNaN(date) ? 0 : (date - Date.now()) / 1000;
@@ -36,7 +36,7 @@ async function load() {
     survey = Survey.parse(await answer.text());
   } catch (error) {
     if (!(error instanceof InvalidSurvey)) throw error;
-    return trouble("This page cannot ask this survey", `${error.message} Load the page again to get the newest version. If that does not help, tell those who ask: their collector and its pages do not fit together. Nothing was sent.`, ["Load again", () => location.reload()]);
+    return trouble("This page cannot show this survey", `${error.message} Reload the page to get the newest version. If that does not help, tell the people who run the survey that their collector and its pages do not match. Nothing was sent.`, ["Reload", () => location.reload()]);
   }
   document.title = survey.title;
   byId("title").textContent = survey.title;
@@ -45,13 +45,13 @@ async function load() {
     new SecureCoins();
   } catch (error) {
     if (!(error instanceof NoRandomness)) throw error;
-    return trouble("There is no secure randomness here", "This browser has no WebCrypto, and without good randomness your answer would not be protected. Use a current browser. Nothing was sent.");
+    return trouble("Secure randomness is not available", "This browser lacks WebCrypto. Without secure randomness your answer would not be protected. Use a current browser. Nothing was sent.");
   }
   const ledger = await openLedger();
   device = new Device(survey, { ledger, now });
   if (ledger.lasting) return resume();
-  trouble("This browser keeps nothing for this page", "Storage is blocked or full, perhaps by a private window or a setting. The page would forget that you answered, and a second answer would be randomized anew and cost you again. Allow storage for this site and load the page again. Or answer now, once, and keep this tab open until the receipt is there.",
-    ["Load again", () => location.reload()], ["Answer once in this tab", () => { addEventListener("beforeunload", guard); ask(); }]);
+  trouble("This browser blocks storage for this page", "Storage is blocked or full, perhaps because of a private window or a setting. The page would forget that you answered, and a second answer would be randomized again and cost you more privacy. Allow storage for this site and reload the page. Or answer now, once, and keep this tab open until you see the receipt.",
+    ["Reload", () => location.reload()], ["Answer once in this tab", () => { addEventListener("beforeunload", guard); ask(); }]);
 }
 
 function guard(event) {
@@ -65,7 +65,7 @@ async function resume() {
     entry = await device.entry();
   } catch (error) {
     if (!(error instanceof SurveyMismatch)) throw error;
-    return trouble("You answered another version of this survey", "A survey never changes: this one has the name of one that you answered here, but other questions. It is not asked again, since that would cost you more than was said. Tell those who ask. Your report stays as it was.");
+    return trouble("You answered another version of this survey", "This survey has the same name as one that you answered here, but different questions. It is not asked again, because that would cost you more privacy than promised. Tell the people who run the survey. Your report stays as it was.");
   }
   if (entry === null) return ask();
   if (entry.state === "sent") return receipt(entry);
@@ -100,14 +100,14 @@ const agreed = () => recall("localStorage", `deniable send ${survey.fingerprint}
 
 function clockNotice() {
   if (!wrongClock()) return null;
-  return el("p", { class: "notice" }, `The clock of this device is ${span(ahead)} ${ahead > 0 ? "behind" : "ahead"}. The collector’s time is used here; set the clock when you can.`);
+  return el("p", { class: "notice" }, `The clock of this device is ${span(ahead)} ${ahead > 0 ? "behind" : "ahead"}. This page uses the collector’s time instead.`);
 }
 
 async function ask() {
   if (!survey.isOpen(now())) {
     const closed = survey.closes !== null && now() >= survey.closes;
     const when = closed ? `It closed on ${moment(survey.closes)}.` : `It opens on ${moment(survey.opens)}. Come back then.`;
-    return trouble(closed ? "This survey is closed" : "This survey is not open yet", `${when} If that is wrong, check the clock of this device. Nothing was sent.`);
+    return trouble(closed ? "This survey is closed" : "This survey is not open yet", `${when} If that seems wrong, check the clock of this device. Nothing was sent.`);
   }
   const questions = await device.questions();
   const controls = questions.map(control);
@@ -115,9 +115,9 @@ async function ask() {
   const form = el("form", { novalidate: true, onsubmit: (event) => { event.preventDefault(); randomize(controls, summary, button); } });
   const button = el("button", { class: "main", type: "submit" }, "Randomize my answer" + (questions.length > 1 ? "s" : ""));
   const part = survey.budget === "sampled" && el("p", { class: "notice" },
-    `You are asked ${questions.length} of ${survey.questions.length} questions. Chance chose, on your device, before you said anything.`);
+    `You are asked ${questions.length} of ${survey.questions.length} questions. Your device drew them at random before you answered anything.`);
   form.append(...[clockNotice(), part, summary, ...controls.map((each) => each.element)].filter(Boolean),
-    el("p", { class: "soft" }, "Nothing is sent yet. You will see the randomized report first. Chance decides once: you cannot draw again."),
+    el("p", { class: "soft" }, "Nothing is sent yet. You will see the randomized report first. It is drawn only once."),
     el("div", { class: "buttons" }, button));
   stage(form, promise(survey, questions));
   certificate();
@@ -127,7 +127,7 @@ async function certificate() {
   try {
     const found = await (await fetched("/v1/promise")).json();
     needsToken = found.needs_token;
-    if (found.certified === false) return trouble("The promise is not kept", "The certificate of this survey does not hold: its reports give away more than was said. Do not answer, and tell those who ask.");
+    if (found.certified === false) return trouble("The privacy promise does not hold", "The certificate of this survey does not hold: its reports reveal more than promised. Do not answer, and tell the people who run the survey.");
     const line = byId("certificate");
     if (line) line.textContent = certificateLine(found);
   } catch {
@@ -149,7 +149,7 @@ async function randomize(controls, summary, button) {
   }
   summary.hidden = problems.length === 0;
   if (problems.length > 0) {
-    summary.replaceChildren(el("h2", {}, "Something is to correct"), el("ul", {}, problems.map((problem) =>
+    summary.replaceChildren(el("h2", {}, "Please correct these answers"), el("ul", {}, problems.map((problem) =>
       el("li", {}, el("a", { href: `#${problem.field}`, onclick: (event) => { event.preventDefault(); byId(problem.field).focus(); } }, problem.message)))));
     return summary.focus();
   }
@@ -163,34 +163,34 @@ async function randomize(controls, summary, button) {
     summary.replaceChildren(el("h2", {}, "Nothing was randomized"), el("p", {}, error.message));
     return summary.focus();
   }
-  given = controls.map((each) => each.told(answers[each.question.id]));
+  given = controls.map((each) => each.describe(answers[each.question.id]));
   review();
 }
 
 // Showing and sending
 
-async function told() {
+async function comparison() {
   const lines = await device.preview();
   return lines.map((line, place) => {
     const question = survey.questions.find((each) => each.id === line.question);
-    const mine = el("div", {}, el("h3", {}, "Your answer (stays here)"), el("p", { class: "answer" }, given ? given[place] : "not kept, not even here"));
-    const theirs = el("div", { class: "sent" }, el("h3", {}, "What is sent"), el("p", { class: "answer" }, `The report ${line.text}.`),
+    const mine = el("div", {}, el("h3", {}, "Your answer (stays here)"), el("p", { class: "answer" }, given ? given[place] : "not stored, not even here"));
+    const theirs = el("div", { class: "sent" }, el("h3", {}, "What is sent"), el("p", { class: "answer" }, line.text),
       el("p", { class: "bits small mono" }, line.bits.length <= 160 ? line.bits : `${line.bits.slice(0, 160)}… (${line.bits.length} bits)`));
     return el("section", { class: "card" }, el("h2", {}, question.ask), el("div", { class: "pair" }, mine, theirs),
-      el("p", { class: "small soft" }, line.told ? "This answer is not marked as protected, and is told." : `Every ${question.sensitive ? "protected" : "other"} answer could have led to the same report.`));
+      el("p", { class: "small soft" }, line.disclosed ? "This answer is not marked “protected”, so it is sent as it is." : `Every ${question.sensitive ? "protected" : "other"} answer could have led to the same report.`));
   });
 }
 
 async function review() {
-  const lines = await told();
+  const lines = await comparison();
   const field = el("input", { type: "password", id: "token", autocomplete: "off" });
-  const invited = needsToken && el("div", { class: "card" }, el("label", { class: "ask", for: "token" }, "Your invitation code"), el("p", { class: "hint" }, "This survey takes reports only from those who were invited."), field);
+  const invited = needsToken && el("div", { class: "card" }, el("label", { class: "ask", for: "token" }, "Your invitation code"), el("p", { class: "hint" }, "Only invited people can take part in this survey."), field);
   const go = el("button", { class: "main", onclick: () => {
     if (needsToken) remember("sessionStorage", "deniable submit", field.value.trim());
     remember("localStorage", `deniable send ${survey.fingerprint}`, "yes");
     deliver();
   } }, "Send the report");
-  stage(card("This is what will be sent", "", el("p", {}, "Your answer was randomized on this device. It has not been sent. If you leave now, this report waits here for you; it is never drawn again.")),
+  stage(card("This is what will be sent", "", el("p", {}, "Your answer was randomized on this device. Nothing has been sent yet. If you leave now, this report waits here for you; it is never drawn again.")),
     lines, invited, promise(survey, await device.questions()), el("div", { class: "buttons" }, go));
   certificate();
 }
@@ -208,8 +208,8 @@ async function deliver() {
     if (outcome.state === "kept") return waiting(outcome);
     if (outcome.state === "refused" && outcome.status === 401) {
       needsToken = true;
-      say("The collector wants an invitation code, or another one. Your report is still here.");
-      return review();
+      await review();
+      return say("The collector requires a valid invitation code. Your report is still here.");
     }
     const entry = await device.entry();
     return outcome.state === "sent" ? receipt(entry) : refused(outcome);
@@ -223,11 +223,11 @@ const reason = el("p");
 function waiting(outcome) {
   clearTimeout(timer);
   timer = setTimeout(deliver, AGAIN);
-  reason.textContent = outcome.status === 0 ? "The collector cannot be reached; perhaps there is no network." : `The collector says: ${outcome.detail || `status ${outcome.status}`}`;
-  say("The report is kept and will be sent later.");
-  if (reason.isConnected) return; // already told; the focus stays where it is
-  stage(card("Kept, and sent later", "", reason,
-    el("p", {}, "Your report is safe on this device. It is sent as it is, once, when the collector answers: while this page is open by itself, otherwise when you open it again."),
+  reason.textContent = outcome.status === 0 ? "The collector cannot be reached. Perhaps there is no network." : `The collector says: ${outcome.detail || `status ${outcome.status}`}`;
+  say("The report is saved and will be sent later.");
+  if (reason.isConnected) return; // already shown; the focus stays where it is
+  stage(card("Saved, to be sent later", "", reason,
+    el("p", {}, "Your report is safe on this device. It will be sent unchanged when the collector responds: automatically while this page is open, otherwise when you open it again."),
     el("div", { class: "buttons" }, el("button", { class: "plain", onclick: deliver }, "Try now"))));
 }
 
@@ -238,13 +238,13 @@ addEventListener("online", async () => {
 function refused(outcome) {
   given = null;
   const what = {
-    409: "The collector asks another survey now. Load the page again to see it; this report cannot be counted there.",
-    410: "The survey, or its period, is over. Nothing more is to do.",
-    422: "The collector takes the report for impossible. Tell those who ask: client and collector do not fit together.",
+    409: "The collector now runs another survey. Reload the page to see it; this report cannot be counted there.",
+    410: "The survey or its period is over. There is nothing more to do.",
+    422: "The collector considers the report invalid. Tell the people who run the survey that this page and their collector do not match.",
   };
   say("The report was refused.");
-  stage(card("The report was not taken", "trouble", el("p", {}, outcome.detail || `The collector answered with status ${outcome.status}.`),
-    el("p", {}, what[outcome.status] ?? "It can be sent again later, as it is."),
+  stage(card("The report was refused", "trouble", el("p", {}, outcome.detail || `The collector answered with status ${outcome.status}.`),
+    el("p", {}, what[outcome.status] ?? "You can send it again later, unchanged."),
     el("div", { class: "buttons" }, el("button", { class: "plain", onclick: deliver }, "Send the same report again"))));
 }
 
@@ -261,15 +261,15 @@ async function receipt(entry) {
     bytes: entry.message,
   };
   const text = JSON.stringify(data, null, 2);
-  const copy = el("button", { class: "plain", onclick: () => navigator.clipboard?.writeText(text).then(() => say("The receipt is copied."), () => say("The browser does not allow to copy. Download it instead.")) }, "Copy");
+  const copy = el("button", { class: "plain", onclick: () => navigator.clipboard?.writeText(text).then(() => say("The receipt is copied."), () => say("The browser does not allow copying. Download it instead.")) }, "Copy");
   const fields = [["Report", id], ["Arrived", sentAt ? sentAt.toLocaleString() : "earlier"], ["Survey", `${survey.id} ${survey.fingerprint}`]];
   say(given ? "Your report has arrived." : "");
   stage(
     card(given ? "Thank you. Your report has arrived" : "You have answered", "good",
-      el("p", {}, "It is counted once, however often it is sent. It cannot be changed: a second answer would cost you again."),
+      el("p", {}, "It is counted once, however often it is sent. It cannot be changed: a second answer would cost you more privacy."),
       el("dl", {}, fields.map(([name, value]) => [el("dt", {}, name), el("dd", { class: "mono" }, value)])),
       el("h3", {}, "What was sent"),
-      el("ul", {}, lines.map((line) => el("li", {}, `${survey.questions.find((each) => each.id === line.question).ask} The report ${line.text}.`))),
+      el("ul", {}, lines.map((line) => el("li", {}, `${survey.questions.find((each) => each.id === line.question).ask} ${line.text}`))),
       el("div", { class: "buttons" }, el("button", { class: "plain", onclick: () => save(`receipt-${survey.id}.json`, text, "application/json") }, "Download the receipt"), navigator.clipboard && copy)),
     promise(survey, await device.questions()));
   given = null;
@@ -283,8 +283,8 @@ function trouble(title, text, ...actions) {
 }
 
 addEventListener("unhandledrejection", ({ reason }) => {
-  const why = reason instanceof DeniableError ? reason.message : "This page could not go on.";
-  trouble("Something went wrong", `${why} Nothing was sent that you did not send, and no report is lost. Load the page again.`, ["Load again", () => location.reload()]);
+  const why = reason instanceof DeniableError ? reason.message : "This page could not continue.";
+  trouble("Something went wrong", `${why} Nothing was sent without your consent, and no report is lost. Reload the page.`, ["Reload", () => location.reload()]);
 });
 
 load();

@@ -58,14 +58,14 @@ function across(rows, width, title, { kind, format, reached, tick, widest, base 
   const marks = rows.flatMap((row, place) => {
     const top = TOP + place * step, middle = top + (small ? 36 : ROW / 2), thick = small ? 16 : 20;
     const reach = row.low === null || row.high === null ? "" : ` ± ${reached((row.high - row.low) / 2)}`;
-    const told = `${format(row.value)}${reach}`, zero = x(Math.max(0, axis[0]));
+    const text = `${format(row.value)}${reach}`, zero = x(Math.max(0, axis[0]));
     return [
       kind === "bars" && svg("rect", { class: "raw", x: Math.min(zero, x(row.value)), y: middle - thick / 2, width: Math.abs(x(row.value) - zero), height: thick, rx: 2 }),
       row.low !== null && row.high !== null && svg("path", { class: "whisker", d: `M${x(row.low)} ${middle}H${x(row.high)}M${x(row.low)} ${middle - 5}v10M${x(row.high)} ${middle - 5}v10` }),
       kind === "dots" && svg("circle", { class: "dot", cx: x(row.value), cy: middle, r: 6 }),
       row.cleaned !== null && svg("path", { class: "clean", d: `M${x(row.cleaned)} ${middle - thick / 2 - 2}v${thick + 4}` }),
       svg("text", small ? { x: 6, y: top + 20 } : { x: left - 12, y: middle + 4.5, "text-anchor": "end" }, cut(row.label, small ? 30 : 24)),
-      svg("text", { x: width - 4, y: small ? top + 20 : middle + 4.5, "text-anchor": "end" }, told),
+      svg("text", { x: width - 4, y: small ? top + 20 : middle + 4.5, "text-anchor": "end" }, text),
     ];
   });
   return frame(width, height, title, grid, marks.filter(Boolean));

@@ -16,31 +16,31 @@ function table(odds) {
   const rows = PRIORS.map(([name, chance]) =>
     el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, `at most ${inHundred(atMost(chance, odds))} in 100`), el("td", {}, bar(atMost(chance, odds)))),
   );
-  const head = el("tr", {}, el("th", { scope: "col" }, "thought before"), el("th", { scope: "col" }, "can think after"), el("td"));
-  return el("table", {}, el("caption", {}, "How likely somebody thinks an answer is, against another one"), el("thead", {}, head), el("tbody", {}, rows));
+  const head = el("tr", {}, el("th", { scope: "col" }, "before the report"), el("th", { scope: "col" }, "after the report"), el("td"));
+  return el("table", {}, el("caption", {}, "How likely somebody considers one answer rather than another"), el("thead", {}, head), el("tbody", {}, rows));
 }
 
-/** The promise of a survey to one person; `told` are questions whose open answers may be sent as they are. */
+/** The promise of a survey to one person. */
 export function promise(survey, asked) {
   const odds = Math.exp(survey.loss.epsilon);
   const open = asked.filter((question) => question.sensitive);
-  const several = asked.length > 1 ? " All your answers together are covered by this, not each on its own." : "";
+  const several = asked.length > 1 ? " This covers all your answers together." : "";
   const sentence =
-    `Whatever is sent, whoever reads it and whatever else they know: nobody’s odds between two answers of yours can change by more ` +
-    `than ${fold(odds)}-fold. Even odds become at most ${inHundred(atMost(0.5, odds))} in 100.${several}`;
+    `Whoever reads your report, and whatever else they know, it changes the odds between two of your answers by a factor of at most ` +
+    `${fold(odds)}. Even odds become at most ${inHundred(atMost(0.5, odds))} in 100.${several}`;
   return el("section", { class: "card", "aria-labelledby": "promise" },
     el("h2", { id: "promise" }, "What anyone could conclude from it"),
     el("p", {}, sentence),
-    open.length > 0 && el("p", {}, "This is for the answers marked “protected”. The others may be sent as they are."),
+    open.length > 0 && el("p", {}, "This applies to the answers marked “protected”. The others may be sent as they are."),
     table(odds),
     el("p", { class: "small soft", id: "certificate" }, `Epsilon ${Number(survey.epsilon.toPrecision(6))}, for one person over the whole survey.`),
-    el("p", { class: "small soft" }, "Not covered: that you took part, and when and from where. The network sees that."),
+    el("p", { class: "small soft" }, "Not covered: that you took part, when, and from where. The network can see that."),
   );
 }
 
 /** What the collector's certificate says, in one line. */
 export function certificateLine(found) {
   const epsilon = `Epsilon ${Number(found.budget.toPrecision(6))}, for one person over the whole survey.`;
-  if (found.certified === true) return `${epsilon} Certified from the code that runs (${found.loss.proof}): ${PROOFS[found.loss.proof]}.`;
+  if (found.certified === true) return `${epsilon} Certified from the code (${found.loss.proof}): ${PROOFS[found.loss.proof]}.`;
   return epsilon;
 }

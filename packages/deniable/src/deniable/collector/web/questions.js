@@ -1,10 +1,11 @@
-/** One control for each kind of question: what a person sees, and how their answer is read from it. */
+/** The kinds of questions, one entry of `KINDS` each: the control that asks it, and the charts that show its results. */
 
 import { el, svg } from "./dom.js";
 import { digits, listed, quoted } from "./words.js";
 
 const FEW = 8; // choices that are shown one by one
 const SCALE = 11; // steps of a scale that are shown side by side
+export const MOST = 24; // bars of one chart
 
 /** An answer that cannot be taken: what to do about it, and which control it is about. */
 export class Wrong extends Error {
@@ -16,11 +17,11 @@ export class Wrong extends Error {
 
 const RATHER_NOT = "I would rather not say";
 
-/** The control of a question: `element`, `read()` for the answer, and `told(answer)` for the answer in words. */
-export function control(question, place) {
-  const make = { category: choice, ordered, place: map, number, ratings, set, features }[question.kind];
-  return { question, ...make(question, `q${place}`) };
-}
+/** The control of a question: `element`, `read()` for the answer, and `describe(answer)` for the answer in words. */
+export const control = (question, place) => ({ question, ...KINDS[question.kind].control(question, `q${place}`) });
+
+/** The charts of a question: how each is drawn, which numbers it shows, how many rows. Of an unknown kind: the largest shares. */
+export const charts = (question) => KINDS[question.kind]?.charts(question) ?? [ranking(MOST + 1)];
 
 /** Show or clear what is wrong with a control. */
 export function mark(control, problem) {
@@ -80,7 +81,7 @@ function radios(question, id, style = "choices") {
   const inputs = all.map((_, place) => el("input", { type: "radio", name: id, id: `${id}-${place}`, value: place }));
   const rows = all.map((option, place) =>
     el("label", { class: "choice", for: `${id}-${place}` }, inputs[place], el("span", {}, String(option.label)), tag(question, option)));
-  const hint = (question.optional ? "Choose one. Silence is randomized like an answer." : "Choose one.") + protection(question);
+  const hint = (question.optional ? "Choose one. Skipping is randomized like an answer." : "Choose one.") + protection(question);
   return {
     inputs,
     element: group(question, id, hint, el("div", { class: style }, rows)),
@@ -89,7 +90,7 @@ function radios(question, id, style = "choices") {
       if (found < 0) throw new Wrong(`${question.ask} Choose one of the answers.`, inputs[0].id);
       return all[found].value;
     },
-    told: (answer) => (answer === null ? RATHER_NOT : String(answer)),
+    describe: (answer) => (answer === null ? RATHER_NOT : String(answer)),
   };
 }
 
@@ -105,7 +106,7 @@ function selection(question, id, ...more) {
       if (field.value === "") throw new Wrong(`${question.ask} Choose one of the answers.`, field.id);
       return all[Number(field.value)].value;
     },
-    told: (answer) => (answer === null ? RATHER_NOT : String(answer)),
+    describe: (answer) => (answer === null ? RATHER_NOT : String(answer)),
   };
 }
 
@@ -154,11 +155,11 @@ const box = (id, more = {}) => el("input", { type: "text", inputmode: "decimal",
 
 function number(question, id) {
   const field = box(`${id}-0`, describedBy(id));
-  const outside = question.clip ? " What lies outside counts as the nearest end." : "";
+  const outside = question.clip ? " Numbers outside the range are clipped to it." : "";
   return {
     element: single(question, id, `A number from ${digits(question.low, 6)} to ${digits(question.high, 6)}.${outside}`, field),
     read: () => within(typed(field.value, question.ask, field.id), question, question.ask, field.id),
-    told: (answer) => digits(answer, 8),
+    describe: (answer) => digits(answer, 8),
   };
 }
 
@@ -168,24 +169,24 @@ function features(question, id) {
     const field = el("textarea", { id: `${id}-0`, ...describedBy(id) });
     const read = () => {
       const parts = field.value.trim().split(/[\s;]+/).filter(Boolean);
-      if (parts.length !== question.dimensions) throw new Wrong(`${question.ask} Type ${question.dimensions} numbers with blanks between them.`, field.id);
+      if (parts.length !== question.dimensions) throw new Wrong(`${question.ask} Type ${question.dimensions} numbers separated by spaces.`, field.id);
       return parts.map((part) => within(typed(part, question.ask, field.id), question, question.ask, field.id));
     };
-    return { element: single(question, id, `${question.dimensions} numbers ${range}, with blanks between them.`, field), read, told: (answer) => answer.map((each) => digits(each, 6)).join("  ") };
+    return { element: single(question, id, `${question.dimensions} numbers ${range}, separated by spaces.`, field), read, describe: (answer) => answer.map((each) => digits(each, 6)).join("  ") };
   }
   const fields = Array.from({ length: question.dimensions }, (_, place) => box(`${id}-${place}`, { "aria-describedby": `${id}-wrong` }));
   const cells = fields.map((field, place) => el("div", {}, el("label", { for: field.id }, `Number ${place + 1}`), field));
   return {
     element: group(question, id, `${question.dimensions} numbers ${range}.`, el("div", { class: "many" }, cells)),
     read: () => fields.map((field, place) => within(typed(field.value, `${question.ask} Number ${place + 1}`, field.id), question, `Number ${place + 1}`, field.id)),
-    told: (answer) => answer.map((each) => digits(each, 6)).join("  "),
+    describe: (answer) => answer.map((each) => digits(each, 6)).join("  "),
   };
 }
 
 // Several items
 
 function limited(chosen, question, field) {
-  if (chosen > question.atMost) throw new Wrong(`${question.ask} Name at most ${question.atMost}; these are ${chosen}.`, field);
+  if (chosen > question.atMost) throw new Wrong(`${question.ask} Choose at most ${question.atMost}, not ${chosen}.`, field);
 }
 
 function ratings(question, id) {
@@ -204,7 +205,7 @@ function ratings(question, id) {
       limited(rated.size, question, fields[0].id);
       return rated;
     },
-    told: (answer) => (answer.size ? listed([...answer].map(([item, value]) => `${quoted(item)} ${digits(value, 6)}`)) : "none of them"),
+    describe: (answer) => (answer.size ? listed([...answer].map(([item, value]) => `${quoted(item)} ${digits(value, 6)}`)) : "none of them"),
   };
 }
 
@@ -218,6 +219,25 @@ function set(question, id) {
       limited(chosen.length, question, inputs[0].id);
       return chosen;
     },
-    told: (answer) => (answer.length ? listed(answer.map(quoted)) : "none of them"),
+    describe: (answer) => (answer.length ? listed(answer.map(quoted)) : "none of them"),
   };
 }
+
+// Charts
+
+const MEAN = { draw: "dots", measure: "mean", rows: 1, named: "mean" };
+const columns = (rows) => ({ draw: "columns", measure: "share", rows });
+const ranking = (count, more = {}) => ({ draw: "bars", measure: "share", rows: Math.min(count, MOST), ranked: count > MOST, ...more });
+
+/** Every kind that these pages ask and show. A new kind is one entry. */
+const KINDS = {
+  category: { control: choice, charts: ({ choices, optional }) => [ranking(choices.length + (optional ? 1 : 0))] },
+  ordered: { control: ordered, charts: ({ choices, low, high }) => (choices ? [columns(choices.length)] : [columns(high - low + 1), MEAN]) },
+  place: { control: map, charts: ({ places }) => [{ draw: "places", measure: "share", rows: places.length }] },
+  number: { control: number, charts: ({ steps }) => (steps ? [columns(steps + 1), MEAN] : [MEAN]) },
+  ratings: { control: ratings, charts: ({ items }) => [
+    ranking(items.length, { ranked: true, caption: "How many rate it" }),
+    ranking(items.length, { draw: "dots", measure: "mean value", ranked: true, caption: "Mean rating, where the share stands out from the noise" })] },
+  set: { control: set, charts: ({ items }) => [ranking(items.length, { ranked: true })] },
+  features: { control: features, charts: ({ dimensions }) => [{ draw: "dots", measure: "mean", rows: Math.min(dimensions, MOST) }] },
+};

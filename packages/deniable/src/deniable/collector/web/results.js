@@ -2,16 +2,16 @@
 
 import { asNumber, asPercent, bars, columns, dots, heights, picture, places } from "./chart.js";
 import { byId, card, el, save, say, stage } from "./dom.js";
+import { MOST, charts } from "./questions.js";
 import { PROOFS, atMost, digits, fold, inHundred, moment, whole } from "./words.js";
 
 const EVERY = 3000; // milliseconds between two looks
-const MOST = 24; // bars of one chart
 const TOKEN = "deniable results";
 const REASONS = {
-  damaged: "cut off, or changed on the way", "no-token": "without a valid token", "other-survey": "made for another survey", closed: "after the end",
-  "too-late": "of a period that is over", "too-early": "from the future: a wrong clock", "too-large": "too much at once", media: "of an unknown type",
-  impossible: "such as no device sends", "too-often": "too many from one address", busy: "while the queue was full", slow: "sent too slowly",
-  "store-away": "while the store was away", method: "not sent as reports are",
+  damaged: "incomplete or damaged in transit", "no-token": "no valid token", "other-survey": "made for another survey", closed: "the survey is closed",
+  "too-late": "for a period that is over", "too-early": "from the future: the device’s clock is wrong", "too-large": "request too large", media: "unsupported media type",
+  impossible: "not a valid report of this survey", "too-often": "too many requests from one address", busy: "the queue was full", slow: "sent too slowly",
+  "store-away": "the database was unavailable", method: "not sent with POST",
 };
 
 let survey, views = [], latest = null, promiseKnown = false, memory = "";
@@ -52,40 +52,16 @@ function door(wrong) {
   say("");
   stage(el("form", { class: "card", onsubmit: open },
     el("label", { class: "ask", for: "token" }, "The token to read results"),
-    el("p", { class: "hint", id: "token-hint" }, "It was shown when the collector was first started; deniable token makes another. It stays in this tab and is never part of an address."),
-    field, el("p", { class: "wrong", id: "token-wrong" }, wrong ? "This token does not open the results. Check it and try again." : ""),
+    el("p", { class: "hint", id: "token-hint" }, "It was shown when the collector first started; the command deniable token creates another. It stays in this tab and never becomes part of an address."),
+    field, el("p", { class: "wrong", id: "token-wrong" }, wrong ? "This token is not valid. Check it and try again." : ""),
     el("div", { class: "buttons" }, el("button", { class: "main" }, "Show the results"))));
   if (wrong) field.focus();
 }
 
 // One view for each question: its size is known from the survey alone
 
-const size = (question) =>
-  ({
-    category: () => question.choices.length + (question.optional ? 1 : 0),
-    ordered: () => question.choices?.length ?? question.high - question.low + 1,
-    place: () => question.places.length,
-    number: () => (question.steps ? question.steps + 1 : 0),
-    ratings: () => question.items.length, set: () => question.items.length, features: () => question.dimensions,
-  })[question.kind]?.() ?? MOST + 1; // of a kind that is new here: the largest shares
-
-/** Which charts a question gets: the kind, which numbers, how many rows. */
-function charts(question) {
-  const count = size(question), ranked = Math.min(count, MOST);
-  const mean = { draw: "dots", measure: "mean", rows: 1, named: "mean" };
-  switch (question.kind) {
-    case "number": return count ? [{ draw: "columns", measure: "share", rows: count }, mean] : [mean];
-    case "ordered": return question.choices ? [{ draw: "columns", measure: "share", rows: count }] : [{ draw: "columns", measure: "share", rows: count }, mean];
-    case "place": return [{ draw: "places", measure: "share", rows: count }];
-    case "ratings": return [{ draw: "bars", measure: "share", rows: ranked, ranked: true, caption: "How many rate it" }, { draw: "dots", measure: "mean value", rows: ranked, ranked: true, caption: "The mean rating of those whose share is more than noise" }];
-    case "set": return [{ draw: "bars", measure: "share", rows: ranked, ranked: true }];
-    case "features": return [{ draw: "dots", measure: "mean", rows: ranked }];
-    default: return [{ draw: "bars", measure: "share", rows: ranked, ranked: count > MOST }];
-  }
-}
-
 function legend(question) {
-  const keys = question.kind === "place" ? [["", "area: cleaned share"], ["ring", "upper end of the interval"]] : [["", "raw estimate"], ["whisker", "interval"], ["clean", "cleaned"]];
+  const keys = charts(question)[0].draw === "places" ? [["", "area: cleaned share"], ["ring", "upper end of the interval"]] : [["", "raw estimate"], ["whisker", "interval"], ["clean", "cleaned"]];
   return keys.map(([kind, words]) => el("span", {}, el("span", { class: `key ${kind}` }), words));
 }
 
@@ -94,7 +70,7 @@ function view(question, place) {
   const boxes = charts(question).map((chart) => ({ ...chart, box: el("div", { class: "chart" }) }));
   const body = el("tbody"), past = survey.survey.window ? el("tbody") : null, png = el("button", { class: "plain", disabled: true, onclick: () => pictures(question, boxes) }, "PNG");
   const head = ["answer", "raw", "± error", "interval", "cleaned"].map((name, column) => el("th", { scope: "col", class: column ? "n" : "" }, name));
-  const table = el("table", {}, el("caption", {}, "Raw estimates are right on average and may lie outside what is possible. Cleaned ones are the nearest possible, without an error of their own."), el("thead", {}, el("tr", {}, head)), body);
+  const table = el("table", {}, el("caption", {}, "Raw estimates are unbiased, so they may lie outside the possible range. Cleaned estimates are the nearest possible values; they have no error of their own."), el("thead", {}, el("tr", {}, head)), body);
   const element = el("section", { class: "card", "aria-labelledby": `h${place}` },
     el("div", { class: "head" }, el("h2", { id: `h${place}` }, question.ask), count),
     boxes.map((each) => [each.caption && el("h3", {}, each.caption), each.box]),
@@ -106,6 +82,7 @@ function view(question, place) {
 }
 
 const label = (line) => line.answer || line.measure;
+const counted = (reports) => `${whole(reports)} report${reports === 1 ? "" : "s"}`;
 
 function rowsOf(found, chart) {
   let rows = found.estimates.filter((line) => line.measure === chart.measure && (chart.named ? line.answer === "" : true));
@@ -118,8 +95,7 @@ function drawn(question, chart, rows, width) {
   const first = [...rows].sort((a, b) => b.value - a.value).slice(0, 3).map((row) => `${row.label} ${chart.measure === "share" ? asPercent(row.value) : asNumber(row.value)}`);
   const title = `${question.ask} ${chart.caption ?? ""} ${chart.measure}: ${first.join(", ")}`;
   if (chart.draw === "places") return places(rows, width, title, question.points);
-  const ends = question.kind === "ordered" || question.low !== undefined ? [question.low, question.high] : [0, 1];
-  return { bars, columns, dots }[chart.draw](rows, width, title, ends);
+  return { bars, columns, dots }[chart.draw](rows, width, title, [question.low, question.high]);
 }
 
 /** Give every chart its room, whether there is something to draw or not. */
@@ -131,19 +107,19 @@ function reserve(each) {
 }
 
 function update(each, found) {
-  each.count.textContent = `${whole(found.reports)} report${found.reports === 1 ? "" : "s"}`;
+  each.count.textContent = counted(found.reports);
   const [first] = each.boxes;
   each.png.disabled = found.hidden;
   each.boxes.forEach((chart, place) => {
     const rows = found.hidden ? [] : rowsOf(found, chart);
     if (rows.length > 0) return chart.box.replaceChildren(drawn(each.question, chart, rows, chart.width));
-    if (chart !== first) return chart.box.replaceChildren(el("div", { class: "veil" }, el("p", {}, found.hidden ? "" : "All of it may still be noise. More reports are needed.")));
-    each.veil.firstChild.textContent = `Hidden until there are ${whole(latest.minimum_reports)} reports. ${found.reports === 1 ? "There is 1" : `There are ${whole(found.reports)}`}. Estimates from fewer would be mostly noise.`;
+    if (chart !== first) return chart.box.replaceChildren(el("div", { class: "veil" }, el("p", {}, found.hidden ? "" : "So far this may be only noise. More reports are needed.")));
+    each.veil.firstChild.textContent = `Hidden below ${counted(latest.minimum_reports)}; so far there ${found.reports === 1 ? "is 1" : `are ${whole(found.reports)}`}. Estimates from fewer would be mostly noise.`;
     chart.box.replaceChildren(each.veil);
   });
   each.body.replaceChildren(...found.estimates.map((line) => {
-    const told = line.measure === "share" ? asPercent : asNumber;
-    const cells = [told(line.value), line.standard_error === null ? "unknown" : told(line.standard_error), line.low === null ? "unknown" : `${told(line.low)} to ${told(line.high)}`, told(line.cleaned)];
+    const format = line.measure === "share" ? asPercent : asNumber;
+    const cells = [format(line.value), line.standard_error === null ? "unknown" : format(line.standard_error), line.low === null ? "unknown" : `${format(line.low)} to ${format(line.high)}`, format(line.cleaned)];
     return el("tr", {}, el("th", { scope: "row" }, line.measure === "share" ? line.answer : `${line.answer} ${line.measure}`.trim()), cells.map((cell) => el("td", { class: "n" }, cell)));
   }));
 }
@@ -151,8 +127,8 @@ function update(each, found) {
 function periods(each, history) {
   each.past?.replaceChildren(...history.filter((line) => line.question === each.question.id).map((line) => {
     const first = [...line.estimates].sort((a, b) => b.value - a.value).slice(0, 3);
-    const told = first.map((row) => (row.measure === "share" ? `${row.answer} ${asPercent(row.value)} ± ${row.low === null ? "?" : (50 * (row.high - row.low)).toFixed(1)}` : `${label(row)} ${asNumber(row.value)}`));
-    return el("tr", {}, el("th", { scope: "row" }, moment(line.begins)), el("td", { class: "n" }, whole(line.reports)), el("td", {}, line.hidden ? `hidden until there are ${whole(latest.minimum_reports)}` : told.join(", ")));
+    const largest = first.map((row) => (row.measure === "share" ? `${row.answer} ${asPercent(row.value)} ± ${row.low === null ? "?" : (50 * (row.high - row.low)).toFixed(1)}` : `${label(row)} ${asNumber(row.value)}`));
+    return el("tr", {}, el("th", { scope: "row" }, moment(line.begins)), el("td", { class: "n" }, whole(line.reports)), el("td", {}, line.hidden ? `hidden below ${counted(latest.minimum_reports)}` : largest.join(", ")));
   }));
 }
 
@@ -174,7 +150,7 @@ const figure = (name) => {
 let figures, refusals, promised, when, live, level, timer;
 
 function build() {
-  figures = { people: figure("people counted"), duplicates: figure("copies, not counted"), refused: figure("refused"), loss: figure("odds change at most, one person") };
+  figures = { people: figure("people counted"), duplicates: figure("duplicates, not counted"), refused: figure("refused"), loss: figure("largest change of odds, one person") };
   live = el("input", { type: "checkbox", id: "live", checked: true, onchange: () => look() });
   level = el("select", { id: "level", onchange: () => look() }, ["0.8", "0.9", "0.95", "0.99"].map((value) => el("option", { value, selected: value === "0.95" }, `${100 * value} %`)));
   when = el("span", { class: "count" }, "");
@@ -182,7 +158,7 @@ function build() {
     try {
       save(`${survey.survey.id}.${format}`, await (await ask(`/v1/results?format=${format}&confidence=${level.value}`)).blob(), media);
     } catch {
-      say("The file could not be fetched. Try again.");
+      say("The file could not be downloaded. Try again.");
     }
   } }, format.toUpperCase());
   refusals = Object.fromEntries(Object.keys(REASONS).map((reason) => [reason, el("td", { class: "n" }, "0")]));
@@ -193,11 +169,11 @@ function build() {
     el("div", { class: "figures" }, Object.values(figures).map((each) => each.element)),
     el("div", { class: "bar-of-tools" }, el("label", { class: "check", for: "live" }, live, "Live"), el("label", { class: "check", for: "level" }, "Confidence"), level, download("csv", "text/csv"), download("json", "application/json"), when),
     views.map((each) => each.element),
-    el("section", { class: "card", "aria-labelledby": "promise" }, el("h2", { id: "promise" }, "What one person gives away"), el("p", { id: "loss" }, " "), el("p", { id: "proof", class: "soft" }, "The certificate is being worked out."),
-      scroll("The loss of each question", el("table", { class: "exact" }, el("thead", {}, el("tr", {}, ["question", "mechanism", "exact odds", "epsilon", "certificate"].map((name) => el("th", { scope: "col" }, name)))), promised)),
+    el("section", { class: "card", "aria-labelledby": "promise" }, el("h2", { id: "promise" }, "Privacy loss of one person"), el("p", { id: "loss" }, " "), el("p", { id: "proof", class: "soft" }, "The certificate is being computed."),
+      scroll("The privacy loss of each question", el("table", { class: "exact" }, el("thead", {}, el("tr", {}, ["question", "mechanism", "exact odds", "epsilon", "certificate"].map((name) => el("th", { scope: "col" }, name)))), promised)),
       el("details", {}, el("summary", {}, "The certificates"), el("pre", { id: "certificates", tabindex: "0", role: "region", "aria-label": "The certificates" }, "not yet"))),
     el("section", { class: "card", "aria-labelledby": "refused" }, el("h2", { id: "refused" }, "Refused reports since the collector started"),
-      el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "reason"), el("th", { scope: "col" }, "that is"), el("th", { scope: "col", class: "n" }, "number"))),
+      el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "reason"), el("th", { scope: "col" }, "meaning"), el("th", { scope: "col", class: "n" }, "number"))),
         el("tbody", {}, Object.entries(REASONS).map(([reason, words]) => el("tr", {}, el("th", { scope: "row" }, reason), el("td", {}, words), refusals[reason]))))));
   views.forEach(reserve);
 }
@@ -206,13 +182,13 @@ function promises(found) {
   promiseKnown = found.certified !== null || found.trouble !== "";
   const odds = Math.exp(found.loss.epsilon ?? Infinity);
   figures.loss.number.textContent = `${fold(odds)}-fold`;
-  byId("loss").textContent = `Whatever a person sends, the odds between two of their answers change at most ${found.loss.odds ?? "without bound"}-fold: from even odds to ${inHundred(atMost(0.5, odds))} in 100. Exact epsilon ${digits(found.loss.epsilon ?? Infinity, 9)} of ${found.budget}, for ${found.unit}.`;
-  const state = { true: `The certificate holds (${found.loss.proof}: ${PROOFS[found.loss.proof]}).`, false: "THE CERTIFICATE DOES NOT HOLD.", null: found.trouble ? `There is no certificate: ${found.trouble}` : "The certificate is being worked out." };
+  byId("loss").textContent = `A report changes the odds between two answers of a person ${found.loss.odds ? `by a factor of at most ${found.loss.odds}` : "without bound"}: from even odds to at most ${inHundred(atMost(0.5, odds))} in 100. Exact epsilon ${digits(found.loss.epsilon ?? Infinity, 9)} of ${found.budget}, for ${found.unit}.`;
+  const state = { true: `The certificate holds (${found.loss.proof}: ${PROOFS[found.loss.proof]}).`, false: "THE CERTIFICATE DOES NOT HOLD.", null: found.trouble ? `There is no certificate: ${found.trouble}` : "The certificate is being computed." };
   byId("proof").textContent = state[String(found.certified)];
   if (found.certified !== null) byId("certificates").textContent = found.questions.map((each) => `${each.question}\n${each.certificate.text}`).join("\n\n");
   [...promised.rows].forEach((row, place) => {
     const each = found.questions[place], certificate = each.certificate;
-    const said = certificate ? `${certificate.holds ? "holds" : "DOES NOT HOLD"}, ${each.loss.proof}: ${whole(certificate.followed)} outcomes followed` : `by formula, ${each.loss.proof}`;
+    const said = certificate ? `${certificate.holds ? "holds" : "DOES NOT HOLD"}, ${each.loss.proof}: ${whole(certificate.followed)} outcomes enumerated` : `by formula, ${each.loss.proof}`;
     const cells = [`${each.mechanism}, ${each.bits} bits`, each.loss.exact ?? each.loss.odds ?? "no bound", digits(each.loss.epsilon ?? Infinity, 9), `${said} (${each.loss.protects})`];
     cells.forEach((cell, column) => { row.cells[column + 1].textContent = cell; });
   });
@@ -240,8 +216,8 @@ async function look() {
     if (byId("status").textContent) say("");
   } catch (error) {
     if (error.status === 401) return door(true);
-    const wait = { 429: "The collector is busy.", 503: "The collector’s store is away." }[error.status];
-    say(`${wait ?? "The collector cannot be reached."} What is shown is the last that came. Trying again.`);
+    const wait = { 429: "The collector is busy.", 503: "The database is unavailable." }[error.status];
+    say(`${wait ?? "The collector cannot be reached."} Showing the last results. Retrying.`);
   }
   if (live.checked) timer = setTimeout(() => (document.hidden ? addEventListener("visibilitychange", look, { once: true }) : look()), EVERY);
 }

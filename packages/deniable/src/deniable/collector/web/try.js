@@ -40,10 +40,10 @@ function trade() {
     slider("values", "Possible answers", { min: 2, max: 64, step: 1, value: state.values, shown: String, set: (value) => { state.values = value; } }));
   parts.words = el("p", { class: "notice words" }, " ");
   parts.rows = el("tbody");
-  const head = ["mechanism", "typical error of a share", "", "bits sent", "guessed from one report"].map((name) => (name ? el("th", { scope: "col" }, name) : el("td")));
-  const table = el("table", {}, el("caption", {}, "All of them keep the same promise. They differ in how much is learnt, and in what is sent."), el("thead", {}, el("tr", {}, head)), parts.rows);
+  const head = ["mechanism", "typical error of a share", "", "bits sent", "guessed right from one report"].map((name) => (name ? el("th", { scope: "col" }, name) : el("td")));
+  const table = el("table", {}, el("caption", {}, "All of them keep the same promise. They differ in precision and in what is sent."), el("thead", {}, el("tr", {}, head)), parts.rows);
   return el("section", { class: "card", "aria-labelledby": "trade" }, el("h2", { id: "trade" }, "1. Private or precise"),
-    el("p", {}, "A small epsilon hides one person well and needs many people. A large one tells more about each."), sliders, parts.words,
+    el("p", {}, "A small epsilon protects each person well and needs many people. A large one reveals more about each."), sliders, parts.words,
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The mechanisms" }, table));
 }
 
@@ -76,7 +76,7 @@ async function load() {
     if (!answer.ok) throw new Error(String(answer.status));
     found = await answer.json();
   } catch (error) {
-    if (turn === asked) say(error.message === "429" ? "The collector is busy; its reports go first. Trying again." : "The collector cannot be reached. Trying again.");
+    if (turn === asked) say(error.message === "429" ? "The collector is busy. Retrying." : "The collector cannot be reached. Retrying.");
     pending = setTimeout(load, 3000);
     return;
   }
@@ -85,7 +85,7 @@ async function load() {
   state.options = found.options;
   if (!found.options.some((option) => option.name === state.picked)) state.picked = found.options.find((option) => option.planned).name;
   const odds = Math.exp(state.epsilon), best = found.options[0];
-  parts.words.textContent = `Epsilon ${state.epsilon.toFixed(1)}: odds change at most ${fold(odds)}-fold, so even odds become at most ${inHundred(atMost(0.5, odds))} in 100. ` +
+  parts.words.textContent = `Epsilon ${state.epsilon.toFixed(1)}: a report changes odds by a factor of at most ${fold(odds)}, so even odds become at most ${inHundred(atMost(0.5, odds))} in 100. ` +
     `With ${whole(state.people)} people a share is then off by about ${digits(100 * best.error, 2)} percentage points. Four times as many people halve that.`;
   paint();
   choices();
@@ -111,7 +111,7 @@ function pick(name) {
 function proof() {
   parts.certificate = el("pre", { tabindex: "0", role: "region", "aria-label": "The certificate" }, "…");
   return el("section", { class: "card", "aria-labelledby": "certified" }, el("h2", { id: "certified" }, "2. The certificate"),
-    el("p", {}, "This is no formula. The collector runs the code of the picked mechanism with coins that come up every way they can, and adds up exact fractions. The worst case it finds is the loss."), parts.certificate);
+    el("p", {}, "This is not a formula. The collector runs the code of the selected mechanism for every possible outcome of its coins and adds up exact fractions. The worst case is the privacy loss."), parts.certificate);
 }
 
 async function certify() {
@@ -138,7 +138,7 @@ function settle() {
   parts.end = el("p", { "aria-live": "polite" }, " ");
   const field = (id, name, control) => el("div", {}, el("label", { for: id }, name), control);
   return el("section", { class: "card", "aria-labelledby": "settle" }, el("h2", { id: "settle" }, "3. Your answer, a thousand times"),
-    el("p", {}, "Your browser does this itself, with real randomness and the mechanism picked above. Nothing is sent."),
+    el("p", {}, "Your browser does this itself, with real randomness and the mechanism selected above. Nothing is sent."),
     el("div", { class: "sliders" }, field("answer", "Your answer", answer), field("who", "Who answers", who)),
     el("div", { class: "buttons" }, el("button", { onclick: once }, "Once"), el("button", { class: "plain", onclick: thousand }, "A thousand times"), el("button", { class: "plain", onclick: stop }, "Start again")),
     el("p", {}), parts.one, el("h3", {}, "The share of your answer, as reports come in"), parts.line,
@@ -158,8 +158,8 @@ function once() {
   if (!state.options.length) return;
   const law = mechanism(), [report] = law.perturb([state.answer]), names = law.supports(report).map((place) => place + 1);
   const shown = names.length > 10 ? `${names.slice(0, 10).join(", ")} and ${names.length - 10} more` : listed(names);
-  const said = names.length === 0 ? "names no answer at all" : `names ${names.length === 1 ? "answer" : "answers"} ${shown}`;
-  const among = names.includes(state.answer + 1) ? "Yours is among them, but chance may have put it there." : "Yours is not among them.";
+  const said = names.length === 0 ? "names no answer" : `names ${names.length === 1 ? "answer" : "answers"} ${shown}`;
+  const among = names.includes(state.answer + 1) ? "Yours is among them, perhaps only by chance." : "Yours is not among them.";
   parts.one.textContent = `Your answer is ${state.answer + 1}. The report ${said}. ${among} Press again: it changes.`;
 }
 
@@ -220,7 +220,7 @@ function thousand() {
     const [, value, reach] = points[points.length - 1];
     parts.end.textContent = state.who === "me"
       ? `After ${whole(TIMES)} reports of one person the estimate is ${percent(value)} ± ${(100 * reach).toFixed(1)}, and the truth is 100 %: the answer is known. That is why a device randomizes once, keeps that report, and sends the same one however often it is asked.`
-      : `After ${whole(TIMES)} people the estimate is ${percent(value)} ± ${(100 * reach).toFixed(1)}, and the truth is ${percent(shares[state.answer])}. The shares of all are learnt, and each single report can still be denied.`;
+      : `After ${whole(TIMES)} people the estimate is ${percent(value)} ± ${(100 * reach).toFixed(1)}, and the truth is ${percent(shares[state.answer])}. The shares are known, and each single report can still be denied.`;
   };
   step(1);
 }

@@ -45,8 +45,8 @@ export function span(seconds) {
 
 /** What each kind of proof followed. */
 export const PROOFS = {
-  enumerated: "every answer, and every outcome of every coin, was followed",
-  factored: "every coin was followed on its own, and the parts of a report are independent",
-  symmetric: "a few answers were followed in full; the others are treated alike",
-  theorem: "it rests on a published proof, from parts that were followed exactly",
+  enumerated: "every outcome of every coin was enumerated, for every answer",
+  factored: "every coin was enumerated on its own; the parts of a report are independent",
+  symmetric: "a few answers were enumerated in full; the others behave alike",
+  theorem: "it rests on a published proof, from parts that were enumerated exactly",
 };

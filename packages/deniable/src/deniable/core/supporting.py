@@ -1,0 +1,40 @@
+"""What is known of reports that support values: how many one report can support, and exact limits for their shares."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from deniable.arrays import Floats, Ints
+from deniable.core.estimate import confidence_each
+from deniable.errors import MissingExtra
+
+
+class Supporting:
+    """What a family whose reports support values knows of a single report; false reports are judged by it."""
+
+    def supported(self, targets: int) -> tuple[int, int, bool]:
+        """The most and the fewest of so many values that one report can support, and whether a report attains them."""
+        # With a single target some report supports it and some does not, or reports would say nothing about it.
+        return targets, 0, targets == 1
+
+    @property
+    def support_variance(self) -> Fraction | None:
+        """The variance of how many values a report supports, if they are supported independently; None if not known."""
+        return None
+
+    @property
+    def likeliest(self) -> Fraction | None:
+        """The probability of the likeliest single report under any value; None where no closed form is known."""
+        return None
+
+
+def exact_shares(counts: Ints, n: int, confidence: float, together: bool) -> tuple[Floats, Floats]:
+    """Lower and upper limits of the probabilities behind binomial counts out of n (Clopper, Pearson 1934)."""
+    try:
+        from scipy.special import betaincinv
+    except ImportError:
+        raise MissingExtra("An exact interval", "stats") from None
+    tail = (1 - confidence_each(confidence, 1)) / 2 / (len(counts) if together else 1)
+    low = np.where(counts == 0, 0.0, betaincinv(np.maximum(counts, 1), n - counts + 1, tail))
+    high = np.where(counts == n, 1.0, betaincinv(counts + 1, np.maximum(n - counts, 1), 1 - tail))
+    return low, high
