@@ -21,6 +21,7 @@ from click.testing import CliRunner
 
 import deniable as dn
 from deniable.cli.main import main
+from deniable.cli.modes import Modes
 from deniable.planning import options
 from research.experiments.pictures import FOLDER, PICTURES
 from tests import ROOT
@@ -217,8 +218,9 @@ def test_every_shown_command_has_the_options_it_shows() -> None:
         command: click.Command = main
         name = words[0]
         while isinstance(command, click.Group):
-            name, words = words[0], words[1:]
-            found = command.get_command(click.Context(main), name)
+            if isinstance(command, Modes) and words[0] not in command.commands:
+                words = [command.pick(words), *words]
+            _, found, words = command.resolve_command(click.Context(command), words)
             assert found is not None, f"{page}: {line}"
             command = found
         try:
