@@ -128,5 +128,15 @@ json_flag = click.option("--json", "as_json", is_flag=True, help="Print one JSON
 picture = click.option(
     "--picture", type=click.Path(path_type=Path), metavar="FILE", help="Write a picture to FILE: png, svg or pdf."
 )
+alpha = click.option(
+    "--alpha",
+    type=float,
+    default=1.5,
+    show_default=True,
+    help="Compression: larger values save bits and increase the error.",
+)
+confidence = click.option(
+    "--confidence", type=float, default=0.95, show_default=True, metavar="C", help="Confidence level of the intervals."
+)
 epsilon = click.option("--epsilon", type=float, required=True, metavar="E", help=EPSILON)
 people = click.option("--people", type=int, required=True, metavar="N", help="How many people will answer.")
