@@ -10,7 +10,7 @@ from deniable.aggregate import Aggregate
 from deniable.aggregate import aggregate as tally_of
 from deniable.cli import options
 from deniable.cli.mechanisms import read_mechanism
-from deniable.cli.surveys import is_survey
+from deniable.cli.modes import names_survey
 from deniable.cli.targets import check_target, write_text
 from deniable.core.mechanism import Mechanism
 from deniable.errors import InvalidParameter
@@ -93,7 +93,7 @@ def aggregate(
 
 def agreed(contract: Path, question: str | None, files: tuple[str, ...]) -> tuple[Mechanism, tuple[str, ...]]:
     """The mechanism that made the reports, out of the file that collector and devices share, and the files of reports."""
-    if not is_survey(contract):
+    if not names_survey([contract.name]):
         if question is not None:
             raise InvalidParameter("Only a survey has questions to choose from. Leave --question out.")
         return read_mechanism(contract), files

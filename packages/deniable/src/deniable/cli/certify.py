@@ -175,32 +175,29 @@ def survey_mode(ctx: click.Context, survey: Path, as_json: bool) -> None:
     \b
     deniable certify survey.toml
     """
-    _show_survey(ctx, Survey.load(survey), as_json)
-
-
-def _show_survey(ctx: click.Context, survey: Survey, as_json: bool) -> None:
-    for question in survey.questions:
+    asked = Survey.load(survey)
+    for question in asked.questions:
         _check_size(question.mechanism.domain.size)
     from deniable.cli import panel
 
     with panel.waiting("following the coins"):
-        found = certify_survey(survey)
+        found = certify_survey(asked)
     if as_json:
         bounded = found.loss.odds is not None
         record = {
             "holds": found.holds,
-            "survey": survey.id,
-            "fingerprint": survey.fingerprint,
-            "unit": survey.unit,
-            "budget": survey.epsilon,
+            "survey": asked.id,
+            "fingerprint": asked.fingerprint,
+            "unit": asked.unit,
+            "budget": asked.epsilon,
             "epsilon": found.loss.epsilon() if bounded else None,
             "odds": str(found.loss.odds) if bounded else None,
             "statement": found.statement(),
-            "questions": {q.id: _record(each) for q, each in zip(survey.questions, found.questions, strict=True)},
+            "questions": {q.id: _record(each) for q, each in zip(asked.questions, found.questions, strict=True)},
         }
         click.echo(json.dumps(record))
     else:
-        for question, each in zip(survey.questions, found.questions, strict=True):
+        for question, each in zip(asked.questions, found.questions, strict=True):
             click.echo(f"{question.id}: {question.ask}")
             panel.console().print(panel.certificate(each))
         click.echo(str(found))

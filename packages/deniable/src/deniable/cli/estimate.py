@@ -15,7 +15,7 @@ from deniable.arrays import Floats
 from deniable.cli import options, surveys
 from deniable.cli.mechanisms import read_mechanism
 from deniable.cli.modes import Modes, names_survey
-from deniable.cli.survey_results import Targets, survey_results
+from deniable.cli.survey_results import survey_results, write_results
 from deniable.cli.targets import check_picture, check_target, draw, write_text
 from deniable.core.estimate import Estimate, confidence_each
 from deniable.core.mechanism import Mechanism, PureProtocol
@@ -96,7 +96,7 @@ def survey_mode(
     check_target(csv_file, force)
     check_target(parquet_file, force)
     confidence_each(confidence, 1)  # refuses what is no confidence level
-    survey_results(survey, store, url, token, confidence, Targets(csv_file, parquet_file, picture, as_json))
+    write_results(survey_results(survey, store, url, token, confidence), csv_file, parquet_file, picture, as_json)
 
 
 @estimate.command("reports", short_help="The shares of answers, from files of reports.")
