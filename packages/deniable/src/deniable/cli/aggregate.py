@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 @click.argument("contract", type=click.Path(path_type=Path), metavar="MECHANISM")
 @click.option("--question", metavar="ID", help="For a survey with several questions: the one whose reports to count.")
 @click.argument("files", nargs=-1, required=True, metavar="REPORTS...")
-@click.option(
-    "--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="Write the tally to FILE, as JSON."
-)
+@options.file_option("--out", help="Write the tally to FILE, as JSON.", required=True)
 @click.option(
     "--engine",
     metavar="ADDRESS",
@@ -41,12 +39,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="What to do with a damaged or foreign file: stop, or skip it and list it.",
 )
-@click.option(
-    "--manifest",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Record in FILE what has been counted. If FILE exists, the run continues from it.",
-)
+@options.file_option("--manifest", help="Record in FILE what has been counted. If FILE exists, the run continues from it.")
 @options.force
 @options.json_flag
 def aggregate(

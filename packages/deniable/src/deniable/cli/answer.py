@@ -18,11 +18,8 @@ AT_ONCE = 10_000  # people whose reports are made together
 @surveys.argument
 @surveys.url_option
 @surveys.token_option
-@click.option(
-    "--ledger",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The record of your reports and your privacy loss. Default: the survey's name with .ledger.",
+@options.file_option(
+    "--ledger", help="The record of your reports and your privacy loss. Default: the survey's name with .ledger."
 )
 @click.option(
     "--lifetime",

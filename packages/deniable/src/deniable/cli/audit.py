@@ -20,10 +20,8 @@ from deniable.errors import InvalidParameter
     "--value", "values", multiple=True, metavar="V", help="A value to test; give at least two. Numbers also as 0-5."
 )
 @click.option("--claimed", type=float, metavar="E", help="The epsilon that the client claims.")
-@click.option(
+@options.file_option(
     "--mechanism",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
     help="The mechanism that the client claims to run: the JSON file that deniable plan wrote. Replaces --claimed.",
 )
 @click.option("--command", "as_command", is_flag=True, help="Run CLIENT as a command, whatever it looks like.")

@@ -48,13 +48,7 @@ def estimate() -> None:
     """
 
 
-csv_option = click.option(
-    "--csv",
-    "csv_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write the table to FILE as CSV instead of printing it.",
-)
+csv_option = options.file_option("--csv", "csv_file", help="Write the table to FILE as CSV instead of printing it.")
 
 
 @estimate.command("survey", short_help="The results of a survey.")
@@ -64,13 +58,7 @@ csv_option = click.option(
 @surveys.token_option
 @options.confidence
 @csv_option
-@click.option(
-    "--parquet",
-    "parquet_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write the results to FILE as Parquet.",
-)
+@options.file_option("--parquet", "parquet_file", help="Write the results to FILE as Parquet.")
 @options.force
 @options.picture
 @options.json_flag
@@ -115,7 +103,7 @@ def survey_mode(
     help="Also show shares that are not negative and sum to 100 %.",
 )
 @csv_option
-@click.option("--save-tally", type=click.Path(path_type=Path), metavar="FILE", help="Write the counts to FILE, as JSON.")
+@options.file_option("--save-tally", help="Write the counts to FILE, as JSON.")
 @options.force
 @options.picture
 @options.json_flag

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 @click.option("--user", default="user", show_default=True, metavar="NAME", help="The column of people.")
 @click.option("--item", default="item", show_default=True, metavar="NAME", help="The column of items.")
 @click.option("--weight", metavar="NAME", help="The column of weights. Default: 'weight' if it exists, else none.")
-@click.option(
-    "--items", "items_file", type=click.Path(path_type=Path), metavar="FILE", help="The items to ask about, one per line."
-)
+@options.file_option("--items", "items_file", help="The items to ask about, one per line.")
 @click.option("--low", type=float, metavar="X", help="The smallest possible weight.")
 @click.option("--high", type=float, metavar="X", help="The largest possible weight.")
 @click.option("--at-most", type=int, metavar="L", help="How many links of a person count. Of more, L are drawn at random.")

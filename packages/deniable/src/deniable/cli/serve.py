@@ -15,8 +15,8 @@ from deniable.survey import Survey
 @surveys.store_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", type=click.IntRange(1, 65535), default=8080, show_default=True, help="The port to listen on.")
-@click.option("--tls-cert", type=click.Path(path_type=Path), metavar="FILE", help="Serve HTTPS with this certificate.")
-@click.option("--tls-key", type=click.Path(path_type=Path), metavar="FILE", help="The private key of the certificate.")
+@options.file_option("--tls-cert", help="Serve HTTPS with this certificate.")
+@options.file_option("--tls-key", help="The private key of the certificate.")
 @click.option("--open-results", is_flag=True, help="Let anyone read results and metrics without a token.")
 @click.option("--allow-origin", multiple=True, metavar="URL", help="Accept reports from pages of this other site.")
 @click.option(
@@ -29,9 +29,7 @@ from deniable.survey import Survey
 @click.option(
     "--max-body", type=click.IntRange(min=64), default=8 << 20, metavar="BYTES", help="The largest request to accept."
 )
-@click.option(
-    "--reports", type=click.Path(path_type=Path), metavar="FOLDER", help="Write kept reports to FOLDER, as Parquet."
-)
+@options.file_option("--reports", help="Write kept reports to FOLDER, as Parquet.", metavar="FOLDER")
 @click.option("--log-addresses", is_flag=True, help="Log the address of every request.")
 def serve(
     survey: Path,
@@ -117,7 +115,7 @@ def token(survey: Path, store: str | None, role: Any, revoke: bool) -> None:
 @click.command(short_help="Write a backup of a collector's data.")
 @surveys.argument
 @surveys.store_option
-@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="Write the backup to FILE.")
+@options.file_option("--out", help="Write the backup to FILE.", required=True)
 @options.force
 def backup(survey: Path, store: str | None, out: Path, force: bool) -> None:
     """Write a consistent snapshot of the tallies and ids of SURVEY to FILE. The collector may be running.
