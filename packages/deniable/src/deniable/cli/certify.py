@@ -10,16 +10,14 @@ from deniable.cli import options, surveys
 from deniable.cli.claims import claims_mode
 from deniable.cli.mechanisms import MAKERS, NAMES, made, read_mechanism
 from deniable.cli.modes import Modes, has, names_survey
-from deniable.core.loss import PrivacyLoss, Proof, written_odds
+from deniable.core.loss import Proof, written_odds
 from deniable.core.mechanism import Mechanism
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.subset_selection import SubsetSelection
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify as certificate_of
-from deniable.privacy.memoized import certify_ever
+from deniable.privacy.proofs import second_loss
 from deniable.survey import Survey, certify_survey
-from deniable.wrappers.fake_attributes import FakeAttributes
-from deniable.wrappers.memoized import Memoized
 from deniable.wrappers.utility_optimized import UtilityOptimized
 
 LARGEST = 100_000  # values; beyond this, a certificate takes minutes
@@ -150,19 +148,12 @@ def _show(ctx: click.Context, mechanism: Mechanism, proof: Proof | None, as_json
         click.echo(json.dumps(_record(certificate)))
     else:
         panel.console().print(panel.certificate(certificate))
-        other = _second_loss(mechanism)
+        other = second_loss(mechanism)
         if other is not None:
             bound = "no promise" if other.odds is None else f"epsilon {other.epsilon():.9g}"
             click.echo(f"For {other.unit}, {other.protects}: {bound} ({other.proof}).")
     if not certificate.holds:
         ctx.exit(1)
-
-
-def _second_loss(mechanism: Mechanism) -> PrivacyLoss | None:
-    """The loss for another unit or other pairs of answers, if the mechanism has one."""
-    if isinstance(mechanism, Memoized):
-        return certify_ever(mechanism).loss
-    return mechanism.attribute_loss() if isinstance(mechanism, FakeAttributes) else None
 
 
 @certify.command("survey", short_help="Every question of a survey, and all of them together.")
