@@ -51,5 +51,11 @@ def test_refusals(table: Path, words: list[str], why: str) -> None:
     assert done.exit_code == Refusal.exit_code and why in done.stderr
 
 
+@pytest.mark.parametrize(("words", "why"), [([], "No such file"), (["--features", "age"], "There is no file")])
+def test_a_missing_table_is_refused(tmp_path: Path, words: list[str], why: str) -> None:
+    done = CliRunner().invoke(main, ["learn", str(tmp_path / "no.csv"), "--label", "car", "--epsilon", "1", *words])
+    assert done.exit_code == Refusal.exit_code and why in done.stderr
+
+
 def test_it_is_named_where_it_is_not_installed() -> None:
     assert "deniable-learn" in ELSEWHERE["learn"] and isinstance(main, Verbs)

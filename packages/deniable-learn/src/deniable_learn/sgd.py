@@ -1,4 +1,4 @@
-"""Gradient descent on reports: every person tells about one gradient, cut to a public bound, in one round."""
+"""Gradient descent on reports: every person reports on one gradient, cut to a public bound, in one round."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
@@ -99,7 +99,7 @@ class _PrivateSGD(Learner):
     def _outputs(self, X: ArrayLike) -> Floats:
         self._fitted("weights_")
         rows = checked_features(X, self.n_features_in_)
-        return self.network_.told(self.weights_, scaled(rows, checked_range(self.feature_range, "features")))
+        return self.network_.predict(self.weights_, scaled(rows, checked_range(self.feature_range, "features")))
 
 
 class PrivateSGDClassifier(_PrivateSGD, Classifier):

@@ -68,8 +68,8 @@ class PrivateUpdates:
 
     def _name(self, message: Message) -> str:
         configs = list(message.content.config_records.values())
-        told = configs[0].get("server-round") if configs else None
-        return f"{message.metadata.run_id}/{told if isinstance(told, int) else message.metadata.group_id}"
+        number = configs[0].get("server-round") if configs else None
+        return f"{message.metadata.run_id}/{number if isinstance(number, int) else message.metadata.group_id}"
 
     def _kept(self, message: Message, context: Context) -> bytes | None:
         name = self._name(message)

@@ -21,8 +21,8 @@ class PrivateFedAvg(FedAvg):  # type: ignore[misc]
     reply that is not exactly one report of the plan is left out and counted in `refused`. More rounds than are in the plan
     are refused before the first.
 
-    The loss that `privacy_loss` tells holds whatever the server does. Only if somebody trusted mixes the reports, an
-    `anonymizer`, is there a second promise, `shuffled_loss`. Nothing here mixes them: Flower tells the server who sent what.
+    The loss that `privacy_loss` returns holds whatever the server does. Only if somebody trusted mixes the reports, an
+    `anonymizer`, is there a second promise, `shuffled_loss`. Nothing here mixes them: Flower shows the server who sent what.
     """
 
     def __init__(self, plan: UpdatePlan, rate: float = 1.0, anonymizer: Anonymizer | None = None, **settings: Any) -> None:
