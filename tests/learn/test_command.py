@@ -45,15 +45,18 @@ def test_accuracy_comes_near_that_without_privacy(table: Path) -> None:
     ],
 )
 def test_refusals(table: Path, words: list[str], why: str) -> None:
-    group = Verbs(commands={"learn": learn})
-    group.get_command = lambda ctx, name: learn  # type: ignore[method-assign]
-    done = CliRunner().invoke(group, ["learn", str(table), "--label", "car", "--epsilon", "1", *words])
-    assert done.exit_code == Refusal.exit_code and why in done.stderr
+    assert_refused(table, words, why)
 
 
 @pytest.mark.parametrize(("words", "why"), [([], "No such file"), (["--features", "age"], "There is no file")])
 def test_a_missing_table_is_refused(tmp_path: Path, words: list[str], why: str) -> None:
-    done = CliRunner().invoke(main, ["learn", str(tmp_path / "no.csv"), "--label", "car", "--epsilon", "1", *words])
+    assert_refused(tmp_path / "no.csv", words, why)
+
+
+def assert_refused(table: Path, words: list[str], why: str) -> None:
+    group = Verbs(commands={"learn": learn})
+    group.get_command = lambda ctx, name: learn  # type: ignore[method-assign]
+    done = CliRunner().invoke(group, ["learn", str(table), "--label", "car", "--epsilon", "1", *words])
     assert done.exit_code == Refusal.exit_code and why in done.stderr
 
 

@@ -52,8 +52,8 @@ class PrivateGBDTRegressor(Regressor):
       change one person can make in the smallest leaf, clip / (1 + regular).
     - `bipartite`, `coarsened`: the value is released by BRR (Zhang et al. 2025) or by coarsened response.
 
-    `model="local"`: nobody sees anything but reports, one of each person. A fifth of the people tell where targets lie, a
-    fifth where exactly, and the others about trees whose splits are drawn in public, each about one: the residual, with a
+    `model="local"`: nobody sees anything but reports, one of each person. A fifth of the people report where targets lie, a
+    fifth exactly where, and the others on trees whose splits are drawn in public, each about one: the residual, with a
     public sign of their own leaf (`LeafReports`). Of the `trees` as many are grown as this number of people and epsilon can
     bear, if none all report on the mean. What is added is the decoded sum less its known noise, so there is no `rate`. Trees
     of `depth` 1 are best unless there is much of both.

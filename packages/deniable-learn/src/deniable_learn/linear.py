@@ -18,7 +18,7 @@ SMALL = (0.1, 0.3)  # and these where the features have none, and only chance di
 
 
 class Moments(Protocol):
-    """Data that tell two means without bias: of x (1{y = c} - 1/C), and of x x' where that is known."""
+    """Data that estimate two means without bias: of x (1{y = c} - 1/C), and of x x' where that is known."""
 
     @property
     def noisy(self) -> bool:

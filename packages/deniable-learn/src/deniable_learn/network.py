@@ -1,4 +1,4 @@
-"""Small models in NumPy, linear or with one hidden layer: what they tell, and the gradient of every single example."""
+"""Small models in NumPy, linear or with one hidden layer: what they predict, and the gradient of every single example."""
 
 from dataclasses import dataclass
 

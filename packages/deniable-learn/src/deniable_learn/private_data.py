@@ -72,7 +72,7 @@ class PrivateData(Sequence[tuple[Floats, int]]):
         return np.asarray(self.features.T @ (self.targets() - 1 / self.classes) / len(self))
 
     def squares(self) -> Floats | None:
-        """The mean of x x' without the noise; None where the reports do not tell it."""
+        """The mean of x x' without the noise; None where the reports do not determine it."""
         if not self.noisy:
             return np.asarray(self.features.T @ self.features / len(self))
         return squares(self.guarantee.mechanisms[0], self.features)

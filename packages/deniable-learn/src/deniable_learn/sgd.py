@@ -105,7 +105,7 @@ class _PrivateSGD(Learner):
 class PrivateSGDClassifier(_PrivateSGD, Classifier):
     """Softmax regression, or a network with one layer of `hidden` units, from one report of each person.
 
-    People are divided in public into `rounds`; those of a round each tell about the gradient of their own example at the
+    People are divided in public into `rounds`; those of a round each report on the gradient of their own example at the
     weights so far, cut to length `clip`, by one of `GradientReports`' ways. So one person's loss is that of one report.
     With `passes` above one, everybody reports that many times with a part of the budget each. Features are moved to [-1, 1]
     by their public range, those outside to its ends; the classes must be public too.

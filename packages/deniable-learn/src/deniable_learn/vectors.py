@@ -67,7 +67,7 @@ class PrivateVectorClassifier(Classifier):
     Feature j is released on a grid over its public range with budgets[j], the label by `DirectResponse` with the last
     budget; the promise is for all of them together, and the budgets must sum to epsilon. Without `budgets`, the label has
     three tenths and the features equal parts of the rest; `importance_budgets` makes others from weights that are public.
-    With `ask`, a share of the people, drawn in public, pays for the weights: they release nothing, and tell with all of
+    With `ask`, a share of the people, drawn in public, pays for the weights: they release nothing, and report with all of
     their budget how far apart the classes are in each feature, by `PrivateMeansClassifier`. Released data may be used for
     any number of epochs. Labels are corrected for their known noise: their weights are right on average.
 
@@ -173,7 +173,7 @@ class PrivateVectorClassifier(Classifier):
         if self.ask:
             first = coins.below(1 << 20, len(rows)) < round(self.ask * (1 << 20))
             if first.all() or not first.any():
-                raise EmptyBatch("Too few people: some have to tell what is important, and some to release their vectors.")
+                raise EmptyBatch("Too few people: some must report on importance, and some must release their vectors.")
             self._learn_budgets(rows[first], kinds[first], coins)
             rows, kinds = rows[~first], kinds[~first]
         released, labels = self._release(rows, kinds, coins)

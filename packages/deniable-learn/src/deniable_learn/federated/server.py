@@ -17,7 +17,7 @@ from deniable_learn.federated.plan import Anonymizer, UpdatePlan
 class PrivateFedAvg(FedAvg):  # type: ignore[misc]
     """FedAvg on reports: new model = old model + rate times the estimated mean update. Every client counts once.
 
-    Clients cannot be weighted by their numbers of examples, since they do not tell them; nor are they asked to evaluate. A
+    Clients cannot be weighted by their numbers of examples, since they do not report them; nor are they asked to evaluate. A
     reply that is not exactly one report of the plan is left out and counted in `refused`. More rounds than are in the plan
     are refused before the first.
 
