@@ -1,6 +1,6 @@
 """Contests of private learners that hide nothing: what was claimed, what is certified, and what is left to learn.
 
-Every training is repeated, and the table tells for each learner and budget the epsilon it claims and the one that is
+Every training is repeated, and the table gives for each learner and budget the epsilon it claims and the one that is
 certified, the mean score with its confidence interval, what learning without privacy reaches (the ceiling), what knowing
 nothing reaches (the floor), and what the paper says, where it says something.
 """
@@ -70,7 +70,7 @@ class Score:
         wide = _STUDENT[min(n - 1, len(_STUDENT)) - 1]
         return cls(mean, round(wide * statistics.stdev(scores) / math.sqrt(n), 12), n)
 
-    def told(self, scale: float, digits: int) -> str:
+    def text(self, scale: float, digits: int) -> str:
         """The mean and its interval as text."""
         mean = f"{scale * self.mean:.{digits}f}"
         return mean if math.isnan(self.reach) else f"{mean} ± {scale * self.reach:.{digits}f}"
@@ -108,7 +108,7 @@ class Contest:
     """Learners on one data set, at the same budgets.
 
     `ceiling(seed)` scores learning without any privacy, `floor(seed)` knowing nothing of the people. `measure` is
-    "accuracy", "AUC" or "RMSE"; of the last, less is better. `about` tells the people and the unit of epsilon.
+    "accuracy", "AUC" or "RMSE"; of the last, less is better. `about` describes the people and the unit of epsilon.
     """
 
     title: str
@@ -135,7 +135,7 @@ class Contest:
         return self.measure != "RMSE"
 
     def run(self, repeats: int, seed: int = 0, progress: Callable[[float], None] | None = None) -> "Standings":
-        """Train everything `repeats` times; `progress` is told the share that is done.
+        """Train everything `repeats` times; `progress` is called with the share that is done.
 
         The k-th training of each learner has the same seed, so that the data are divided in the same way for all.
         """
@@ -202,23 +202,23 @@ class Standings:
         lines = [f"**{self.title}**: {self.about}" if self.about else f"**{self.title}**", ""]
         lines += [
             f"{self.measure}{unit}, mean of {self.ceiling.repeats} trainings and its 95 % interval; without privacy "
-            f"{self.ceiling.told(scale, digits)}, knowing nothing {self.floor.told(scale, digits)}.",
+            f"{self.ceiling.text(scale, digits)}, knowing nothing {self.floor.text(scale, digits)}.",
             "",
             f"| claimed epsilon | certified epsilon | learner | from | {self.measure} | proof | the paper says |",
             "|--:|--:|---|---|--:|---|---|",
         ]
         for row in self.rows:
             certified = "nothing" if row.loss.odds is None else f"{row.certified:.4g}"
-            told = certified if row.holds else f"**{certified}**"
+            shown = certified if row.holds else f"**{certified}**"
             rivals = [
                 each
                 for each in self.rows
                 if each.holds and each.claimed == row.claimed and bool(each.paper) == bool(row.paper)
             ]
             best = row is self._first(rivals)
-            score = row.score.told(scale, digits)
+            score = row.score.text(scale, digits)
             lines.append(
-                f"| {row.claimed:g} | {told} | {row.name} | {row.paper or 'ours'} | {f'**{score}**' if best else score} | "
+                f"| {row.claimed:g} | {shown} | {row.name} | {row.paper or 'ours'} | {f'**{score}**' if best else score} | "
                 f"{row.loss.proof} | {row.says or '-'} |"
             )
         return "\n".join([*lines, ""])
@@ -228,7 +228,7 @@ class Standings:
         scale, digits = (100.0, 1) if self.higher else (1.0, 3)
         budgets = list(dict.fromkeys(row.claimed for row in self.rows))
         unit = "in percent" if self.higher else "less is better"
-        ends = f"{self.measure} {self.ceiling.told(scale, digits)} without privacy, {self.floor.told(scale, digits)}"
+        ends = f"{self.measure} {self.ceiling.text(scale, digits)} without privacy, {self.floor.text(scale, digits)}"
         lines = [
             f"{self.title}, {self.about.rstrip('.')}; {ends} knowing nothing ({unit}):"
             if self.about
@@ -239,16 +239,18 @@ class Standings:
         ]
         for name in dict.fromkeys(row.name for row in self.rows):
             own = {row.claimed: row for row in self.rows if row.name == name}
-            cells = [own[epsilon].score.told(scale, digits) for epsilon in budgets]
+            cells = [own[epsilon].score.text(scale, digits) for epsilon in budgets]
             known = all(row.loss.odds is not None for row in own.values())
             paper = next(iter(own.values())).paper or "ours"
             more = paper != "ours" and not all(row.holds for row in own.values())
             broken = (" (**more than it claims**)" if more else "") if known else " (**nothing is promised**)"
             lines.append(f"| {name}{broken} | {paper} | {' | '.join(cells)} |")
             if known and any(row.stands_at != row.claimed for row in own.values()):
-                told = [f"{own[epsilon].certified:.4g}" for epsilon in budgets]
-                told = [each if own[epsilon].holds else f"**{each}**" for each, epsilon in zip(told, budgets, strict=True)]
-                lines.append(f"| its certified epsilon | | {' | '.join(told)} |")
+                limits = [f"{own[epsilon].certified:.4g}" for epsilon in budgets]
+                limits = [
+                    each if own[epsilon].holds else f"**{each}**" for each, epsilon in zip(limits, budgets, strict=True)
+                ]
+                lines.append(f"| its certified epsilon | | {' | '.join(limits)} |")
         return "\n".join([*lines, ""])
 
     def plot(self) -> "Figure":

@@ -85,7 +85,7 @@ def _cells(lat: NDArray[np.float64], lon: NDArray[np.float64]) -> Ints:
 
 
 def _normal(seed: int) -> Histogram:
-    """The paper's own generator, whose mean and spread it does not tell."""
+    """The paper's own generator, whose mean and spread it does not state."""
     size, count, _, people = STATED["Normal"]
     random = random_for(seed, "normal")
     drawn = np.clip(np.rint(500 + 500 / 3 * random.standard_normal(people)), 1, size).astype(np.int64) - 1

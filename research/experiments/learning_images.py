@@ -126,7 +126,7 @@ def descent(images: Images, way: str, name: str, paper: str, says: dict[float, s
 def published(images: Images) -> Entrant:
     """BRR-SGD as it is described: the mean gradient of a batch, every coordinate in the half of [-C, C] that its sign says.
 
-    The half tells the sign for sure, and C follows the batch: nothing is promised.
+    The half discloses the sign, and C follows the batch: nothing is promised.
     """
     rows, labels, test, right = images
     network, rounds, steps = Network(rows.shape[1], 10), 20, 50
@@ -140,9 +140,11 @@ def published(images: Images) -> Entrant:
             length = float(np.linalg.norm(gradient))
             clip = max(0.9 * clip + 0.1 * length, 0.01)
             gradient *= min(1.0, clip / max(length, 1e-12))
-            told = np.array(release.released(release.perturb(np.abs(gradient) / clip, coins)))
-            weights = weights - 10.0 * np.sign(gradient) * told * clip
-        return Trial(float((network.told(weights, test).argmax(axis=1) == right).mean()), dn.PrivacyLoss(None, "enumerated"))
+            released = np.array(release.released(release.perturb(np.abs(gradient) / clip, coins)))
+            weights = weights - 10.0 * np.sign(gradient) * released * clip
+        return Trial(
+            float((network.predict(weights, test).argmax(axis=1) == right).mean()), dn.PrivacyLoss(None, "enumerated")
+        )
 
     return Entrant("BRR-SGD as published", train, "BRR", SAYS)
 
@@ -154,7 +156,7 @@ def contest(images: Images) -> Contest:
     def ceiling(seed: int) -> float:
         network = Network(rows.shape[1], 10)
         weights = trained(network, rows, labels, np.random.default_rng(seed), epochs=5, rate=0.03)
-        return float((network.told(weights, test).argmax(axis=1) == right).mean())
+        return float((network.predict(weights, test).argmax(axis=1) == right).mean())
 
     def floor(seed: int) -> float:
         return float(np.bincount(right).max() / len(right))

@@ -31,7 +31,7 @@ RESULT = Path(__file__).with_suffix(".md")
 CLAIMED, CERTIFIED, LABEL = tuple(range(1, 11)), (1, 2, 4, 8, 16, 32, 64), (1, 2.5, 5, 10)
 REPEATS, ROUNDS, REACH, BITS, PENALTY = 10, 40, 0.3, 10, 1e-4
 FEW = 4  # trainings where all of 1 to 10 are claimed, at most: intervals are narrow there
-BLOCK = 8  # coordinates that are randomized together where all of them are told: no mechanism takes an epsilon above 100
+BLOCK = 8  # coordinates that are randomized together where all of them are reported: no mechanism takes an epsilon above 100
 
 Maker = Callable[[int, float], dn.Mechanism]
 
@@ -109,7 +109,7 @@ def plain(mechanism: dn.BitRand, reports: dn.Reports) -> Floats:
 
 
 @dataclass(frozen=True)
-class AllTold:
+class AllReported:
     """Samples of which every number was randomized on its own, in blocks; labels are public."""
 
     rows: Floats
@@ -120,8 +120,8 @@ class AllTold:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, part: slice) -> "AllTold":
-        return AllTold(self.rows[part], self.labels[part], self.mechanisms)
+    def __getitem__(self, part: slice) -> "AllReported":
+        return AllReported(self.rows[part], self.labels[part], self.mechanisms)
 
     def cross(self) -> Floats:
         """The mean of x (1{y = c} - 1/C)."""
@@ -139,7 +139,7 @@ class AllTold:
         return gram
 
 
-def all_told(texts: Texts, epsilon: float, seed: int) -> Trial:
+def all_reported(texts: Texts, epsilon: float, seed: int) -> Trial:
     """Every number by the piecewise mechanism, with no more than f-RR's true epsilon; labels public."""
     whole = bits_of(texts, "f-RR", epsilon).loss()
     each = min(whole.epsilon() / texts.dimensions * (1 - 1e-9), 100 / BLOCK)
@@ -149,7 +149,7 @@ def all_told(texts: Texts, epsilon: float, seed: int) -> Trial:
         box = dn.Features(part.shape[1], -REACH, REACH, steps=128, clip=True)
         mechanisms.append(dn.FeatureVector(box, each * part.shape[1], part.shape[1], "piecewise-1"))
         rows.append(learning.decode(mechanisms[-1], mechanisms[-1].perturb(part, used)))
-    data = AllTold(np.concatenate(rows, axis=1), np.eye(texts.labels.size)[texts.y], tuple(mechanisms))
+    data = AllReported(np.concatenate(rows, axis=1), np.eye(texts.labels.size)[texts.y], tuple(mechanisms))
     loss = together([each.loss() for each in mechanisms], "the features of a sample, not its label")
     return Trial(texts.score(learning.fit_moments(data)), loss)
 
@@ -248,7 +248,7 @@ def contests(texts: Texts) -> list[Contest]:
     features = [
         Entrant("f-RR as published", partial(published, texts, "f-RR"), "BitRand 2022"),
         Entrant("OME as published, alpha 100", partial(published, texts, "OME 100"), "Lyu et al. 2020"),
-        Entrant("Piecewise, every number, moments, within f-RR's", partial(all_told, texts)),
+        Entrant("Piecewise, every number, moments, within f-RR's", partial(all_reported, texts)),
         Entrant("LATENT as published, alpha 7", partial(published, texts, "LATENT"), "Arachchige et al. 2019"),
         Entrant("UnitAxes, moments, within LATENT's", partial(directions, texts, "LATENT")),
         Entrant("OME as published, alpha 1", partial(published, texts, "OME 1"), "Lyu et al. 2020"),
@@ -286,8 +286,8 @@ def loaded(data: Data, every: int = 1) -> Texts:
 
 def leads(found: Standings) -> str:
     """By how much our best is ahead of the best of the papers at each certified epsilon, in points."""
-    told = ", ".join(f"{100 * lead:+.2f} at {epsilon:.4g}" for epsilon, lead in found.leads().items())
-    return f"Our best is ahead of the best of the papers, in points, at the same certified epsilon: {told}."
+    leads = ", ".join(f"{100 * lead:+.2f} at {epsilon:.4g}" for epsilon, lead in found.leads().items())
+    return f"Our best is ahead of the best of the papers, in points, at the same certified epsilon: {leads}."
 
 
 def page(found: Standings) -> str:

@@ -87,17 +87,17 @@ def contest(data: Table) -> Contest:
 def plain(data: Table, own: Ints, held: Ints, coins: dn.Coins) -> Floats:
     """What boosting without any noise predicts: the best splits, and the means of the leaves."""
     places = PrivateGBDTRegressor(1.0, (data.low, data.high), (0, 1))._places(data.rows)
-    told = np.full(len(data.rows), float(data.right[own].mean()))
+    predicted = np.full(len(data.rows), float(data.right[own].mean()))
     for _ in range(TREES):
-        rest = data.right[own] - told[own]
+        rest = data.right[own] - predicted[own]
         largest = float(np.abs(rest).max()) or 1.0
         whole = np.rint(rest / largest * 1024).astype(np.int64)
         tree = grow(places[own], whole, 4, 32, 1024, [Fraction(10**6)] * 4, coins)
         leaf = tree.leaf(places[own])
         many = np.maximum(np.bincount(leaf, minlength=tree.leaves), 1)
         tree.values = np.bincount(leaf, rest, minlength=tree.leaves) / many
-        told += 0.3 * tree.told(places)
-    return told[held]
+        predicted += 0.3 * tree.predict(places)
+    return predicted[held]
 
 
 HEAD = "Boosted trees by a curator; `python -m research.experiments.learning_trees --data DIR` writes this."

@@ -4,7 +4,7 @@
     python -m research.experiments.learning_vectors --quick       prints it for made-up tables
 
 Epsilon is for a whole person: all features and the label. The ranges of features are those
-published with the tables, as are the shares of the classes, which class means are told. For "importance", one person in
+published with the tables, as are the shares of the classes, which class means are given. For "importance", one person in
 twenty is public and is not learnt from: budgets are in proportion to how strongly each feature goes with the label there.
 """
 
@@ -74,7 +74,7 @@ def labels_open(data: Table, own: Ints, held: Ints, epsilon: float, seed: int) -
     )
     network = Network(rows.shape[1], 2, learner.hidden)
     weights = trained(network, rows, data.right[own], np.random.default_rng(seed), EPOCHS, decay=1e-3)
-    return network.told(weights, scaled(data.rows[held], (data.low, data.high)))[:, 1], dn.PrivacyLoss(None, "enumerated")
+    return network.predict(weights, scaled(data.rows[held], (data.low, data.high)))[:, 1], dn.PrivacyLoss(None, "enumerated")
 
 
 def means(data: Table, own: Ints, held: Ints, epsilon: float, seed: int) -> tuple[Floats, dn.PrivacyLoss]:
@@ -88,15 +88,15 @@ def means(data: Table, own: Ints, held: Ints, epsilon: float, seed: int) -> tupl
 def signed(data: Table, own: Ints, held: Ints, epsilon: float, seed: int) -> tuple[Floats, dn.PrivacyLoss]:
     """A linear model of the same columns and a constant: each person reports the vector with the sign of the label."""
     vectors = unit(np.concatenate([unit(data.one_hot), np.ones((len(data.rows), 1))], axis=1))
-    told = learning.privatize_together(
+    reports = learning.privatize_together(
         (vectors[own], data.right[own]),
         features=dn.UnitVectors(vectors.shape[1]),
         labels=dn.Categories(CLASSES),
         epsilon=epsilon,
         coins=dn.SeededCoins(seed),
     )
-    scores = learning.fit_moments(told).scores(vectors[held])
-    return (1 + scores[:, 1] - scores[:, 0]) / 2, told.guarantee.sample
+    scores = learning.fit_moments(reports).scores(vectors[held])
+    return (1 + scores[:, 1] - scores[:, 0]) / 2, reports.guarantee.sample
 
 
 LEARNERS: dict[str, tuple[str, Trained]] = {
@@ -136,7 +136,7 @@ def contests(data: Table) -> list[Contest]:
             own, held = data.parts(seed)
             network = Network(data.one_hot.shape[1], 2, 16)
             weights = trained(network, data.one_hot[own], data.right[own], np.random.default_rng(seed), 4)
-            return scored(measure, network.told(weights, data.one_hot[held])[:, 1], held)
+            return scored(measure, network.predict(weights, data.one_hot[held])[:, 1], held)
 
         return score
 

@@ -59,8 +59,8 @@ class Released(Case):
         assert isinstance(self.mechanism, Release)
         coins, total = dn.SeededCoins(self.name.encode()), 0.0
         for _ in range(collections // 10):
-            told = self.mechanism.released(self.mechanism.perturb(self.answers, coins))
-            total += float(np.mean(np.abs(np.array(told) - np.array(self.answers))))
+            released = self.mechanism.released(self.mechanism.perturb(self.answers, coins))
+            total += float(np.mean(np.abs(np.array(released) - np.array(self.answers))))
         return self.mechanism.expected_loss(self.truth), total / (collections // 10)
 
 

@@ -68,8 +68,8 @@ def triangles_of(graph: Graph, answered: NoisyGraph, response: Asymmetric, cut: 
         np.add.at(pair, np.searchsorted(codes, i[seen] * size + j[seen]), 1.0)
     limit = np.broadcast_to(np.asarray(cut, np.float64), (size,))
     found = np.bincount(graph.owners, np.minimum(pair, limit[graph.owners]), minlength=size)
-    told = found - response.both * response.rho * graph.wedge_counts
-    return told, float(told.sum() / (response.both * (1 - response.rho)))
+    corrected = found - response.both * response.rho * graph.wedge_counts
+    return corrected, float(corrected.sum() / (response.both * (1 - response.rho)))
 
 
 def chernoff_cut(noisy_degree: float, both: float, miss: float = MISS) -> float:
@@ -102,9 +102,9 @@ def count_triangles_asymmetric(
     noisy = graph.degrees + noisy_count.noise(graph.vertices, coins) + margin
     answered = asymmetric_response(graph, response, coins)
     kappa = cuts(noisy, both)
-    told, _ = triangles_of(graph, answered, response, kappa)
+    corrected, _ = triangles_of(graph, answered, response, kappa)
     scales, unit = kappa / split.for_second_round, both * (1 - response.rho)
-    estimate = noise.rounded((told + noise.laplace(scales, coins)) / unit).sum()
+    estimate = noise.rounded((corrected + noise.laplace(scales, coins)) / unit).sum()
     return float(estimate), response.download_bits(graph.vertices), second_variance(kappa, split, response)
 
 

@@ -74,8 +74,8 @@ def count_triangles_grouped(
     coins = checked_coins(coins)
     seen = grouped_round(graph, split, saving, coins)
     scales = seen.scales(split)
-    told = noise.rounded(seen.counts + noise.smooth(scales, coins, FREEDOM))
-    return float(told.sum()), seen.bits, float((scales**2).sum())
+    noisy = noise.rounded(seen.counts + noise.smooth(scales, coins, FREEDOM))
+    return float(noisy.sum()), seen.bits, float((scales**2).sum())
 
 
 def grouped_round(graph: Graph, split: Split, saving: float, coins: Coins) -> GroupedRound:

@@ -45,6 +45,15 @@ def test_accuracy_comes_near_that_without_privacy(table: Path) -> None:
     ],
 )
 def test_refusals(table: Path, words: list[str], why: str) -> None:
+    assert_refused(table, words, why)
+
+
+@pytest.mark.parametrize(("words", "why"), [([], "No such file"), (["--features", "age"], "There is no file")])
+def test_a_missing_table_is_refused(tmp_path: Path, words: list[str], why: str) -> None:
+    assert_refused(tmp_path / "no.csv", words, why)
+
+
+def assert_refused(table: Path, words: list[str], why: str) -> None:
     group = Verbs(commands={"learn": learn})
     group.get_command = lambda ctx, name: learn  # type: ignore[method-assign]
     done = CliRunner().invoke(group, ["learn", str(table), "--label", "car", "--epsilon", "1", *words])

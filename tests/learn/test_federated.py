@@ -33,7 +33,7 @@ def model(numbers: Any) -> Any:
 
 
 def client_app(mod: Any, update: Callable[[int], Any], touched: list[int] | None = None) -> Any:
-    """An app that trains by adding a fixed update, and tells all it should not."""
+    """An app that trains by adding a fixed update, and discloses all it should not."""
     from deniable_learn.federated.flower import ClientApp, ConfigRecord, Message, MetricRecord, RecordDict
 
     app = ClientApp(mods=[mod])
@@ -43,12 +43,12 @@ def client_app(mod: Any, update: Callable[[int], Any], touched: list[int] | None
         if touched is not None:
             touched.append(context.node_id)
         old = np.concatenate([array.numpy().ravel() for array in message.content["arrays"].values()])
-        told = {
+        content = {
             "arrays": model(old + update(context.node_id)),
             "metrics": MetricRecord({"num-examples": 4711, "loss": SECRET}),
             "extra": ConfigRecord({"name": "planted leak"}),
         }
-        return Message(RecordDict(told), reply_to=message)
+        return Message(RecordDict(content), reply_to=message)
 
     @app.evaluate()  # type: ignore[untyped-decorator]
     def evaluate(message: Any, context: Any) -> Any:
@@ -298,9 +298,9 @@ class TestRounds:
                 Anonymizer(clients, delta)
         strategy = PrivateFedAvg(made, anonymizer=Anonymizer(10_000, 4e-6))
         one = shuffled(made.mechanism, 10_000, 1e-6)
-        told = strategy.shuffled_loss()
-        assert told.epsilon == pytest.approx(4 * one.epsilon) and told.epsilon < 1 and told.delta == 4e-6
-        assert told.local == made.loss().epsilon() and "only if a trusted shuffler mixes" in str(told)
+        loss = strategy.shuffled_loss()
+        assert loss.epsilon == pytest.approx(4 * one.epsilon) and loss.epsilon < 1 and loss.delta == 4e-6
+        assert loss.local == made.loss().epsilon() and "only if a trusted shuffler mixes" in str(loss)
         assert strategy.privacy_loss().odds == made.loss(1).odds  # which does not know of any mixing
         with pytest.raises(dn.InvalidParameter, match="models of 6 numbers"):
             run(PrivateFedAvg(plan()), None, 2, 1, model(np.zeros(7)))

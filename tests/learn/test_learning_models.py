@@ -63,15 +63,15 @@ class TestEveryLearner:
     @pytest.mark.parametrize("place", range(len(learners())))
     def test_it_learns_and_is_the_same_with_the_same_seed(self, place: int) -> None:
         first, second = fitted(learners()[place]), fitted(learners()[place])
-        told, again = first.predict(FEATURES), second.predict(FEATURES)  # type: ignore[attr-defined]
-        assert np.array_equal(told, again)
+        predicted, again = first.predict(FEATURES), second.predict(FEATURES)  # type: ignore[attr-defined]
+        assert np.array_equal(predicted, again)
         if first._kind == "classifier":
             chances = first.predict_proba(FEATURES)  # type: ignore[attr-defined]
             np.testing.assert_allclose(chances.sum(axis=1), 1)
             assert first.score(FEATURES, CLASS) > 0.6  # type: ignore[attr-defined]
         else:
             assert first.score(FEATURES, TARGET) > 0.1  # type: ignore[attr-defined]
-            assert told.min() >= 4 and told.max() <= 18
+            assert predicted.min() >= 4 and predicted.max() <= 18
 
     def test_without_a_seed_coins_are_secure(self) -> None:
         learner = PrivateMeansClassifier(1.0, (0, 1), (-1, 1))
@@ -98,7 +98,7 @@ class TestEveryLearner:
         assert np.isfinite(cross_val_score(learner, FEATURES[:300], target[:300], cv=3, error_score="raise")).all()
 
     @pytest.mark.parametrize("place", range(len(learners())))
-    def test_nothing_is_told_before_fit(self, place: int) -> None:
+    def test_nothing_is_predicted_before_fit(self, place: int) -> None:
         with pytest.raises(dn.InvalidParameter, match="Call fit first"):
             learners()[place].predict(FEATURES)  # type: ignore[attr-defined]
 
@@ -147,7 +147,7 @@ class Untouched:
         (lambda: PrivateGBDTRegressor(1.0, (-1, 1)), "public range of the targets"),
         (lambda: PrivateGBDTRegressor(1.0, None, (0, 1)), "public range of the features"),
         (lambda: PrivateGBDTRegressor(1.0, (-1, 1), (0, 1), "federal"), "The model is one of central, local"),
-        (lambda: PrivateGBDTRegressor(1.0, (-1, 1), (0, 1), leaves="luck"), "Leaves are told as one of sums"),
+        (lambda: PrivateGBDTRegressor(1.0, (-1, 1), (0, 1), leaves="luck"), "Leaves are published as one of sums"),
         (lambda: PrivateGBDTRegressor(1.0, (-1, 1), (0, 1), splits="luck"), "Splits are one of exponential"),
         (lambda: PrivateGBDTRegressor(1.0, (-1, 1), (0, 1), trees=-3), "trees must be a whole number"),
         (lambda: PrivateGBDTRegressor(1.0, (-1, 1), (0, 1), split_share=1.5), "between 0 and 1"),
@@ -243,8 +243,8 @@ class TestGradients:
         rows, right = FEATURES[:5], (np.arange(5) % 3 if classify else TARGET[:5])
 
         def loss(at: np.ndarray, row: int) -> float:
-            told = network.told(at, rows[row : row + 1])[0]
-            return -math.log(told[int(right[row])]) if classify else (told[0] - right[row]) ** 2 / 2
+            predicted = network.predict(at, rows[row : row + 1])[0]
+            return -math.log(predicted[int(right[row])]) if classify else (predicted[0] - right[row]) ** 2 / 2
 
         gradients = network.gradients(weights, rows, right)
         np.testing.assert_allclose(gradients.mean(axis=0), network.mean_gradient(weights, rows, right), atol=1e-12)
@@ -256,19 +256,19 @@ class TestGradients:
     def test_training_without_privacy_learns(self) -> None:
         network = Network(4, 2, 8)
         weights = trained(network, FEATURES, CLASS, np.random.default_rng(1), epochs=5)
-        assert (network.told(weights, FEATURES).argmax(axis=1) == CLASS).mean() > 0.95
+        assert (network.predict(weights, FEATURES).argmax(axis=1) == CLASS).mean() > 0.95
 
 
 class TestMeans:
-    def test_what_is_told_is_unbiased_and_as_far_off_as_known(self) -> None:
+    def test_what_is_decoded_is_unbiased_and_as_far_off_as_known(self) -> None:
         """Share times mean of each class; fixed coins; within six standard errors, which chance misses once in 1e7."""
         learner = PrivateMeansClassifier(2.0, range(3), (-1, 1), seed=1)
         vectors, kinds = np.tile([0.6, 0.8, 0.0, 0.0], (6000, 1)), np.arange(6000) % 2
-        told, noise = learner._collect(vectors, kinds, 3, dn.SeededCoins(5))
+        decoded, noise = learner._collect(vectors, kinds, 3, dn.SeededCoins(5))
         truth = np.zeros((3, 4))
         truth[:2] = np.array([0.6, 0.8, 0.0, 0.0]) / 2
-        assert (np.abs(told - truth) < 6 * noise**0.5).all()
-        assert 0.3 < ((told - truth) ** 2 / noise).mean() < 3
+        assert (np.abs(decoded - truth) < 6 * noise**0.5).all()
+        assert 0.3 < ((decoded - truth) ** 2 / noise).mean() < 3
 
     def test_the_loss_is_that_of_the_worst_of_the_reports(self) -> None:
         learner = PrivateMeansClassifier(1.0, (0, 1), (-3, 3), shares=(0.5, 0.5), seed=1).fit(FEATURES, CLASS)
@@ -286,7 +286,7 @@ class TestMeans:
         assert PrivateMeansClassifier(3.0, range(10), (-1, 1))._groups(60_000, 98) == (0.1, 0.1)
         assert PrivateMeansClassifier(3.0, range(10), (-1, 1), centre=0)._groups(60_000, 98) == (0.0, 0.1)
 
-    def test_without_any_signal_the_most_common_class_is_told(self) -> None:
+    def test_without_any_signal_the_most_common_class_is_predicted(self) -> None:
         random = np.random.default_rng(3)
         rows, kinds = random.normal(size=(4000, 50)), (random.random(4000) < 0.2).astype(int)
         learner = PrivateMeansClassifier(0.5, (0, 1), (-3, 3), shares=(0.8, 0.2), seed=1).fit(rows, kinds)
@@ -425,7 +425,7 @@ class TestTrees:
         tree = grow(places, gradients, 1, 8, 64, [step_odds(5.0, 4)], dn.SeededCoins(1))
         assert (tree.feature[0], tree.cut[0]) == (1, 3)
         tree.values = np.array([-1.0, 1.0])
-        assert np.array_equal(tree.told(places), np.sign(gradients))
+        assert np.array_equal(tree.predict(places), np.sign(gradients))
 
     def test_drawn_trees_have_every_leaf(self) -> None:
         tree = Tree.drawn(2, 2, 2, dn.SeededCoins(3))
@@ -465,8 +465,8 @@ class TestLocalLeaves:
         mechanism = reports.mechanism
         middle = mechanism.domain.size // 2
         for row, leaf, away in itertools.product(range(1, leaves), range(leaves), (-32, -5, 0, 20)):
-            told = mechanism.row(middle + away * int(signs[row, leaf]))
-            mean = sum(float(chance) * number for chance, number in zip(told, mechanism.numbers, strict=True))
+            chances = mechanism.row(middle + away * int(signs[row, leaf]))
+            mean = sum(float(chance) * number for chance, number in zip(chances, mechanism.numbers, strict=True))
             assert mean == pytest.approx(signs[row, leaf] * away / 32, abs=1e-9)
 
     def test_leaves_are_found(self) -> None:
@@ -503,8 +503,8 @@ class TestLocalLeaves:
         rows, targets = random.uniform(-1, 1, (3000, 6)), random.normal(-0.4, 0.2, 3000)
         for seed in range(12):
             learner = PrivateGBDTRegressor(epsilon, (-1, 1), (-1, 1), "local", depth=1, trees=40, seed=seed)
-            told = learner.fit(rows, targets).predict(rows)
-            worse.append(float(((told - targets) ** 2).mean() - targets.var()))
+            predicted = learner.fit(rows, targets).predict(rows)
+            worse.append(float(((predicted - targets) ** 2).mean() - targets.var()))
         assert np.mean(worse) < min(9 * LeafReports.of(epsilon, 2).square / 600, 0.2)
 
     @pytest.mark.parametrize(("people", "trees"), [(30, 0), (2000, 5)])
@@ -534,8 +534,8 @@ class TestVectors:
         kinds, rows = random.integers(0, 2, 20_000), random.uniform(-1, 1, (20_000, 6))
         rows[:, 2] = np.clip(kinds - 0.5 + 0.3 * random.normal(size=20_000), -1, 1)
         learner = PrivateVectorClassifier(2.0, (0, 1), (-1, 1), ask=0.3, epochs=1, seed=1).fit(rows, kinds)
-        told = learner.budgets_[:-1]
-        assert np.argmax(told) == 2 and sum(learner.budgets_) <= 2
+        budgets = learner.budgets_[:-1]
+        assert np.argmax(budgets) == 2 and sum(learner.budgets_) <= 2
         _, vectors, label = learner._mechanisms(6)
         odds = vectors.loss().odds * label.loss().odds  # type: ignore[operator]
         assert learner.privacy_loss().odds == max(odds, learner.asked_.privacy_loss().odds)  # type: ignore[type-var]
@@ -580,9 +580,9 @@ class TestVectors:
         learner = PrivateVectorClassifier(1.0, (0, 1, 2), (-1, 1), importance_budgets([1], 1.0))
         label = learner._mechanisms(1)[2]
         p, q = label.p, label.q
-        weights = [[((k == told) - q) / (p - q) for k in range(3)] for told in range(3)]
+        weights = [[((k == reported) - q) / (p - q) for k in range(3)] for reported in range(3)]
         for true in range(3):
-            mean = [sum((p if told == true else q) * weights[told][k] for told in range(3)) for k in range(3)]
+            mean = [sum((p if reported == true else q) * weights[reported][k] for reported in range(3)) for k in range(3)]
             assert mean == [int(k == true) for k in range(3)]
 
 

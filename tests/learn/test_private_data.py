@@ -120,10 +120,12 @@ class TestGuarantee:
     def test_what_is_public_is_said(self) -> None:
         x, y = blobs(30)
         only = learning.privatize((x, y), features="public", labels=CLASSES, epsilon=(None, 1.0)).guarantee
-        assert only.told == "the features" and "not its features" in str(only.sample) and "as it is" in str(only)
+        assert only.published == "the features" and "not its features" in str(only.sample) and "as it is" in str(only)
+        with pytest.warns(DeprecationWarning, match="now called published"):
+            assert only.told == only.published
         other = learning.privatize((x, y), features=BALL, labels="public", epsilon=(2.0, None))
         assert (
-            other.guarantee.told == "the labels"
+            other.guarantee.published == "the labels"
             and np.array_equal(other.labels, y)
             and np.array_equal(other.targets(), np.eye(3)[y])
         )
@@ -131,7 +133,7 @@ class TestGuarantee:
             learning.privatize((x, y), features="public", labels=CLASSES, epsilon=(None, 1.0)).features, x
         )
 
-    def test_a_broken_promise_is_told(self) -> None:
+    def test_a_broken_promise_is_reported(self) -> None:
         published = dn.BitRand.as_published(1, 4, 0.1)
         data = learning.privatize((np.zeros((4, 1)), np.arange(4)), features=published, labels="public", epsilon=(0.1, None))
         assert data.guarantee.sample.epsilon() == published.loss().epsilon() > 1
@@ -348,8 +350,8 @@ class TestTraining:
         logits = torch.tensor(np.random.default_rng(1).normal(size=(5, 3)), requires_grad=True)
         labels = torch.tensor([0, 1, 2, 1, 0])
         p = torch.softmax(logits, dim=1).detach().numpy()
-        told = p @ channel
-        expected = -np.log(told[np.arange(5), labels.numpy()]).mean()
+        reported = p @ channel
+        expected = -np.log(reported[np.arange(5), labels.numpy()]).mean()
         assert forward_loss(logits, labels, channel).item() == pytest.approx(expected)
         # The mean of the backward loss over what may be reported is the loss of the true label.
         for true in range(3):

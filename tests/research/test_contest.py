@@ -1,4 +1,4 @@
-"""Contests of learners: what is told, and who is compared with whom."""
+"""Contests of learners: what is reported, and who is compared with whom."""
 
 import math
 from fractions import Fraction
@@ -21,7 +21,7 @@ def contest(*entrants: Entrant, measure: str = "accuracy") -> Contest:
     return Contest("digits", measure, [0.5, 1.0], entrants, lambda seed: 0.9, lambda seed: 0.1, "10 people")
 
 
-def test_everything_is_told() -> None:
+def test_everything_is_reported() -> None:
     done: list[float] = []
     run = contest(entrant("mean", 0.8), entrant("BRR", 0.7, Fraction(9), "BRR 2025")).run(3, progress=done.append)
     assert done == [pytest.approx(k / 12) for k in range(1, 13)]
@@ -50,7 +50,7 @@ def test_only_what_keeps_the_epsilon_is_compared() -> None:
         run.lead(0.1)
 
 
-def test_leads_are_told_where_papers_stand() -> None:
+def test_leads_are_reported_where_papers_stand() -> None:
     """At the epsilon they claim, or at the certified one where that is more or less than they say."""
     ours, kept = entrant("mean", 0.6), entrant("kept", 0.5, None, "A")
     less, more = entrant("less", 0.2, Fraction(3, 2), "B"), entrant("more", 0.9, Fraction(9), "C")
@@ -74,10 +74,10 @@ def test_nothing_promised_is_said() -> None:
     def train(epsilon: float, seed: int) -> Trial:
         return Trial(0.9, dn.PrivacyLoss(None, proof="theorem"))
 
-    run = contest(Entrant("sign tells all", train, "paper")).run(1)
-    assert "| 1 | **nothing** | sign tells all |" in run.markdown()
+    run = contest(Entrant("sign discloses all", train, "paper")).run(1)
+    assert "| 1 | **nothing** | sign discloses all |" in run.markdown()
     assert run.best(100.0, ours=False) is None
-    assert "sign tells all (**nothing is promised**)" in run.summary()
+    assert "sign discloses all (**nothing is promised**)" in run.summary()
 
 
 def test_intervals_are_students() -> None:

@@ -37,14 +37,14 @@ def test_the_tables_have_the_learners_and_budgets_of_the_experiment() -> None:
     assert len(tables) == len(contests)
     for text, contest in zip(tables, contests, strict=True):
         assert text.startswith(f"**{contest.title}**")
-        told = [(float(line[0]), line[2]) for line in rows(text)]
-        assert told == [(epsilon, entrant.name) for epsilon in contest.budgets for entrant in contest.entrants]
+        listed = [(float(line[0]), line[2]) for line in rows(text)]
+        assert listed == [(epsilon, entrant.name) for epsilon in contest.budgets for entrant in contest.entrants]
 
 
 def test_there_are_enough_trainings_for_intervals() -> None:
     for text, least in zip(committed(), (learning_text.REPEATS, learning_text.REPEATS, learning_text.FEW), strict=True):
-        told = re.search(r"mean of (\d+) trainings", text)
-        assert told is not None and int(told[1]) >= least >= 4
+        trainings = re.search(r"mean of (\d+) trainings", text)
+        assert trainings is not None and int(trainings[1]) >= least >= 4
 
 
 def test_the_ceiling_is_that_of_a_linear_probe() -> None:

@@ -233,14 +233,14 @@ class TestCommand:
         return result.stderr
 
     def test_the_list(self) -> None:
-        told = self.run()
-        assert all(name in told for name in FIGURES)
+        output = self.run()
+        assert all(name in output for name in FIGURES)
         assert [json.loads(line)["figure"] for line in self.run("--json").splitlines()] == list(FIGURES)
 
     @pytest.mark.needs("matplotlib")
     def test_one_figure(self, tmp_path: Path) -> None:
-        told = self.run("brr/fig1", "--out", str(tmp_path / "results"))
-        assert told.count("reproduced: 3 of 3 statements hold") == 1 and "data:" in told
+        output = self.run("brr/fig1", "--out", str(tmp_path / "results"))
+        assert output.count("reproduced: 3 of 3 statements hold") == 1 and "data:" in output
         kept = {path.name: path for path in (tmp_path / "results").iterdir()}
         assert set(kept) == {"brr-fig1.csv", "brr-fig1.json", "brr-fig1.png"}
         first = kept["brr-fig1.csv"].read_bytes()

@@ -35,8 +35,8 @@ class TestRounds:
         def loss(at: Any) -> float:
             scores = SMALL.scores(at, ROWS)  # type: ignore[arg-type]
             p = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-            told = p if channel is None else p @ channel
-            return float(-(shares * np.log(told[np.arange(23), LABELS])).sum())
+            reported = p if channel is None else p @ channel
+            return float(-(shares * np.log(reported[np.arange(23), LABELS])).sum())
 
         found = SMALL.gradient(weights, ROWS, LABELS, shares, channel)  # type: ignore[arg-type]
         steps = 1e-6 * np.eye(SMALL.size)
@@ -61,9 +61,9 @@ class TestRounds:
         monkeypatch.setattr(rounds, "LONGEST", 100.0)
         clients = Clients(ROWS.astype(np.float32), LABELS, np.array([2, 20, 23]))
         found = rounds.learnt(SMALL, clients, 4, np.random.default_rng(1))
-        told = rounds.learnt_from_reports(SMALL, clients, 4, np.random.default_rng(1), lambda all: all.mean(axis=0))
+        reported = rounds.learnt_from_reports(SMALL, clients, 4, np.random.default_rng(1), lambda all: all.mean(axis=0))
         pooled = rounds.learnt(SMALL, Clients.split(ROWS, LABELS, 23), 4, np.random.default_rng(1))
-        np.testing.assert_allclose(found, told, atol=2e-5)
+        np.testing.assert_allclose(found, reported, atol=2e-5)
         assert np.abs(found - pooled).max() > 1e-2
         assert sum(clients.shares) == pytest.approx(1) and len(clients) == 3
 
@@ -93,11 +93,11 @@ class TestRounds:
             own, right = clients.parts()[context.node_config["place"]]
             weights = message.content["arrays"]["w"].numpy()
             gradient = SMALL.gradient(weights, own, right, np.full(len(own), 1 / len(own), np.float32))
-            told = {
+            content = {
                 "arrays": ArrayRecord({"w": Array(np.asarray(weights - rounds.RATE * gradient, np.float32))}),
                 "metrics": MetricRecord({"num-examples": 1}),
             }
-            return Message(RecordDict(told), reply_to=message)
+            return Message(RecordDict(content), reply_to=message)
 
         start = ArrayRecord({"w": Array(SMALL.start(np.random.default_rng(3)))})
         with local_grid(app, [{"place": k} for k in range(4)]) as grid:
@@ -108,9 +108,9 @@ class TestRounds:
     def test_it_learns(self) -> None:
         held = images(Data(), 1, 600)
         own = Task(held, 227, Size(32, 40, 2), "1 0")
-        scores, cost = lines.told(own, training.NOISELESS, 0.0)
+        scores, cost = lines.outcome(own, training.NOISELESS, 0.0)
         assert training.scored(scores, held.test_right.astype(np.int64))[0] > 80 and math.isinf(cost)
-        assert training.scored(lines.told(own, training.RANDOM, 0.0)[0], held.test_right.astype(np.int64))[0] < 20
+        assert training.scored(lines.outcome(own, training.RANDOM, 0.0)[0], held.test_right.astype(np.int64))[0] < 20
 
 
 class TestLines:
@@ -119,37 +119,37 @@ class TestLines:
     def test_features_by_codes(self) -> None:
         own = task()
         size = own.held.rows.shape[1]
-        _, cost = lines.told(own, Line("features", "BitRand"), 1.0)
+        _, cost = lines.outcome(own, Line("features", "BitRand"), 1.0)
         assert cost == pytest.approx(dn.BitRand.as_published(size, lines.BITS, 1.0).loss().epsilon()) and cost > 100
-        _, more = lines.told(own, Line("features", "BitRand", 2.5), 1.0)
+        _, more = lines.outcome(own, Line("features", "BitRand", 2.5), 1.0)
         assert more - cost == pytest.approx(2.5, abs=1e-6)
-        _, noisy = lines.told(own, Line("features", "BitRand", 2.5, laplace=True), 1.0)
-        assert 0 < noisy - cost < 2.5  # the largest of noisy entries tells less than the noise paid for
+        _, noisy = lines.outcome(own, Line("features", "BitRand", 2.5, laplace=True), 1.0)
+        assert 0 < noisy - cost < 2.5  # the largest of noisy entries discloses less than the noise paid for
 
     @pytest.mark.parametrize("name", list(lines.SCALARS))
     def test_features_by_numbers(self, name: str) -> None:
-        _, cost = lines.told(task(), Line("features", name), 2.0)
+        _, cost = lines.outcome(task(), Line("features", name), 2.0)
         assert 1.99 < cost <= 2.0 + 1e-9
 
     @pytest.mark.parametrize(("what", "name"), [("gradients", "HM"), ("anonymized", "DM"), ("anonymized", "LDP-FL")])
     def test_gradients(self, what: str, name: str) -> None:
         own = task()
-        _, cost = lines.told(own, Line(what, name), 2.0)
+        _, cost = lines.outcome(own, Line(what, name), 2.0)
         assert cost == pytest.approx(2.0 if what == "gradients" else 2.0 * own.size.rounds, rel=1e-3)
 
     def test_without_any_accumulation(self) -> None:
         own = task()
-        _, cost = lines.told(own, Line("unlinked", "LDP-FL"), 2.0)
+        _, cost = lines.outcome(own, Line("unlinked", "LDP-FL"), 2.0)
         assert cost == pytest.approx(2.0 * own.size.rounds * own.layers.size, rel=1e-6)
 
     @pytest.mark.parametrize("name", [lines.OURS_RAW, lines.OURS_AWARE, lines.OURS_ONE])
     def test_ours_is_certified(self, name: str) -> None:
-        assert 0.99 < lines.told(task(), Line("ours", name), 1.0)[1] <= 1.0
+        assert 0.99 < lines.outcome(task(), Line("ours", name), 1.0)[1] <= 1.0
 
     def test_ours_at_the_true_epsilon_costs_no_more_than_bitrand(self) -> None:
         own = task()
         (_, ours), (_, theirs) = (
-            lines.told(own, Line(*what), 1.0) for what in (("ours", lines.OURS_FAIR), ("features", "BitRand"))
+            lines.outcome(own, Line(*what), 1.0) for what in (("ours", lines.OURS_FAIR), ("features", "BitRand"))
         )
         assert 0.999 * theirs < ours <= theirs
 
@@ -163,7 +163,7 @@ class TestLines:
 
         monkeypatch.setattr(lines, "Duchi", spied)
         for seed in (1, 2):
-            lines.told(Task(texts(Data(), seed, 200), 43, Size(8, 5, 2), "1 0"), Line("unlinked", "LDP-FL"), 1.0)
+            lines.outcome(Task(texts(Data(), seed, 200), 43, Size(8, 5, 2), "1 0"), Line("unlinked", "LDP-FL"), 1.0)
         assert seen[0] == seen[1]
 
     def test_codes_are_read_as_they_are(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,8 +129,8 @@ class TestPrintedFormulasOfRR3:
         slope, turn = p1 + p2 - 1, 2 * p2 * (2 * q - 1)
         assert (p2 - 1 + n0) / slope == pytest.approx(pi[0])
         assert p1 / (2 * slope) - 1 / turn - n0 / (2 * slope) + (2 * n1 + n0) / turn == pytest.approx(pi[1])
-        told = p2 * (1 - p2) + (2 * p2 - 1) * slope * pi[0] - slope**2 * pi[0] ** 2
-        assert spread == pytest.approx(told / slope**2)
+        numerator = p2 * (1 - p2) + (2 * p2 - 1) * slope * pi[0] - slope**2 * pi[0] ** 2
+        assert spread == pytest.approx(numerator / slope**2)
 
     def test_eq27_is_right_for_two_only(self) -> None:
         for n in (2, 3, 5):
@@ -163,8 +163,8 @@ class TestAsTheAuthorsDid:
         ways: tuple[authors_trees.Way, ...] = ("one draw", "draw each")
         rest = np.full(2000, 0.2)
         made = {way: [authors_trees.Program(way, 5.0, 0.2, seed) for seed in range(30)] for way in ways}
-        told = {way: [each.leaf(rest, 1.0) for each in programs] for way, programs in made.items()}
-        assert np.std(told["draw each"]) < 0.05 < 0.2 < np.std(told["one draw"])
+        leaves = {way: [each.leaf(rest, 1.0) for each in programs] for way, programs in made.items()}
+        assert np.std(leaves["draw each"]) < 0.05 < 0.2 < np.std(leaves["one draw"])
 
     def test_its_trees_learn(self) -> None:
         random = np.random.default_rng(1)
@@ -174,14 +174,14 @@ class TestAsTheAuthorsDid:
 
     def test_reasons_are_sure_only_where_the_program_gives_the_number(self) -> None:
         def table(shared: float) -> Result:
-            rows = [("bias", 5.0, told, 1.0, 0.001, 5.0) for told in fig9.WAYS.values()]
+            rows = [("bias", 5.0, name, 1.0, 0.001, 5.0) for name in fig9.WAYS.values()]
             rows += [
-                ("bias", 5.0, told, shared if way == "bipartite" else 1.0, 0.001, 5.0) for way, told in fig9.PROGRAM.items()
+                ("bias", 5.0, name, shared if way == "bipartite" else 1.0, 0.001, 5.0) for way, name in fig9.PROGRAM.items()
             ]
             return Result(fig9.COLUMNS, rows)
 
         close, far = (fig9.ratio_check(table(shared), "bias", "0.66") for shared in (0.63, 0.3))
-        assert not close.holds and close.sure and "because" in close.line and "perhaps" not in close.line
+        assert not close.holds and close.sure and "Contradicted: " in close.line and "perhaps" not in close.line
         assert not far.holds and not far.sure and "perhaps because" in far.line and "not what is stated" in far.line
 
     def test_the_sign_is_all_that_is_learnt_from(self) -> None:
@@ -198,7 +198,7 @@ class TestAsTheAuthorsDid:
         assert len(scores) == 1
 
     def test_staircase_of_the_program(self) -> None:
-        """Four places in two far tiles: each tells its own tile with odds e^epsilon : 1, so that this is what it costs."""
+        """Four places in two far tiles: each reports its own tile with odds e^epsilon : 1, so that this is what it costs."""
         points = np.array([[40.0, -74.0], [40.00001, -74.00001], [41.5, -72.0], [41.50001, -72.00001]])
         distance, cost = fig8.programmed_staircase(points, 1.0)
         assert cost == pytest.approx(1.0, rel=1e-9)
@@ -206,10 +206,10 @@ class TestAsTheAuthorsDid:
         assert distance == pytest.approx(apart / (math.e + 1), rel=1e-3)
 
     def test_uneven_rings_cost_more(self) -> None:
-        """Tiles of three, one and one: the only place of its tile is told by itself with 10.9 times the odds of others."""
+        """Tiles of three, one and one: a place alone in its tile reports itself with 10.9 times the odds of others."""
         points = np.array([[40.0, -74.0], [40.00001, -74.00001], [40.00002, -74.00002], [41.5, -72.0], [43.0, -78.0]])
-        told = math.e / (math.e + 1), 1 / (math.e + 1) / 4
-        assert fig8.programmed_staircase(points, 1.0)[1] == pytest.approx(math.log(told[0] / told[1]), rel=1e-9)
+        chances = math.e / (math.e + 1), 1 / (math.e + 1) / 4
+        assert fig8.programmed_staircase(points, 1.0)[1] == pytest.approx(math.log(chances[0] / chances[1]), rel=1e-9)
 
     def test_regions_by_prefix(self) -> None:
         random = np.random.default_rng(1)

@@ -23,7 +23,7 @@ from research.papers.compressed import fig6, heap, messages, sweep
 from research.papers.compressed.rivals import MARGIN, AsProgrammed
 from research.papers.figure import Result, claimed
 from research.papers.uldp import fig4, table2
-from research.papers.uldp.collect import Independent, Reported, collector, measure, over_exact, told_at
+from research.papers.uldp.collect import Independent, Reported, collector, disclosed_at, measure, over_exact
 from research.papers.uldp.mechanisms import best_buckets, best_subset, hashed, sized, stated_error, total
 from research.papers.uldp.pilot import divided, expected_error
 from research.rivals.asymmetric import Asymmetric, count_triangles_asymmetric
@@ -39,13 +39,13 @@ class TestPublishedEstimators:
     def test_urap(self) -> None:
         """Three sensitive answers and two open ones: all reports of each person, with their probabilities."""
         made = Independent.rappor(np.array([True, True, True, False, False]), math.log(4))
-        p, q, told = made.p, made.q, made.told
+        p, q, disclosed = made.p, made.q, made.disclosed
         odds = odds_below(math.log(4))
-        assert p == pytest.approx(2 / 3) and q == 1 - p and told == p * (1 - 1 / odds)
-        laws = [list(urap_reports(p, q, told, answer)) for answer in range(5)]
+        assert p == pytest.approx(2 / 3) and q == 1 - p and disclosed == p * (1 - 1 / odds)
+        laws = [list(urap_reports(p, q, disclosed, answer)) for answer in range(5)]
         for law in laws:
             assert sum(chance for chance, _ in law) == 1
-        # Reports that tell nothing, and those of another answer: within the odds, or telling its own answer.
+        # Reports that disclose nothing, and those of another answer: within the odds, or disclosing its own answer.
         for bits in product((0, 1), repeat=3):
             chances = [sum(c for c, report in law if report == (*bits, 0, 0)) for law in laws]
             assert max(chances) / min(chances) <= odds
@@ -60,7 +60,7 @@ class TestPublishedEstimators:
             ]
             assert noise[answer] == pytest.approx(float(np.dot(truth, np.array(spread, float))), rel=1e-12)
         for answer in (3, 4):
-            assert noise[answer] == pytest.approx(truth[answer] * float((1 - told) / told), rel=1e-12)
+            assert noise[answer] == pytest.approx(truth[answer] * float((1 - disclosed) / disclosed), rel=1e-12)
 
     def test_ulh_with_all_functions(self) -> None:
         """All functions of three values into g buckets are as good as random: supports are independent, with p and 1 / g."""
@@ -112,9 +112,9 @@ class TestPublishedEstimators:
         assert made.told_share == pytest.approx(float(z), rel=1e-9)
         reports = made.perturb([0, 1, 2, 3] * 50, dn.SeededCoins(1))
         tally = made.tally(reports)
-        counts, telling, n = tally.counts[: made.base.cells], int(tally.counts[made.base.cells :].sum()), tally.n
+        counts, disclosing, n = tally.counts[: made.base.cells], int(tally.counts[made.base.cells :].sum()), tally.n
         ours = made.estimate(tally).values[:3]
-        assert ours == pytest.approx(a * counts / n + b * telling / n + c, rel=1e-6)
+        assert ours == pytest.approx(a * counts / n + b * disclosing / n + c, rel=1e-6)
 
     def test_formulas_of_the_text(self) -> None:
         """Eqs. 35, 41 and 47 as printed, against Eq. 28 and against the exact variances."""
@@ -133,8 +133,8 @@ class TestPublishedEstimators:
         assert eq47 + t * g * s / ((e - 1) * (g + s - 1)) == pytest.approx(hashed(s, 1.5, t, g), rel=1e-6)
 
 
-def urap_reports(p: Fraction, q: Fraction, told: Fraction, answer: int) -> list[tuple[Fraction, tuple[int, ...]]]:
-    """All reports of somebody with this answer: three bits, and which open answer is told."""
+def urap_reports(p: Fraction, q: Fraction, disclosed: Fraction, answer: int) -> list[tuple[Fraction, tuple[int, ...]]]:
+    """All reports of somebody with this answer: three bits, and which open answer is disclosed."""
     found = []
     for bits in product((0, 1), repeat=3):
         chances = [p if place == answer else q for place in range(3)]
@@ -143,7 +143,7 @@ def urap_reports(p: Fraction, q: Fraction, told: Fraction, answer: int) -> list[
             found.append((chance, (*bits, 0, 0)))
         else:
             own = tuple(int(place == answer - 3) for place in range(2))
-            found += [(chance * told, (*bits, *own)), (chance * (1 - told), (*bits, 0, 0))]
+            found += [(chance * disclosed, (*bits, *own)), (chance * (1 - disclosed), (*bits, 0, 0))]
     return found
 
 
@@ -160,11 +160,11 @@ class TestPilot:
 
     def test_expected_error(self) -> None:
         """By 20,000 pilots of 2,000 people; alarms falsely less than once in 1e6."""
-        told, share, people, runs = 0.3, 0.6, 2000, 20_000
+        disclosed, share, people, runs = 0.3, 0.6, 2000, 20_000
         random = np.random.default_rng(5)
-        found = random.binomial(random.binomial(people, share, runs), told) / (people * told)
+        found = random.binomial(random.binomial(people, share, runs), disclosed) / (people * disclosed)
         mean, spread = np.abs(found - share).mean() / share, np.abs(found - share).std() / share / math.sqrt(runs)
-        assert abs(mean - expected_error(told, share, people)) < 5 * spread + 1e-3 * mean
+        assert abs(mean - expected_error(disclosed, share, people)) < 5 * spread + 1e-3 * mean
 
 
 class TestHeap:
@@ -242,7 +242,7 @@ class TestPlantedErrors:
         held = histogram(Data(), "Drug", 1)
         right = over_exact([measure(held, name, 1.0, 5000, 20, 1) for name in ("uRAP", "uLH", "uUE")])
         assert abs(right[0] - 1) < 5 * right[1]
-        monkeypatch.setattr(Independent, "told_share", property(lambda self: 1.2 * float(self.told)))
+        monkeypatch.setattr(Independent, "disclosed_share", property(lambda self: 1.2 * float(self.disclosed)))
         wrong = over_exact([measure(held, name, 1.0, 5000, 20, 1) for name in ("uRAP", "uLH")])
         assert wrong[0] - 1 > 5 * wrong[1] + 0.1
 
@@ -254,9 +254,9 @@ class TestPlantedErrors:
         after = [check.holds for check in fig4.parameters()]
         assert before == [True, True, True, False] and after == [True, True, False, False]
 
-    def test_another_share_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_another_share_disclosed(self, monkeypatch: pytest.MonkeyPatch) -> None:
         assert all(check.holds for check in table2.stated_shares())
-        monkeypatch.setattr(table2, "told_at", lambda *given: 1.1 * told_at(*given))
+        monkeypatch.setattr(table2, "disclosed_at", lambda *given: 1.1 * disclosed_at(*given))
         assert not any(check.holds for check in table2.stated_shares())
 
     def test_uss_would_be_best_without_uhr(self) -> None:
@@ -311,5 +311,5 @@ class TestText:
         made = sized("uSS", 4, 1.0, 0.5)
         people = np.array([5, 5, 5, 5, 4, 4, 4, 4, 4])
         found = Reported(made).collect(people, 1, "x")
-        assert found.shares.shape == (9,) and 0 < found.telling < 20
+        assert found.shares.shape == (9,) and 0 < found.disclosing < 20
         assert Reported(made).noise(people / 40).sum() == pytest.approx(total(made, 0.5), rel=1e-9)

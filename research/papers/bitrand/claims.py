@@ -94,12 +94,12 @@ def on_inputs(study: Study, what: str, measure: str, pace: Pace = ALL) -> Result
 def _best_rival(study: Study, rivals: Sequence[Line], named: Line, measure: str) -> Check:
     others = {data: study.best(data, rivals, 1.0, measure) for data in CLIENTS}
     others = {data: line for data, line in others.items() if line != named}
-    told = []
+    leads = []
     for data, line in others.items():
         ahead, error = study.gain(data, line, named, (1.0,), measure)
-        told.append(f"on {data} {line.name} is, by {ahead:.1f} points (standard error {error:.1f})")
+        leads.append(f"on {data} {line.name} is, by {ahead:.1f} points (standard error {error:.1f})")
     return claimed(
-        f"{named.name} is the best rival at epsilon 1 on both sets", not others, " and ".join(told) or "another one is"
+        f"{named.name} is the best rival at epsilon 1 on both sets", not others, " and ".join(leads) or "another one is"
     )
 
 

@@ -28,8 +28,8 @@ ERRATA = (
     Erratum(
         "BitRand B2",
         "Less important bits are flipped more often, and so cost less.",
-        "From epsilon 1 on the lowest bits are flipped more often than not, which tells as much as if they were not: the "
-        "last bit then costs more than the ones before it.",
+        "From epsilon 1 on the lowest bits are flipped more often than not, which discloses as much as if they were not: "
+        "the last bit then costs more than the ones before it.",
         """
 >>> import math
 >>> from deniable.mechanisms.vectors.bitrand import bit_odds
@@ -125,7 +125,7 @@ ERRATA = (
         "BitRand B9",
         "Section 5: t-tests show that f-RR's formulas are significantly smaller (p = 0.02, 3.7e-9, 5.1e-3).",
         "They are formulas: there is no chance in them, and nothing to test. Which numbers are listed, and how often, "
-        "decides p; the first and the last of the three are not told well enough to be found again.",
+        "decides p; the first and the last of the three are not described well enough to be reproduced.",
         """
 >>> from research.papers.bitrand.theory import p_of_first_bits, p_of_flips
 >>> f"{p_of_flips():.1e}", f"{p_of_flips(times=2):.1e}"                             # the same bits, once and twice

@@ -56,8 +56,8 @@ class Line:
         if self.laplace:
             return f"f-RR & Label-Laplace, labels at {self.labels:g}"
         where = {"gradients": " [gradients]", "anonymized": " [gradients, anonymizer]", "unlinked": ""}.get(self.what, "")
-        told = "" if math.isinf(self.labels) else f", labels at {self.labels:g}"
-        return f"{self.mechanism}{where}{told}{', loss corrected' if self.corrected else ''}"
+        labels = "" if math.isinf(self.labels) else f", labels at {self.labels:g}"
+        return f"{self.mechanism}{where}{labels}{', loss corrected' if self.corrected else ''}"
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Task:
         return random_for(0, self.seed, self.held.name, *what)
 
 
-def told(task: Task, line: Line, epsilon: float) -> tuple[Floats, float]:
+def outcome(task: Task, line: Line, epsilon: float) -> tuple[Floats, float]:
     """The scores of the classes for the people who test, and the true epsilon."""
     match line.what:
         case "nothing":
@@ -141,7 +141,7 @@ def coded(task: Task, name: str, epsilon: float) -> tuple[Floats, float]:
 
 
 def numbers(made: MeanMechanism, rows: NDArray[Any], coins: Coins) -> Floats:
-    """Every number of the rows told by a mechanism for one number, and read without bias."""
+    """Every number of the rows reported by a mechanism for one number, and read without bias."""
     return decode(made, made.perturb(np.asarray(rows, np.float64).ravel(), coins)).reshape(rows.shape)
 
 
@@ -190,7 +190,7 @@ def _ours(task: Task, name: str, epsilon: float) -> tuple[Floats, float]:
 
 
 def sampled_mean(made: MeanMechanism, rows: NDArray[Any], many: int, coins: Coins, random: np.random.Generator) -> Floats:
-    """The mean of rows of which each tells so many numbers, evenly spread from a place drawn in public; without bias."""
+    """The mean of rows of which each reports so many numbers, evenly spread from a place drawn in public; without bias."""
     count, size = rows.shape
     where = (random.integers(size, size=(count, 1)) + np.arange(many) * size // many) % size
     sums = np.zeros(size)
@@ -199,10 +199,10 @@ def sampled_mean(made: MeanMechanism, rows: NDArray[Any], many: int, coins: Coin
 
 
 def _on_gradients(task: Task, line: Line, epsilon: float) -> tuple[Floats, float]:
-    """Clients tell their gradients in every round, cut to a public length and their numbers to a public reach.
+    """Clients report their gradients in every round, cut to a public length and their numbers to a public reach.
 
     Without an anonymizer the rounds share epsilon; with one, as the paper counts, each has all of it. A few coordinates are
-    told, as Wang et al. 2019 do; LDP-FL tells all, with a part of the round's epsilon each, or ("unlinked") all of it.
+    reported, as Wang et al. 2019 do; LDP-FL reports all, with a part of the round's epsilon each, or ("unlinked") all of it.
     """
     layers, rounds = task.layers, task.size.rounds
     clients = Clients.split(task.held.rows * task.held.rows.shape[1] ** 0.5, task.labels, task.each)

@@ -1,6 +1,6 @@
 """Federated rounds in NumPy: a network with two hidden layers, clients that send gradients, a server that takes their mean.
 
-It is Algorithm 1 of the paper: every client tells the mean gradient of its own samples in every round, and every client
+It is Algorithm 1 of the paper: every client reports the mean gradient of its own samples in every round, and every client
 counts once. The server's step has momentum, which the paper does not have, so that tens of rounds do. It is in NumPy so that
 the figures need no extra; the tests compare it with Flower's FedAvg.
 """
@@ -55,11 +55,11 @@ class Layers:
 
     @staticmethod
     def _passed(matrices: Sequence[Floats], rows: Floats) -> list[Floats]:
-        told = [rows]
+        layers = [rows]
         for place, matrix in enumerate(matrices):
-            out = told[-1] @ matrix[:-1] + matrix[-1]
-            told.append(np.maximum(out, 0) if place < 2 else out)
-        return told
+            out = layers[-1] @ matrix[:-1] + matrix[-1]
+            layers.append(np.maximum(out, 0) if place < 2 else out)
+        return layers
 
     def gradient(self, weights: Floats, rows: Floats, labels: Ints, shares: Floats, channel: Floats | None = None) -> Floats:
         """The gradient of the cross entropy, summed over rows that count by their shares.
@@ -67,8 +67,8 @@ class Layers:
         With a channel, of the labels that were reported: the loss of T' p (Patrini et al. 2017).
         """
         matrices = self.matrices(weights)
-        told = self._passed(matrices, rows)
-        p = np.exp(told[-1] - told[-1].max(axis=1, keepdims=True))
+        layers = self._passed(matrices, rows)
+        p = np.exp(layers[-1] - layers[-1].max(axis=1, keepdims=True))
         p /= p.sum(axis=1, keepdims=True)
         if channel is None:
             right = np.eye(self.outputs, dtype=np.float32)[labels]
@@ -76,7 +76,7 @@ class Layers:
             right = p * channel[:, labels].T
             right /= np.maximum(right.sum(axis=1, keepdims=True), np.float32(1e-30))
         back, parts = (p - right) * shares[:, None], []
-        for matrix, given in zip(matrices[::-1], told[-2::-1], strict=True):
+        for matrix, given in zip(matrices[::-1], layers[-2::-1], strict=True):
             parts.append(np.concatenate([given.T @ back, back.sum(axis=0, keepdims=True)]).ravel())
             back = (back @ matrix[:-1].T) * (given > 0)
         return np.concatenate(parts[::-1])
@@ -121,7 +121,7 @@ def cut(gradients: Floats) -> Floats:
 def learnt(
     layers: Layers, clients: Clients, rounds: int, random: np.random.Generator, channel: Floats | None = None
 ) -> Floats:
-    """The weights after so many rounds in which all clients tell their gradients as they are.
+    """The weights after so many rounds in which all clients report their gradients as they are.
 
     The mean over clients is taken in one pass; it is the same number.
     """
@@ -134,9 +134,9 @@ def learnt_from_reports(
     clients: Clients,
     rounds: int,
     random: np.random.Generator,
-    told: Callable[[Floats], Floats],
+    reported: Callable[[Floats], Floats],
 ) -> Floats:
-    """The same where each client cuts its gradient to a public length and tells it by `told`, which returns the mean.
+    """The same where each client cuts its gradient to a public length and reports it by `reported`, which returns the mean.
 
     The server cuts that mean to the same length: no mean of gradients is longer.
     """
@@ -146,7 +146,7 @@ def learnt_from_reports(
             layers.gradient(weights, rows, labels, np.full(len(rows), 1 / len(rows), np.float32))
             for rows, labels in clients.parts()
         ]
-        return cut(told(cut(np.stack(gradients))))
+        return cut(reported(cut(np.stack(gradients))))
 
     return stepped(layers, rounds, random, mean)
 

@@ -7,7 +7,7 @@ import numpy as np
 from research.data.folder import Data
 from research.data.samples import texts
 from research.papers import style
-from research.papers.bitrand.lines import Line, Size, Task, told
+from research.papers.bitrand.lines import Line, Size, Task, outcome
 from research.papers.bitrand.training import BITRAND, CLIENTS, NOISELESS, scored
 from research.papers.figure import ALL, Figure, Pace, Result, claimed, near
 
@@ -32,7 +32,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     why = f"there are {people:,} people and other embeddings" if "stand-in" not in note else "the data are made up"
 
     def measured(line: Line, epsilon: float) -> tuple[float, float, float]:
-        made = [told(task, line, epsilon) for task in tasks]
+        made = [outcome(task, line, epsilon) for task in tasks]
         values = [
             scored(scores, task.held.test_right.astype(np.int64))[0] for task, (scores, _) in zip(tasks, made, strict=True)
         ]

@@ -21,7 +21,7 @@ from research.papers.bitrand.lines import (
     Line,
     Size,
     Task,
-    told,
+    outcome,
 )
 from research.papers.figure import Pace, Result, Row
 
@@ -77,7 +77,7 @@ class Study:
 
     @property
     def people(self) -> int:
-        """In AG; twice as many in digits, where fewer numbers tell of each."""
+        """In AG; twice as many in digits, where fewer numbers describe each."""
         return max(200, self.pace.times(self.quick, 800, 3000))
 
     def task(self, data: str, repeat: int, times: int = 1) -> Task:
@@ -95,7 +95,7 @@ class Study:
         key = data, line, epsilon, repeat, times
         if key not in self.made:
             task = self.task(data, repeat, times)
-            scores, cost = told(task, line, epsilon)
+            scores, cost = outcome(task, line, epsilon)
             self.made[key] = (*scored(scores, task.held.test_right.astype(np.int64)), cost)
         return self.made[key]
 

@@ -134,7 +134,7 @@ inf
     Erratum(
         "BRR A12",
         "Appendix B.2: a gradient is perturbed within [-C, 0] or [0, C], by its sign.",
-        "The sign is told, so that epsilon is unbounded; the interval must be [-C, C] whatever the gradient.",
+        "The sign is disclosed, so that epsilon is unbounded; the interval must be [-C, C] whatever the gradient.",
         """
 >>> rows = [[2, 1, 0], [0, 1, 2]]                            # a gradient of -C and one of C, released as -C, 0 or C
 >>> print(dn.FiniteChannel(dn.Ordered([-1, 1]), 1.0, rows).loss().epsilon())

@@ -1,7 +1,7 @@
 """Boosted trees as the authors' program grows them, so that what it does to its rivals can be measured.
 
 One group of trees, each on people of its own: the first on a tenth of them, the others on a share that is read off the
-first tree's success, in the clear. Leaves tell the mean of their people's residuals, each residual cut to c = (1 - share)^t.
+first tree's success, in the clear. Leaves publish the mean of their people's residuals, each cut to c = (1 - share)^t.
 What is different is the noise: for bipartite response every residual is released on its own, so that errors average out;
 for Laplace noise one and the same draw is added to all residuals of a leaf, so that they do not.
 """
@@ -34,13 +34,13 @@ class Grown:
     below: "Grown | None" = None
     above: "Grown | None" = None
 
-    def told(self, places: Ints) -> Floats:
+    def predict(self, places: Ints) -> Floats:
         """The value of each person's leaf."""
         if self.below is None or self.above is None:
             return np.full(len(places), self.value)
         under = places[:, self.feature] <= self.cut
         out = np.empty(len(places))
-        out[under], out[~under] = self.below.told(places[under]), self.above.told(places[~under])
+        out[under], out[~under] = self.below.predict(places[under]), self.above.predict(places[~under])
         return out
 
 
@@ -104,9 +104,9 @@ class Program:
 
     def trained(self, places: Ints, targets: Floats) -> list[Grown]:
         """All trees; targets lie in [-1, 1]. People whose residual is above one wait for a later tree."""
-        left, told, share, trees = np.arange(len(targets)), np.zeros(len(targets)), SHARE, []
+        left, predicted, share, trees = np.arange(len(targets)), np.zeros(len(targets)), SHARE, []
         for number in range(self.trees):
-            rest = targets[left] - told[left]
+            rest = targets[left] - predicted[left]
             turn = (number + 1) % self.trees
             late = 0 if self.boost else 1
             wanted = int(len(targets) * share * (1 - share) ** (turn - late) / (1 - (1 - share) ** (self.trees - late)))
@@ -115,15 +115,15 @@ class Program:
             tree = self.grow(places[left[used]], rest[used], (1 - share) ** number)
             trees.append(tree)
             left = np.delete(left, used)
-            told[left] += tree.told(places[left])
+            predicted[left] += tree.predict(places[left])
             if number == 0:
-                share = _success(told[left], targets[left], len(targets))
+                share = _success(predicted[left], targets[left], len(targets))
         return trees
 
 
-def _success(told: Floats, right: Floats, people: int) -> float:
-    """The mean of the smaller over the larger of what is told and what is right, as the program has it: over all."""
-    small, large = np.minimum(np.abs(told), np.abs(right)), np.maximum(np.abs(told), np.abs(right))
+def _success(predicted: Floats, right: Floats, people: int) -> float:
+    """The mean of the smaller over the larger of what is predicted and what is right, as the program has it: over all."""
+    small, large = np.minimum(np.abs(predicted), np.abs(right)), np.maximum(np.abs(predicted), np.abs(right))
     return float((small / np.maximum(large, 1e-12)).sum() / people)
 
 
@@ -158,6 +158,6 @@ def program_errors(
         places, test = places_of(rows[own], rows[held])
         for way in ways:
             grown = Program(way, epsilon, split_share, 1000 * seed + number, trees).trained(places, scaled[own])
-            told = np.sum([tree.told(test) for tree in grown], axis=0)
-            found[way].append(math.sqrt(float(((told - scaled[held]) ** 2).mean())) * (high - low) / 2)
+            predicted = np.sum([tree.predict(test) for tree in grown], axis=0)
+            found[way].append(math.sqrt(float(((predicted - scaled[held]) ** 2).mean())) * (high - low) / 2)
     return {way: np.array(errors) for way, errors in found.items()}

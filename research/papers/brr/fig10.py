@@ -50,7 +50,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     held = images(data, seed, people)
     for epsilon in EPSILONS:
         rows += certified(held, epsilon, repeats, seed, total)
-    fair = {told: Result(COLUMNS, rows).numbers("accuracy", way=told) for told in FAIR.values()}
+    fair = {name: Result(COLUMNS, rows).numbers("accuracy", way=name) for name in FAIR.values()}
     gain = float((fair[FAIR["means"]] - np.maximum(fair[FAIR["bipartite"]], fair[FAIR["laplace"]])).max())
     better = (
         f"class means from one report each are up to {100 * gain:.0f} points more accurate than gradient descent "
@@ -58,7 +58,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     )
     settings = (
         f"as published: batches of {BATCH:,} (those of the authors' program), {total} iterations, a network with 32 hidden "
-        f"units on {shown.rows.shape[1]} numbers of an image, rate {RATE:g} for all; the text tells none of these"
+        f"units on {shown.rows.shape[1]} numbers of an image, rate {RATE:g} for all; the text states none of these"
     )
     notes = (held.note, settings, "with a certified promise: five rounds of different people, shown at the last iteration")
     return Result(COLUMNS, rows, (*published_checks(courses, repeats), fair_check(fair)), notes, improved=(better,))
@@ -68,7 +68,7 @@ def certified(held: Samples, epsilon: float, repeats: int, seed: int, last: int)
     """Local: one report of each person, clipped in public; epsilon is for the whole of it."""
     rows: list[Row] = []
     classes = tuple(range(10))
-    for way, told in FAIR.items():
+    for way, name in FAIR.items():
         scores, loss = [], 0.0
         for number in range(repeats):
             made: PrivateSGDClassifier | PrivateMeansClassifier
@@ -79,7 +79,7 @@ def certified(held: Samples, epsilon: float, repeats: int, seed: int, last: int)
             made.fit(held.rows, held.right)
             scores.append(float((made.predict(held.test) == held.test_right).mean()))
             loss = made.privacy_loss().epsilon()
-        rows.append((epsilon, told, last, float(np.mean(scores)), float(np.std(scores, ddof=1) / math.sqrt(repeats)), loss))
+        rows.append((epsilon, name, last, float(np.mean(scores)), float(np.std(scores, ddof=1) / math.sqrt(repeats)), loss))
     return rows
 
 
@@ -95,7 +95,7 @@ def published_checks(courses: dict[tuple[str, float], Floats], repeats: int) -> 
                 f"as published: gain over Laplace at epsilon {epsilon:g}, %",
                 stated,
                 100 * float(ratios.mean() - 1),
-                f"the network, the rate and the number of iterations are not told; in points it is {points:.0f} here",
+                f"the network, the rate and the number of iterations are not stated; in points it is {points:.0f} here",
                 100 * float(ratios.std(ddof=1)) / math.sqrt(repeats),
                 sure=False,
             )
@@ -109,7 +109,7 @@ def published_checks(courses: dict[tuple[str, float], Floats], repeats: int) -> 
             "as published: with a smaller budget BRR-SGD is less accurate",
             high - low > 3 * spread,
             f"it is {100 * low:.0f} % accurate at epsilon 0.3, {100 * high:.0f} % at 2 and {100 * tiny:.0f} % at 0.0003: "
-            "what it learns from are the signs, which are told for sure (erratum BRR A12)",
+            "what it learns from are the signs, which are disclosed (erratum BRR A12)",
         ),
         claimed(
             "as published: it fluctuates less than with Laplace noise",

@@ -56,7 +56,7 @@ def certified(held: Samples, epsilon: float, repeats: int, seed: int) -> list[Ro
     """With a promise for the whole person, and knowing nothing."""
     rows: list[Row] = []
     ends = held.low, held.high
-    for way, told in WAYS.items():
+    for way, label in WAYS.items():
         scores, loss = [], 0.0
         for number in range(repeats):
             made: PrivateVectorClassifier | PrivateMeansClassifier
@@ -70,7 +70,7 @@ def certified(held: Samples, epsilon: float, repeats: int, seed: int) -> list[Ro
                 chosen = made.predict(held.test)
             scores.append(float((chosen == held.test_right).mean()))
             loss = made.privacy_loss().epsilon()
-        rows.append((held.name, epsilon, told, *_summary(scores), loss))
+        rows.append((held.name, epsilon, label, *_summary(scores), loss))
     most = float(max(np.mean(held.test_right == 0), np.mean(held.test_right == 1)))
     return [*rows, (held.name, epsilon, "most frequent class", most, 0.0, 0.0)]
 
@@ -83,7 +83,7 @@ def as_programmed(name: str, held: program.Columns, epsilons: tuple[float, ...],
 
     once = {BRR: trained("grid", 1.0), NONE: trained("none", 1.0)}
     rows: list[Row] = [(name, epsilon, LAPLACE, *trained("laplace", epsilon), math.inf) for epsilon in epsilons]
-    return rows + [(name, epsilon, told, *found, math.inf) for told, found in once.items() for epsilon in epsilons]
+    return rows + [(name, epsilon, label, *found, math.inf) for label, found in once.items() for epsilon in epsilons]
 
 
 def _summary(scores: list[float]) -> tuple[float, float]:
@@ -120,7 +120,7 @@ def checks_of(rows: list[Row]) -> list[Check]:
             "as programmed: the noise of DNN-BRR keeps a budget",
             math.isfinite(program.grid_loss()),
             "it is drawn evenly from 41 numbers within a tenth of the range, whatever epsilon is: two people whose words "
-            "differ can be told apart for sure",
+            "differ can be distinguished with certainty",
         ),
         claimed(
             "bipartite is better than Laplace at every budget where features and label are protected",

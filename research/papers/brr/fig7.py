@@ -42,7 +42,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
                 f"{name}: places of the largest region, where there are {wanted}",
                 str(largest),
                 int(found.sizes.max()),
-                "which places were drawn, and how they were divided, is not told",
+                "which places were drawn, and how they were divided, is not stated",
                 sure=False,
             ),
         ]

@@ -48,8 +48,8 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             rows += fair(held, most, epsilon, repeats, seed, trees)
             rows += as_programmed(held, most, epsilon, rounds, seed, trees)
     found = Result(COLUMNS, rows)
-    by = {told: found.numbers("RMSE", leaves=told) for told in WAYS.values()}
-    program = {told: found.numbers("RMSE", leaves=told) for told in PROGRAM.values()}
+    by = {name: found.numbers("RMSE", leaves=name) for name in WAYS.values()}
+    program = {name: found.numbers("RMSE", leaves=name) for name in PROGRAM.values()}
     shared, own = program[PROGRAM["bipartite"]] / program[PROGRAM["one draw"]], program[PROGRAM["draw each"]]
     checks = [
         claimed(
@@ -80,7 +80,7 @@ def fair(held: Samples, most: int, epsilon: float, repeats: int, seed: int, tree
     own, right, test, truth = held.rows[:most], held.right[:most], held.test[:most], held.test_right[:most]
     ends = float(np.min(held.right)), float(np.max(held.right))
     rows: list[Row] = []
-    for leaves, told in WAYS.items():
+    for leaves, name in WAYS.items():
         errors, loss = [], 0.0
         for number in range(repeats):
             settings = OURS if leaves == "sums" else {**PAPERS, "trees": trees, "disjoint": trees}
@@ -88,7 +88,7 @@ def fair(held: Samples, most: int, epsilon: float, repeats: int, seed: int, tree
             made.fit(own, right)
             errors.append(root_mean_square(truth, made.predict(test)))
             loss = made.privacy_loss().epsilon()
-        rows.append((held.name, epsilon, told, *summary(np.array(errors)), loss))
+        rows.append((held.name, epsilon, name, *summary(np.array(errors)), loss))
     constant = root_mean_square(truth, np.full(len(test), np.mean(right.astype(np.float64))))
     return [*rows, (held.name, epsilon, "mean of all, not private", constant, 0.0, 0.0)]
 
@@ -98,7 +98,7 @@ def as_programmed(held: Samples, most: int, epsilon: float, rounds: int, seed: i
     everybody = np.concatenate([held.rows, held.test])[:most]
     right = np.concatenate([held.right, held.test_right])[:most].astype(np.float64)
     found = program_errors(everybody, right, tuple(PROGRAM), epsilon, SPLIT_SHARES[held.name], rounds, seed, trees)
-    return [(held.name, epsilon, told, *summary(found[way]), math.inf) for way, told in PROGRAM.items()]
+    return [(held.name, epsilon, name, *summary(found[way]), math.inf) for way, name in PROGRAM.items()]
 
 
 def summary(errors: Floats) -> tuple[float, float]:
@@ -109,8 +109,8 @@ def summary(errors: Floats) -> tuple[float, float]:
 def ratio_of(found: Result, name: str, first: str, second: str) -> tuple[float, float]:
     """The ratio of two errors at epsilon 5 and its standard error."""
     pairs = [
-        [float(found.numbers(column, data=name, epsilon=LAST, leaves=told)[0]) for column in ("RMSE", "standard error")]
-        for told in (first, second)
+        [float(found.numbers(column, data=name, epsilon=LAST, leaves=leaves)[0]) for column in ("RMSE", "standard error")]
+        for leaves in (first, second)
     ]
     ratio = pairs[0][0] / pairs[1][0]
     return ratio, ratio * math.hypot(*(spread / mean for mean, spread in pairs))

@@ -1,7 +1,7 @@
 """Gradient descent as Appendix B.2 describes it: the mean gradient of a batch, cut as a whole, with noise on every number.
 
 Nothing is promised: cutting the mean bounds no single image, the bound of BRR-SGD follows the data, and BRR-SGD perturbs
-each number within [-C, 0] or [0, C] by its sign, which is told for sure.
+each number within [-C, 0] or [0, C] by its sign, which is disclosed.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from research.data.folder import Data, random_for
 from research.data.samples import IMAGES
 
 BATCH, CLIP, KEPT, LEAST, STEPS = 2048, 1.0, 0.99, 1e-3, 10  # batch, C, rho, C_min and grid, as in the authors' program
-RATE, HIDDEN = 0.1, 32  # not told, the same for all
+RATE, HIDDEN = 0.1, 32  # not stated, the same for all
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ def course(images: Images, way: str, epsilon: float, epochs: int, every: int, se
     network = Network(images.rows.shape[1], 10, HIDDEN)
     weights, batch = network.start(random), min(BATCH, len(images.rows))
     batches = len(images.rows) // batch
-    total, told = batches * epochs, []
+    total, scores = batches * epochs, []
     release = Bipartite(Interval(0, 1, STEPS), epsilon / total)
     for turn in range(total):
         own = slice(turn % batches * batch, (turn % batches + 1) * batch)
@@ -72,6 +72,6 @@ def course(images: Images, way: str, epsilon: float, epochs: int, every: int, se
             gradient = np.sign(gradient) * size * clip
         weights = weights - RATE * gradient
         if (turn + 1) % every == 0:
-            right = network.told(weights, images.test).argmax(axis=1) == images.test_right
-            told.append(float(right.mean()))
-    return np.array(told)
+            right = network.predict(weights, images.test).argmax(axis=1) == images.test_right
+            scores.append(float(right.mean()))
+    return np.array(scores)

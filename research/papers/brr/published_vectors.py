@@ -1,7 +1,7 @@
 """Networks on perturbed vectors as the authors' program trains them: labels in the clear, budgets that sum to more.
 
 Its Laplace noise has a budget of d epsilon for d columns together. Its "bipartite" noise is drawn evenly from a grid of 41
-numbers within a tenth of the range, whatever epsilon is; values further apart than that can be told apart for sure.
+numbers within a tenth of the range, whatever epsilon is; values further apart than that can be distinguished with certainty.
 """
 
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ def accuracy(held: Columns, way: str, epsilon: float, seed: int) -> float:
         rows = rows + REACH * (1 - held.weights) * noise
     network = Network(rows.shape[1], 2, HIDDEN)
     weights = trained(network, rows, held.right, random, EPOCHS, BATCH, RATE)
-    return float((network.told(weights, held.test).argmax(axis=1) == held.test_right).mean())
+    return float((network.predict(weights, held.test).argmax(axis=1) == held.test_right).mean())
 
 
 def grid_loss(width: float = 1.0) -> float:

@@ -35,7 +35,7 @@ class Regions:
 def divided(data: Data, name: str, seed: int, share: float = 1.0) -> Regions:
     """Tiles are split, the fullest first, until there are as many regions as stated; small ones join their neighbours.
 
-    The paper tells how many regions it has and how large the smallest and the largest are, and that places of a region have
+    The paper states how many regions it has and how large the smallest and the largest are, and that places of a region have
     a common prefix. Of these, the numbers of regions and the smallest size are met on purpose here; see `by_prefix`.
     """
     count, wanted, smallest, _ = COUNTS[name]

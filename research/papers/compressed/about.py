@@ -57,7 +57,7 @@ inf
     Erratum(
         "Compressed C4",
         "Theorem 7: the expected time is in proportion to d.",
-        "The published encoder ranks all points up to the one it tells, whose number has a tail of index alpha - 1: "
+        "The published encoder ranks all points up to the one it sends, whose number has a tail of index alpha - 1: "
         "for alpha up to 2 the mean is infinite. Ours skips ahead.",
         """
 >>> from deniable.mechanisms.sparse.index_law import index_law
@@ -191,16 +191,16 @@ False
 
 
 def _tight() -> float:
-    """What the label of one chunk costs, over alpha eps: one coordinate, the told draw a one and all others zero, far out.
+    """What the label of one chunk costs, over alpha eps: one coordinate, the draw sent a one and all others zero, far out.
 
-    Given the points T = 1, 2, ..., draw k is told with a probability in proportion to (ratio / T)^alpha.
+    Given the points T = 1, 2, ..., draw k is sent with a probability in proportion to (ratio / T)^alpha.
     """
     eps, alpha, far = 0.25, 2.0, 10_000
     weights = [k**-alpha for k in range(1, far + 1)]
     laws = []
     for truth in (1, 0):  # draws are then e^(+-eps) times as likely as under the reference, or just as likely
-        told = [weight * math.exp(alpha * eps * truth * (1 if k == far else -1)) for k, weight in enumerate(weights, 1)]
-        laws.append(told[-1] / sum(told))
+        weighted = [weight * math.exp(alpha * eps * truth * (1 if k == far else -1)) for k, weight in enumerate(weights, 1)]
+        laws.append(weighted[-1] / sum(weighted))
     return math.log(laws[0] / laws[1]) / (alpha * eps)
 
 

@@ -2,8 +2,8 @@
 
 Liu, Chen, Ozgur, Li (2024). Points (T, V), with T of a Poisson process and V exponential, come in the order of their level
 T min(V, 1)^(1/alpha); those whose rank by T is not known yet wait in a heap. It must rank every point up to the one that it
-tells, whose number has no mean at alpha 2. So it is given up at a cap here, which no device may do (that it was given up
-tells about the truth): only its work is measured, and its law as far as the cap.
+sends, whose number has no mean at alpha 2. So it is given up at a cap here, which no device may do (giving up discloses
+something about the truth): only its work is measured, and its law as far as the cap.
 """
 
 import heapq

@@ -36,7 +36,7 @@ PUBLISHED, HEAP, OURS, ACCURATE, LIST, SUBSET = (
 EPSILON = 1.0
 RUNS = 3  # of which the fastest counts: others may use the processor too
 NEAR = 64  # labels that are summed one by one
-LEAK = "the number of chunks tells how many coordinates differ, so nothing is promised (erratum Compressed C1)"
+LEAK = "the number of chunks discloses how many coordinates differ, so nothing is promised (erratum Compressed C1)"
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _each(made: Compressed, lists: Sequence[Ints], seed: int, what: str, pseudo:
 
 
 def _seconds(made: Compressed, each: Ints, coins: Coins) -> float:
-    """By the clock: a processor's own time is told in steps that are longer than this takes."""
+    """By the clock: a processor's own time is measured in steps that are longer than this takes."""
     start = time.perf_counter()
     made.perturb([each], coins)
     return time.perf_counter() - start

@@ -36,8 +36,8 @@ def bits_result(setting: Setting, quick: bool, seed: int, data: Data, pace: Pace
             found[OURS] = ours(held.size, lists, seed, 2.0, epsilon)
         rows += [row for way, cost in found.items() for row in bit_rows(value, way, cost)]
     bits = [float(cost.bits.sum() / cost.differing.sum()) for cost in costs]
-    told = ", ".join(f"{each:.3g}" for each in bits)
-    checks = [claimed(f"bits rise with {setting}", (np.diff(bits) > 0).all(), f"for each coordinate there are {told}")]
+    listed = ", ".join(f"{each:.3g}" for each in bits)
+    checks = [claimed(f"bits rise with {setting}", (np.diff(bits) > 0).all(), f"for each coordinate there are {listed}")]
     if setting == "epsilon":
         checks.append(bound_check())
     notes = (f"{held.note}; {len(lists)} of them", "times are those of our encoder, and not in the CSV")
@@ -103,9 +103,11 @@ def times_result(setting: Setting, quick: bool, seed: int, data: Data, pace: Pac
 
 def epsilon_claims(points: Floats, spread: Floats) -> list[Check]:
     """What the text says of Fig. 3."""
-    told, away = (", ".join(f"{each:.3g}" for each in numbers) for numbers in (points, spread))
+    listed, away = (", ".join(f"{each:.3g}" for each in numbers) for numbers in (points, spread))
     return [
-        claimed("the published encoder takes longer for a larger epsilon", (np.diff(points) > 0).all(), f"it ranks {told}"),
+        claimed(
+            "the published encoder takes longer for a larger epsilon", (np.diff(points) > 0).all(), f"it ranks {listed}"
+        ),
         claimed(
             "and its time varies less from person to person",
             (np.diff(spread) < 0).all(),
@@ -117,21 +119,21 @@ def epsilon_claims(points: Floats, spread: Floats) -> list[Check]:
 
 def beta_claims(points: Floats, spread: Floats) -> list[Check]:
     """What the text says of Fig. 8: time and its variance fall with beta, but not from 2 to 4."""
-    told, away = (", ".join(f"{each:.3g}" for each in numbers) for numbers in (points, spread))
+    listed, away = (", ".join(f"{each:.3g}" for each in numbers) for numbers in (points, spread))
     return [
-        claimed("the published encoder takes less time at beta 2 than at 1", points[1] < points[0], f"it ranks {told}"),
+        claimed("the published encoder takes less time at beta 2 than at 1", points[1] < points[0], f"it ranks {listed}"),
         claimed(
             "and its time varies less from person to person",
             spread[1] < spread[0],
             f"of heavy tails: the standard deviation over the mean, {away}, is that of few people",
             sure=False,
         ),
-        claimed("at beta 4 it takes no less than at 2", points[2] >= points[1], f"it ranks {told}"),
+        claimed("at beta 4 it takes no less than at 2", points[2] >= points[1], f"it ranks {listed}"),
     ]
 
 
 def heavy_tail(works: Sequence[Work]) -> Check:
-    """The published encoder ranks all points up to the one it tells: its mean time is that of K, which is infinite."""
+    """The published encoder ranks all points up to the one it sends: its mean time is that of K, which is infinite."""
     law = index_law(CoordinateResponse.quantised(0.25), 2.0, 2)
     far, further = (float(law.tail(x)) for x in (1e4, 1e8))
     power = math.log(further / far) / math.log(1e4)

@@ -27,7 +27,7 @@ ERRATA = (
         """
 >>> import numpy as np
 >>> p1 = p2 = Fraction(9, 10)
->>> def told(three, printed):                                # what is expected where all have a high weight, as estimated
+>>> def expected(three, printed):                            # what is expected where all have a high weight, as estimated
 ...     shares = three.channel[1]
 ...     tally = dn.Tally(three.fingerprint, 1000, np.array([int(1000 * share) for share in shares]))
 ...     return round(float(three.estimate(tally).values[1]), 9), round(float(printed(*shares[:2])), 3)
@@ -36,7 +36,7 @@ ERRATA = (
 ...     return (p1 - 1) / slope - 1 / (3 * p2 - 1) - n0 / slope + (2 * n1 + n0) / (3 * p2 - 1)
 >>> def eq30(n0, n1):
 ...     return p1 / (2 * p1 - 1) - 1 / (2 * p1 * p2 - 1) - n0 / (2 * p1 - 1) + (2 * n1 + n0) / (2 * p1 * p2 - 1)
->>> told(dn.ThreeState.dagger(p1, p2), eq28), told(dn.ThreeState.ddagger(p1, p2), eq30)
+>>> expected(dn.ThreeState.dagger(p1, p2), eq28), expected(dn.ThreeState.ddagger(p1, p2), eq30)
 ((1.0, 0.412), (1.0, 2.161))
 """,
     ),
@@ -127,7 +127,7 @@ True
     Erratum(
         "RR3 R9",
         "Lemma 2: LPP-ddagger costs epsilon1 + ln(2 / (1 + e^-epsilon2)).",
-        "It leaves out that two weights of a key that is there can be told apart with all of epsilon2.",
+        "It leaves out that two weights of a key that is there can be distinguished with all of epsilon2.",
         """
 >>> printed = 0.1 + math.log(2 / (1 + math.exp(-2.0)))
 >>> round(printed, 3), round(dn.KeySampling.privkv(key, 0.1, 2.0).loss().epsilon(), 3)

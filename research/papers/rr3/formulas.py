@@ -76,14 +76,14 @@ def eq41(power: int) -> float:
 def lost(law: Callable[[Fraction], Point], what: str, low: float, high: float) -> float:
     """Where reports stop to depend on the degree or on the weight, read off the exact channel, by halving."""
 
-    def told(at: float) -> Fraction:
+    def slope(at: float) -> Fraction:
         none, up, _ = ThreeState(*law(Fraction(at)), 100.0, claimed=True).channel
         return none[0] - up[0] if what == "degree" else up[1] - up[2]
 
-    start = told(low)
+    start = slope(low)
     for _ in range(80):
         middle = (low + high) / 2
-        low, high = (middle, high) if told(middle) * start > 0 else (low, middle)
+        low, high = (middle, high) if slope(middle) * start > 0 else (low, middle)
     return high
 
 

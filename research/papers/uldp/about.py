@@ -9,7 +9,7 @@ from deniable.domains import Categories
 from deniable.mechanisms.algebra.utility_formulas import published_optimum, told_beside
 from research.data.histograms import STATED as STATED_SETS
 from research.papers.errata import Erratum, Paper, Stated
-from research.papers.uldp.collect import told_at
+from research.papers.uldp.collect import disclosed_at
 from research.papers.uldp.mechanisms import best_subset, hashed_epsilon
 
 ERRATA = (
@@ -57,9 +57,9 @@ ERRATA = (
 >>> from itertools import product
 >>> f, s, n, theta = Fraction(1, 2), 2, 2, Fraction(1, 2)      # e^epsilon = 3, Eq. 10, z = 0; one has a, one an open answer
 >>> held = {"a": Fraction(3, 4), "b": Fraction(1, 4)}
->>> opened = {"told": 1 - f, "a": f / s, "b": f / s}           # Eq. 8
->>> agg = {"a": Fraction(3, 2), "b": Fraction(-1, 2), "told": 0}    # ([y = a] - 1/4) / (3/4 - 1/4), of reports in Y'
->>> all_reports = [(held[x] * opened[y], (agg[x] + agg[y]) / n, (y == "told") / (n * (1 - f))) for x in held for y in opened]
+>>> opened = {"open": 1 - f, "a": f / s, "b": f / s}           # Eq. 8
+>>> agg = {"a": Fraction(3, 2), "b": Fraction(-1, 2), "open": 0}    # ([y = a] - 1/4) / (3/4 - 1/4), of reports in Y'
+>>> all_reports = [(held[x] * opened[y], (agg[x] + agg[y]) / n, (y == "open") / (n * (1 - f))) for x in held for y in opened]
 >>> def variance(values):
 ...     mean = sum(chance * value for chance, value in values)
 ...     return sum(chance * (value - mean) ** 2 for chance, value in values)
@@ -193,9 +193,9 @@ STATED = (
         lambda: hashed_epsilon(230, 2.0, 0.77),
         "ULDP E1",
     ),
-    Stated("Section 6.3", "z* of uSS for Normal at epsilon 0.5", "0.20", lambda: told_at("uSS", 230, 0.5, 0.77)),
-    Stated("Section 6.3", "z* of uUE for Normal at epsilon 0.5", "0.0028", lambda: told_at("uUE", 230, 0.5, 0.77)),
-    Stated("Section 6.3", "z* of uLH for Normal at epsilon 0.5", "0.18", lambda: told_at("uLH", 230, 0.5, 0.77)),
+    Stated("Section 6.3", "z* of uSS for Normal at epsilon 0.5", "0.20", lambda: disclosed_at("uSS", 230, 0.5, 0.77)),
+    Stated("Section 6.3", "z* of uUE for Normal at epsilon 0.5", "0.0028", lambda: disclosed_at("uUE", 230, 0.5, 0.77)),
+    Stated("Section 6.3", "z* of uLH for Normal at epsilon 0.5", "0.18", lambda: disclosed_at("uLH", 230, 0.5, 0.77)),
     Stated("Section 6.4", "best k of uSS for Foursquare above epsilon 3.5", "1", lambda: best_subset(25, 3.51, 0.95)),
     Stated("Section 6.4", "largest z of uSS for Foursquare there", "0", lambda: _largest(25, 3.51, 0.95)),
     Stated("Section 6.4", "best k of uSS for Drug above epsilon 0", "1", lambda: best_subset(3, 0.01, 0.78)),

@@ -21,18 +21,18 @@ from research.papers.uldp.mechanisms import best_buckets, mechanism
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The estimated shares, and how many reports told an open answer."""
+    """The estimated shares, and how many reports disclose an open answer."""
 
     shares: Floats
-    telling: int
+    disclosing: int
 
 
 class Collector(Protocol):
     """One mechanism for one question."""
 
     @property
-    def told_share(self) -> float:
-        """The probability that an open answer is told."""
+    def disclosed_share(self) -> float:
+        """The probability that an open answer is disclosed."""
 
     def collect(self, people: Ints, seed: int, *what: object) -> Found:
         """Ask so many people of each answer."""
@@ -48,7 +48,7 @@ class Reported:
     made: OpenAnswers
 
     @property
-    def told_share(self) -> float:
+    def disclosed_share(self) -> float:
         return self.made.told_share
 
     def collect(self, people: Ints, seed: int, *what: object) -> Found:
@@ -65,19 +65,19 @@ class Independent:
     """A published mechanism whose reports support each sensitive answer independently: only counts are drawn, exactly.
 
     uRAP (Murakami, Kawamoto 2019): everybody sends the bits of the sensitive answers, those with an open one bits of q, and
-    beside them tell their answer with probability `told`. uLH with random functions, as in the paper: the disguised take a
-    sensitive answer at random; another one is hashed to the same bucket with probability q = 1 / g. Both with Eq. 21.
+    beside them send their answer with probability `disclosed`. uLH with random functions, as in the paper: the disguised
+    take a sensitive answer at random; another one is hashed to the same bucket with probability q = 1 / g. Both with Eq. 21.
     """
 
     secret: Bools
     p: Fraction
     q: Fraction
     f: Fraction  # the probability of a disguise; 0 where the bits of an open answer are nobody's
-    z: Fraction  # the probability that the answer is told beside it
+    z: Fraction  # the probability that the answer is sent beside it
 
     @classmethod
     def rappor(cls, secret: Bools, epsilon: float) -> "Independent":
-        """uRAP: d_2 = (1 - p) + p / e^eps is the probability that an open answer is not told."""
+        """uRAP: d_2 = (1 - p) + p / e^eps is the probability that an open answer is not disclosed."""
         base, odds = Unary.symmetric(Categories(range(int(secret.sum()))), epsilon), odds_below(epsilon)
         return cls(secret, base.p, base.q, Fraction(0), base.p * (1 - 1 / odds))
 
@@ -90,13 +90,13 @@ class Independent:
         return cls(secret, p, q, disguise(size, p, q), told_beside("uLH", size, Fraction(buckets), odds))
 
     @property
-    def told(self) -> Fraction:
+    def disclosed(self) -> Fraction:
         """z* of the paper."""
         return 1 - self.f * (1 - self.z) if self.f else self.z
 
     @property
-    def told_share(self) -> float:
-        return float(self.told)
+    def disclosed_share(self) -> float:
+        return float(self.disclosed)
 
     def collect(self, people: Ints, seed: int, *what: object) -> Found:
         random, p, q = random_for(seed, *what), float(self.p), float(self.q)
@@ -104,21 +104,21 @@ class Independent:
         if self.f:
             hidden = random.binomial(others, float(self.f))
             own = own + random.multinomial(int(hidden.sum()), np.full(len(own), 1 / len(own)))
-            telling = others - hidden + random.binomial(hidden, float(self.z))
+            disclosing = others - hidden + random.binomial(hidden, float(self.z))
             reports = int(own.sum())
         else:
-            telling, reports = random.binomial(others, float(self.z)), n
+            disclosing, reports = random.binomial(others, float(self.z)), n
         supports = random.binomial(own, p) + random.binomial(reports - own, q)
         shares = np.empty(len(people))
         shares[self.secret] = (supports - n * q) / (n * (p - q))
-        shares[~self.secret] = telling / (n * self.told_share)
-        return Found(shares, int(telling.sum()))
+        shares[~self.secret] = disclosing / (n * self.disclosed_share)
+        return Found(shares, int(disclosing.sum()))
 
     def noise(self, truth: Floats) -> Floats:
         """Eq. 25."""
-        p, q, told = float(self.p), float(self.q), self.told_share
+        p, q, shown = float(self.p), float(self.q), self.disclosed_share
         own = truth * (1 - p - q) / (p - q) + q * (1 - q) / (p - q) ** 2
-        return np.where(self.secret, own, truth * (1 - told) / told)
+        return np.where(self.secret, own, truth * (1 - shown) / shown)
 
 
 def collector(name: str, size: int, secret: Sequence[int], epsilon: float, share: float) -> Collector:
@@ -132,9 +132,9 @@ def collector(name: str, size: int, secret: Sequence[int], epsilon: float, share
     return Reported(mechanism(name, Categories(range(size)), secret, epsilon, share))
 
 
-def told_at(name: str, size: int, epsilon: float, share: float) -> float:
-    """z* of a published mechanism for so many sensitive answers: how often an open answer is told."""
-    return collector(name, size + 5, range(size), epsilon, share).told_share
+def disclosed_at(name: str, size: int, epsilon: float, share: float) -> float:
+    """z* of a published mechanism for so many sensitive answers: how often an open answer is disclosed."""
+    return collector(name, size + 5, range(size), epsilon, share).disclosed_share
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from research.data.folder import Data
 from research.data.histograms import STATED
 from research.papers import style
 from research.papers.figure import ALL, Figure, Pace, Result, claimed, near
-from research.papers.uldp.collect import told_at
+from research.papers.uldp.collect import disclosed_at
 from research.papers.uldp.mechanisms import EPSILONS, OURS, PUBLISHED, hashed_epsilon, sized, stated_error, total
 
 FIGURE = Figure(
@@ -39,7 +39,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     beaten, by_hadamard = errors["uSS"] > best * SAME, errors["uSS"] > errors["uHR"] * SAME
     large = [size >= 100 for _, size, _, _ in STATED.values() for _ in EPSILONS]
     cases = len(worse)
-    told = told_as_much(errors["uUE"], errors["uSS"])[large]
+    level = disclosed_as_often(errors["uUE"], errors["uSS"])[large]
     alike = {name: float(np.exp(np.log(errors[name] / errors["uSS"])[large].mean())) for name in ("uUE", "uLH")}
     checks = (
         claimed("uSS is never worse than uRR", not behind.any(), f"it is in {behind.sum()} of {cases} settings"),
@@ -63,7 +63,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
                 f"error of {name} over that of uSS where many answers are sensitive (Census, Normal), geometric mean",
                 "1",
                 ratio,
-                f"z* of uUE is small: with that of uSS it would be {told.mean():.3f} times (erratum ULDP E3)",
+                f"z* of uUE is small: with that of uSS it would be {level.mean():.3f} times (erratum ULDP E3)",
             )
             for name, ratio in alike.items()
         ),
@@ -78,12 +78,12 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     return Result(COLUMNS, rows, checks, ("settings as the paper states them; no data needed",), improved=(better,))
 
 
-def told_as_much(unary: Floats, subset: Floats) -> Floats:
-    """The error of uUE over that of uSS, had open answers been told as often as by uSS: Eq. 28 with another z*."""
+def disclosed_as_often(unary: Floats, subset: Floats) -> Floats:
+    """The error of uUE over that of uSS, had open answers been disclosed as often as by uSS: Eq. 28 with another z*."""
     ratios = []
     cases = [(size, share, epsilon) for _, size, share, _ in STATED.values() for epsilon in EPSILONS]
     for (size, share, epsilon), error, other in zip(cases, unary, subset, strict=True):
-        own, theirs = (share * (1 / told_at(name, size, epsilon, share) - 1) for name in ("uUE", "uSS"))
+        own, theirs = (share * (1 / disclosed_at(name, size, epsilon, share) - 1) for name in ("uUE", "uSS"))
         ratios.append((error - own + theirs) / other)
     return np.array(ratios)
 

@@ -95,7 +95,9 @@ def orderings(table: Result) -> list[Check]:
             not behind.any(),
             f"it has more in {behind.sum()} of {cases} cases, by both exact variances (erratum ULDP E6)",
         ),
-        near("error of uUE over that of uLH, geometric mean", "1", alike, "uUE tells open answers more rarely", sure=False),
+        near(
+            "error of uUE over that of uLH, geometric mean", "1", alike, "uUE discloses open answers more rarely", sure=False
+        ),
     ]
 
 

@@ -39,7 +39,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     faster = {
         name: [each for each in PUBLISHED if growth[each][place] > growth["uHR"][place]] for place, name in enumerate(STATED)
     }
-    told = "; ".join(f"{', '.join(names)} on {name}" for name, names in faster.items() if names)
+    listed = "; ".join(f"{', '.join(names)} on {name}" for name, names in faster.items() if names)
     ratio, error = over_exact(found)
     late = np.array(SHARES) >= MUCH
     rivals = [np.concatenate([exact[name, each][late] for name in STATED]) for each in ("uSS", "uUE", "uLH")]
@@ -50,8 +50,8 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         claimed("errors grow with the share of sensitive answers", not falls, f"that of {', '.join(falls)} does not"),
         claimed(
             "the error of uHR grows fastest, on every set",
-            not told,
-            f"others grow faster, by the exact errors: {told}",
+            not listed,
+            f"others grow faster, by the exact errors: {listed}",
         ),
         claimed(
             f"from a share of {MUCH:.0%} on uHR is worse than uSS, uUE and uLH",

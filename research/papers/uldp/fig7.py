@@ -1,4 +1,4 @@
-"""Fig. 7: how much of the error telling the open answer beside a disguised report takes away."""
+"""Fig. 7: how much of the error disappears when the open answer is sent beside a disguised report."""
 
 from fractions import Fraction
 from functools import partial

@@ -48,8 +48,8 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             "error of uUE over that of uLH, geometric mean",
             "1",
             alike,
-            f"uUE tells open answers too rarely: by the exact variances it has {printed:.2f} times the error of uLH, and "
-            f"{masked:.2f} times with the best mask for the same bits (erratum ULDP E3)",
+            f"uUE discloses open answers too rarely: by the exact variances it has {printed:.2f} times the error of uLH, "
+            f"and {masked:.2f} times with the best mask for the same bits (erratum ULDP E3)",
             error,
         ),
         claimed(

@@ -15,9 +15,9 @@ def published_pilot(held: Histogram, name: str, epsilon: float) -> Collector:
     return collector(name, len(held.people), held.sensitive, epsilon, 0.0)
 
 
-def expected_error(told: float, share: float, people: int) -> float:
-    """The mean of |found - true| / true for a share found from so many people, each told with this probability."""
-    spread = np.sqrt(share * (1 - told) / (people * told) + share * (1 - share) / people)
+def expected_error(disclosed: float, share: float, people: int) -> float:
+    """The mean of |found - true| / true for a share found from so many people, each disclosed with this probability."""
+    spread = np.sqrt(share * (1 - disclosed) / (people * disclosed) + share * (1 - share) / people)
     return float(spread * np.sqrt(2 / np.pi) / share)
 
 
@@ -30,5 +30,5 @@ def divided(counts: Ints, seed: int, *what: object) -> tuple[Ints, Ints]:
 
 def shown_share(made: Collector, first: Ints, seed: int, *what: object) -> float:
     """The open share that the first people show."""
-    telling = made.collect(first, seed, "shown", *what).telling
-    return float(np.clip(telling / (first.sum() * made.told_share), 0, 1))
+    open_reports = made.collect(first, seed, "shown", *what).disclosing
+    return float(np.clip(open_reports / (first.sum() * made.disclosed_share), 0, 1))

@@ -11,7 +11,7 @@ from research.data.folder import Data
 from research.data.histograms import STATED, histogram
 from research.papers import style
 from research.papers.figure import ALL, Check, Figure, Pace, Result, claimed, near, printed
-from research.papers.uldp.collect import told_at
+from research.papers.uldp.collect import disclosed_at
 from research.papers.uldp.mechanisms import EPSILONS
 from research.papers.uldp.pilot import PILOT, divided, expected_error, published_pilot, shown_share
 
@@ -22,7 +22,7 @@ PRINTED = {  # percent
     "uUE": {"Foursquare": "3.35", "Census": "4.38", "Drug": "1.79", "Normal": "18.09"},
     "uLH": {"Foursquare": "0.83", "Census": "0.41", "Drug": "1.26", "Normal": "2.90"},
 }
-TOLD = {"uSS": "0.20", "uUE": "0.0028", "uLH": "0.18"}  # at epsilon 0.5 for Normal
+DISCLOSED = {"uSS": "0.20", "uUE": "0.0028", "uLH": "0.18"}  # at epsilon 0.5 for Normal
 MOST = 4.38  # percent, the largest but one, by the text
 PEOPLE = 100_000
 
@@ -37,7 +37,8 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         counts = held.scaled(people if not quick else PEOPLE)
         for each, stated in PRINTED.items():
             expected = [
-                100 * expected_error(told_at(each, size, epsilon, 0.0), share, round(PILOT * people)) for epsilon in EPSILONS
+                100 * expected_error(disclosed_at(each, size, epsilon, 0.0), share, round(PILOT * people))
+                for epsilon in EPSILONS
             ]
             errors = []
             for epsilon in epsilons:
@@ -65,9 +66,13 @@ def stated_shares() -> list[Check]:
     _, size, share, _ = STATED["Normal"]
     return [
         printed(
-            f"z* of {each} for Normal at epsilon 0.5", stated, told_at(each, size, 0.5, share), "of rounding", sure=False
+            f"z* of {each} for Normal at epsilon 0.5",
+            stated,
+            disclosed_at(each, size, 0.5, share),
+            "of rounding",
+            sure=False,
         )
-        for each, stated in TOLD.items()
+        for each, stated in DISCLOSED.items()
     ]
 
 

@@ -34,7 +34,7 @@ GRID = 64  # whole numbers that stand for the largest residual
 MODELS = ("central", "local")
 LEAVES = ("sums", "laplace", "bipartite", "coarsened")
 SPLITS = ("exponential", "drawn")
-COUNTING = Fraction(1, 4)  # of a leaf's budget, for how many people are in it, where sums are told
+COUNTING = Fraction(1, 4)  # of a leaf's budget, for how many people are in it, where sums are published
 
 
 class PrivateGBDTRegressor(Regressor):
@@ -44,7 +44,7 @@ class PrivateGBDTRegressor(Regressor):
     groups of `disjoint`; within a group everybody is in one tree, drawn in public, so that a group costs what one of its
     trees costs, and groups add up. A tree spends `split_share` of its part on choosing splits by the exponential mechanism,
     the same for every level, and the rest on its leaves (`splits="drawn"`: splits are drawn in public, and leaves have
-    all). Leaves are told as
+    all). Leaves are published as
 
     - `sums`: the sum of the residuals and the number of people, each with two-sided geometric noise; what averages over
       many people then has little noise, and values are shrunk by how much there is.
@@ -52,10 +52,10 @@ class PrivateGBDTRegressor(Regressor):
       change one person can make in the smallest leaf, clip / (1 + regular).
     - `bipartite`, `coarsened`: the value is released by BRR (Zhang et al. 2025) or by coarsened response.
 
-    `model="local"`: nobody sees anything but reports, one of each person. A fifth of the people tell where targets lie, a
-    fifth where exactly, and the others about trees whose splits are drawn in public, each about one: the residual, with a
+    `model="local"`: nobody sees anything but reports, one of each person. A fifth of the people report where targets lie, a
+    fifth exactly where, and the others on trees whose splits are drawn in public, each about one: the residual, with a
     public sign of their own leaf (`LeafReports`). Of the `trees` as many are grown as this number of people and epsilon can
-    bear, if none all tell about the mean. What is added is what was told less its known noise, so there is no `rate`. Trees
+    bear, if none all report on the mean. What is added is the decoded sum less its known noise, so there is no `rate`. Trees
     of `depth` 1 are best unless there is much of both.
 
     Targets and features need public ranges; what lies outside is moved to the ends.
@@ -100,7 +100,7 @@ class PrivateGBDTRegressor(Regressor):
         checked_range(self.feature_range, "features")
         checked_range(self.target_range, "targets")
         checked_choice(self.model, MODELS, "The model is")
-        checked_choice(self.leaves, LEAVES, "Leaves are told as")
+        checked_choice(self.leaves, LEAVES, "Leaves are published as")
         checked_choice(self.splits, SPLITS, "Splits are")
         checked_whole(self.trees, "The number of trees")
         checked_whole(self.disjoint, "The number of trees in a group", 1, self.trees)
@@ -115,7 +115,7 @@ class PrivateGBDTRegressor(Regressor):
         if not 0 < checked_positive(self.split_share, "The share for splits") < 1:
             raise InvalidParameter("The share of the budget for splits lies between 0 and 1.")
         if self.model == "local" and self.leaves != "sums":
-            raise InvalidParameter('In the local model each person tells about a sum: say leaves="sums".')
+            raise InvalidParameter('In the local model each person reports on a sum: say leaves="sums".')
         if self.model == "central":
             self._budgets()
 
@@ -174,7 +174,7 @@ class PrivateGBDTRegressor(Regressor):
         return odds * step**sensitivity * counting
 
     def privacy_loss(self) -> PrivacyLoss:
-        """The exact loss of one person in all trees; the model is told in words."""
+        """The exact loss of one person in all trees; the privacy model is described in words."""
         self._check()
         if self.model == "local":
             odds = LeafReports.of(self.epsilon, 1 << self.depth).loss().odds
@@ -211,7 +211,7 @@ class PrivateGBDTRegressor(Regressor):
     def _sum(self, places: Ints) -> Floats:
         total, rate = np.full(len(places), self.start_), self.rate if self.model == "central" else 1.0
         for tree in self.trees_:
-            total += rate * tree.told(places)
+            total += rate * tree.predict(places)
         return total
 
     def _grow(self, places: Ints, rest: Floats, place: int, coins: Coins) -> Tree:
@@ -232,10 +232,10 @@ class PrivateGBDTRegressor(Regressor):
         bound, unit = self._bound(place), float(self.clip) / GRID
         if self.leaves == "sums":
             step, _, counting = self._leaf_steps(place)
-            told = sums + geometric(step, len(sums), coins)
+            noisy = sums + geometric(step, len(sums), coins)
             people = np.maximum(many + geometric(counting, len(sums), coins), 1)
             noise = 2 * float(step) / float(step - 1) ** 2
-            shrunk = told * (told**2 / (told**2 + noise))  # towards 0 where the sum could be noise
+            shrunk = noisy * (noisy**2 / (noisy**2 + noise))  # towards 0 where the sum could be noise
             return np.clip(shrunk * unit / (people + self.regular), -bound, bound)
         below = np.maximum(many + self.regular, 1)
         if self.leaves == "laplace":

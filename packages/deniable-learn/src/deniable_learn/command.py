@@ -19,7 +19,7 @@ TEST = 0.25  # of the rows, held out for the score
 
 
 @click.command(short_help="Train a classifier on randomized reports.")
-@click.argument("table", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("table", type=click.Path(path_type=Path), metavar="TABLE")
 @click.option("--label", required=True, metavar="COLUMN", help="The column to predict.")
 @options.epsilon
 @click.option("--features", metavar="A,B,...", help="The columns to learn from; all others if not given.")

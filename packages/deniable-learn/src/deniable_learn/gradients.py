@@ -89,7 +89,7 @@ class GradientReports:
         return made
 
     def loss(self) -> PrivacyLoss:
-        """The exact loss of one report; where the coordinate is drawn in public, that of the number told of it."""
+        """The exact loss of one report; where the coordinate is drawn in public, that of the number reported of it."""
         return self.mechanism.loss()
 
     def cut(self, gradients: Floats) -> Floats:
@@ -122,11 +122,11 @@ class GradientReports:
         return np.concatenate([rows, rest], axis=1)
 
     def _released(self, rows: Floats, mechanism: Release, coins: Coins) -> Floats:
-        """The sums of what was told of each coordinate."""
+        """The sums of what was reported of each coordinate."""
         which = coins.public(self.dimensions, len(rows))
         own = mechanism.domain.index(mechanism.domain.nearest(rows[np.arange(len(rows)), which]))  # type: ignore[attr-defined]
-        told = mechanism.outputs[mechanism.randomize(own, coins)["value"]]
-        numbers = np.asarray(mechanism.domain.labels, np.float64)[told]
+        drawn = mechanism.outputs[mechanism.randomize(own, coins)["value"]]
+        numbers = np.asarray(mechanism.domain.labels, np.float64)[drawn]
         return np.bincount(which, numbers, minlength=self.dimensions).astype(np.float64)
 
 

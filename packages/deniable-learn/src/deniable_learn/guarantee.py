@@ -1,5 +1,6 @@
 """What training on randomized data costs the people behind it: once for the data, and nothing for the training."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,7 +15,7 @@ _KINDS: tuple[Proof, ...] = ("enumerated", "symmetric", "factored", "theorem")
 
 
 def together(losses: Sequence[PrivacyLoss], protects: str, answers: int = 1) -> PrivacyLoss:
-    """The loss of telling all of these about one sample, `answers` times over: odds multiply, the weakest proof is kept."""
+    """The loss of all these reports on one sample, `answers` times over: odds multiply, the weakest proof is kept."""
     odds: Fraction | None = Fraction(1)
     for loss in losses:
         odds = None if odds is None or loss.odds is None else odds * loss.odds
@@ -33,8 +34,14 @@ class Guarantee:
 
     mechanisms: tuple[Mechanism, ...]
     protects: str
-    told: str = ""  # what is published as it is
+    published: str = ""  # without noise, as it is
     samples: int = 1  # of the person who gave the most
+
+    @property
+    def told(self) -> str:
+        """The former name of `published`."""
+        warnings.warn("Guarantee.told is now called published. Use that name.", DeprecationWarning, stacklevel=2)
+        return self.published
 
     @property
     def sample(self) -> PrivacyLoss:
@@ -78,4 +85,4 @@ class Guarantee:
             f"one client    epsilon {self.client.epsilon():.6g}: the person with the most samples has {many}",
             "training      epsilon 0: any number of rounds and models on the same randomized data",
         ]
-        return "\n".join([*lines, f"as it is      {self.told}"] if self.told else lines)
+        return "\n".join([*lines, f"as it is      {self.published}"] if self.published else lines)

@@ -14,11 +14,11 @@ from deniable_learn.noisy_labels import unbiased_labels
 Correction = Literal["none", "forward", "backward"]
 
 TIMES = (1.0, 3.0, 10.0, np.inf)  # penalties that are tried, in units of the noise
-SMALL = (0.1, 0.3)  # and these where the features have none, and only chance tells two halves apart
+SMALL = (0.1, 0.3)  # and these where the features have none, and only chance distinguishes two halves
 
 
 class Moments(Protocol):
-    """Data that tell two means without bias: of x (1{y = c} - 1/C), and of x x' where that is known."""
+    """Data that estimate two means without bias: of x (1{y = c} - 1/C), and of x x' where that is known."""
 
     @property
     def noisy(self) -> bool:

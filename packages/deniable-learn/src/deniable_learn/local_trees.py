@@ -18,10 +18,10 @@ from deniable.mechanisms.means.piecewise import Piecewise
 from deniable.mechanisms.means.three_outputs import ThreeOutputs
 
 TYPICAL = 0.3  # the size of a residual that the mechanism is chosen for
-PARTS = 5  # of the people: one tells where targets lie, one where exactly, three are for trees
+PARTS = 5  # of the people: one part reports roughly where targets lie, one exactly where, three are for trees
 NOISE = 0.02  # that all trees may add to the mean squared error of targets in [-1, 1], before they are shrunk
 SURE = 0.01  # the error of a mean below which nothing is gained by cutting residuals further
-DOUBT = 2.0  # how many times the noise is taken off the squares of what was told
+DOUBT = 2.0  # how many times the noise is taken off the squares of the decoded reports
 
 
 @dataclass(frozen=True)
@@ -77,17 +77,17 @@ class LeafReports:
         """What to add in each leaf; `rest` lies in [-1, 1].
 
         Contrasts are shrunk together by what the noise adds to their squares (James, Stein 1961), and twice that, since
-        most trees drawn at random tell nothing.
+        most trees drawn at random explain nothing.
         """
         contrasts = self.leaves - 1
         row = 1 + (coins.public(contrasts, len(leaf)) if contrasts > 1 else np.zeros(len(leaf), np.int64))
         matrix = hadamard(self.leaves)
         if not len(leaf):
             return np.zeros(self.leaves)
-        told = self.decoded(rest * matrix[row, leaf], coins)
+        decoded = self.decoded(rest * matrix[row, leaf], coins)
         many = np.maximum(np.bincount(row, minlength=self.leaves)[1:], 1)
-        found = np.bincount(row, told, minlength=self.leaves)[1:] / many
-        noise, size = float((told**2).mean() * (1 / many).sum()), float((found**2).sum())
+        found = np.bincount(row, decoded, minlength=self.leaves)[1:] / many
+        noise, size = float((decoded**2).mean() * (1 / many).sum()), float((found**2).sum())
         keep = max(0.0, 1 - DOUBT * noise / size) if size else 0.0
         return np.asarray(self.step * keep * (found @ matrix[1:]))
 

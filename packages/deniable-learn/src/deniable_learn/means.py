@@ -27,9 +27,9 @@ from deniable_learn.learner import (
     scaled,
 )
 
-CONSTANT = 0.5  # beside a direction of length one: what tells how many people are in each class
+CONSTANT = 0.5  # beside a direction of length one: it estimates how many people are in each class
 WELL = 0.15  # the squared error of the middle, of vectors of length one, below which it is worth asking for
-PRIOR = 0.05  # the part of the spread of vectors that is between classes, thought likely before anybody has told anything
+PRIOR = 0.05  # the part of the spread of vectors that is between classes, assumed before any report has come in
 WIDE = 30.0  # how much wider than in other directions vectors may be spread between classes; what is more is cut
 APART = 0.1  # of the people, asked for the middle, and as many for the spread, where that is worth it
 ROWS = 1 << 12  # people at a time
@@ -38,16 +38,17 @@ ROWS = 1 << 12  # people at a time
 class PrivateMeansClassifier(Classifier):
     """Learns the mean of every class; a vector belongs to the class whose mean is nearest, classes weighed by their shares.
 
-    Every person sends one report with all of the budget, about one of three things; which one is drawn in public. Some tell
-    where the middle of all vectors is (`centre` of all). Most tell their class and in which direction from that middle they
-    lie, as one vector: zeros for all classes but their own, which has the direction. It has length one, so `UnitAxes` tells
-    it, and the error of a number of a class's mean does not grow with the number of classes. The last tell how far they
-    are from the mean of their class in the directions between classes, so that it is known how sure one can be.
+    Every person sends one report with all of the budget, about one of three things; which one is drawn in public. Some
+    report where the middle of all vectors is (`centre` of all). Most report their class and their direction from that
+    middle, as one vector: zeros for all classes but their own, which has the direction. It has length one, so `UnitAxes`
+    can report it, and the error of a number of a class's mean does not grow with the number of classes. The rest report
+    how far they are from the mean of their class in the directions between classes, so that it is known how sure one can
+    be.
 
     No vector is ever averaged with fewer than all reports of its group, so this needs far smaller budgets than gradients do,
     which learn a little from each of many groups. Means are drawn together as far as their known noise demands; without any
-    signal the most common class is told. `shares` of the classes, if they are public, need not be asked for. Without
-    `centre`, a tenth of all people tell the middle where that can be told well enough, and a tenth the spread likewise.
+    signal the most common class is predicted. `shares` of the classes, if they are public, need not be asked for. Without
+    `centre`, a tenth of all people report the middle where it can be estimated well enough, and a tenth the spread likewise.
 
     Features outside their public range are moved to its ends. What makes a good vector (edges of an image, logarithms)
     is for a public function to do before.
@@ -74,7 +75,7 @@ class PrivateMeansClassifier(Classifier):
         checked_classes(self.classes)
         checked_range(self.feature_range, "features")
         if self.centre is not None and not (isinstance(self.centre, int | float) and 0 <= self.centre < 1):
-            raise InvalidParameter("The share of people who tell the middle lies from 0 to below 1.")
+            raise InvalidParameter("The share of people who report the middle must be at least 0 and below 1.")
         if self.shares is not None:
             shares = np.asarray(self.shares, np.float64)
             if (
@@ -85,7 +86,7 @@ class PrivateMeansClassifier(Classifier):
                 raise InvalidParameter("The public shares of the classes are positive numbers, one for each, that sum to 1.")
 
     def _groups(self, people: int, dimensions: int) -> tuple[float, float]:
-        """The shares of people who tell the middle and the spread; they depend on nothing private."""
+        """The shares of people who report the middle and the spread; they depend on nothing private."""
         few = max(1, round(APART * people))
         centre = APART if self._direction(dimensions, 1).error / few < WELL else 0.0
         scale = self._scale(dimensions)
@@ -124,7 +125,7 @@ class PrivateMeansClassifier(Classifier):
         first, last = drawn < centre, drawn >= 1 - min(spread, (1 - centre) / 2)
         most = ~first & ~last
         if not most.any():
-            raise EmptyBatch("Too few people: all of them tell the middle or the spread, and nobody a class.")
+            raise EmptyBatch("Too few people: all of them report the middle or the spread, and nobody reports a class.")
         self.classes_ = np.array(checked_classes(self.classes))
         self.n_features_in_ = vectors.shape[1]
         self.asked_ = bool(first.any()), bool(last.any())
@@ -136,8 +137,8 @@ class PrivateMeansClassifier(Classifier):
         return self
 
     def _learn_middle(self, vectors: Floats, coins: Coins) -> Floats:
-        told, noise = self._collect(vectors, np.zeros(len(vectors), np.int64), 1, coins)
-        return shortened(told[0], len(told[0]) * noise)
+        decoded, noise = self._collect(vectors, np.zeros(len(vectors), np.int64), 1, coins)
+        return shortened(decoded[0], len(decoded[0]) * noise)
 
     def _collect(self, vectors: Floats, kinds: Ints, classes: int, coins: Coins) -> tuple[Floats, float]:
         """The share of each class times the mean of its vectors; and the variance of a number."""
@@ -160,16 +161,16 @@ class PrivateMeansClassifier(Classifier):
         if self.shares is None:
             long = (1 + CONSTANT**2) ** 0.5
             beside = np.full((len(vectors), 1), CONSTANT / long)
-            told, noise = self._collect(np.concatenate([vectors / long, beside], axis=1), kinds, classes, coins)
-            self.shares_ = self._learn_shares(told[:, -1] * long / CONSTANT, noise * (long / CONSTANT) ** 2)
-            told, noise = told[:, :-1] * long, noise * long**2
+            decoded, noise = self._collect(np.concatenate([vectors / long, beside], axis=1), kinds, classes, coins)
+            self.shares_ = self._learn_shares(decoded[:, -1] * long / CONSTANT, noise * (long / CONSTANT) ** 2)
+            decoded, noise = decoded[:, :-1] * long, noise * long**2
         else:
-            told, noise = self._collect(vectors, kinds, classes, coins)
+            decoded, noise = self._collect(vectors, kinds, classes, coins)
             self.shares_ = np.array(self.shares, np.float64)
-        shares, overall, means = self.shares_, told.sum(axis=0), told / self.shares_[:, None]
+        shares, overall, means = self.shares_, decoded.sum(axis=0), decoded / self.shares_[:, None]
         # How far one number of the mean of a class is from that of all: its noise, and its size for means of variance 1.
         noises, sizes = ((1 / shares - 1) ** 2 + classes - 1) * noise, (1 - shares) ** 2 + shares @ shares - shares**2
-        # The variance of means is told with an error too; weighed against what is usual, a little of all spread.
+        # The variance of means is estimated with an error too; weighed against what is usual, a little of all spread.
         size, usual, doubt = float(shares @ sizes), PRIOR / d, float(shares @ noises) * (2 / (means.size - d)) ** 0.5
         apart = float(shares @ ((means - overall) ** 2).mean(axis=1) - shares @ noises)
         keep = sizes * (apart := max(weighed(apart / size, doubt / size, usual), usual / 100)) / (sizes * apart + noises)
@@ -187,11 +188,11 @@ class PrivateMeansClassifier(Classifier):
         found = weighed(float(estimate.values[0]), float(estimate.standard_error[0]), inside)
         self.spread_ = max(found, inside / 4) + self.doubt_
 
-    def _learn_shares(self, told: Floats, noise: float) -> Floats:
+    def _learn_shares(self, decoded: Floats, noise: float) -> Floats:
         """Shares have an error of their own: they are moved to equal ones as far as it is large, none below a tenth."""
-        equal = 1 / len(told)
-        spread = max(float(((told - equal) ** 2).mean()) - noise, 0.0)
-        shares = np.maximum(equal + (told - equal) * spread / (spread + noise), 0.1 * equal)
+        equal = 1 / len(decoded)
+        spread = max(float(((decoded - equal) ** 2).mean()) - noise, 0.0)
+        shares = np.maximum(equal + (decoded - equal) * spread / (spread + noise), 0.1 * equal)
         return np.asarray(shares / shares.sum())
 
     def decision_function(self, X: ArrayLike) -> Floats:

@@ -1,4 +1,4 @@
-"""Small models in NumPy, linear or with one hidden layer: what they tell, and the gradient of every single example."""
+"""Small models in NumPy, linear or with one hidden layer: what they predict, and the gradient of every single example."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ class Network:
     """From `inputs` numbers to `outputs`, through `hidden` units of tanh, or straight if there are none.
 
     All weights are one vector. Classification is softmax with its cross entropy, regression half the squared error; of
-    both, the gradient by the outputs is what is told minus what is right.
+    both, the gradient by the outputs is what is predicted minus what is right.
     """
 
     inputs: int
@@ -40,7 +40,7 @@ class Network:
         inside = self.hidden * (self.inputs + 1)
         return weights[:inside].reshape(self.hidden, self.inputs + 1), weights[inside:].reshape(self.outputs, -1)
 
-    def told(self, weights: Floats, rows: Floats) -> Floats:
+    def predict(self, weights: Floats, rows: Floats) -> Floats:
         """Probabilities of the classes, or the numbers that are predicted."""
         return self._forward(weights, rows)[2]
 
@@ -54,20 +54,20 @@ class Network:
             out /= out.sum(axis=1, keepdims=True)
         return given, middle, out
 
-    def residual(self, told: Floats, right: NDArray[np.generic]) -> Floats:
-        """What is told minus what is right: labels by their numbers, weights of all labels in rows, or targets."""
+    def residual(self, predicted: Floats, right: NDArray[np.generic]) -> Floats:
+        """What is predicted minus what is right: labels by their numbers, weights of all labels in rows, or targets."""
         if right.ndim == 2:
-            return told - right.astype(np.float64)
+            return predicted - right.astype(np.float64)
         if not self.classify:
-            return told - right.astype(np.float64)[:, None]
-        rest = told.copy()
+            return predicted - right.astype(np.float64)[:, None]
+        rest = predicted.copy()
         rest[np.arange(len(rest)), right.astype(np.int64)] -= 1
         return rest
 
     def gradients(self, weights: Floats, rows: Floats, right: NDArray[np.generic]) -> Floats:
         """The gradient of the loss of each example by all weights, one row each."""
-        given, middle, told = self._forward(weights, rows)
-        rest = self.residual(told, right)
+        given, middle, predicted = self._forward(weights, rows)
+        rest = self.residual(predicted, right)
         last = (rest[:, :, None] * middle[:, None, :]).reshape(len(rows), -1)
         if not self.hidden:
             return np.asarray(last)
@@ -76,8 +76,8 @@ class Network:
 
     def mean_gradient(self, weights: Floats, rows: Floats, right: NDArray[np.generic]) -> Floats:
         """The mean of the gradients, without making each of them."""
-        given, middle, told = self._forward(weights, rows)
-        rest = self.residual(told, right) / len(rows)
+        given, middle, predicted = self._forward(weights, rows)
+        rest = self.residual(predicted, right) / len(rows)
         last = (rest.T @ middle).ravel()
         if not self.hidden:
             return np.asarray(last)

@@ -47,8 +47,8 @@ def forward_loss(logits: "Tensor", labels: "Tensor", channel: ArrayLike) -> "Ten
     """The mean loss -log (T' p)[z] of reported labels z, p the softmax of the logits."""
     torch = _torch()
     matrix = torch.as_tensor(_checked(channel), dtype=logits.dtype, device=logits.device)
-    told = torch.log_softmax(logits, dim=1).unsqueeze(2) + torch.log(matrix).unsqueeze(0)
-    return -torch.logsumexp(told, dim=1).gather(1, labels.unsqueeze(1)).mean()
+    reported = torch.log_softmax(logits, dim=1).unsqueeze(2) + torch.log(matrix).unsqueeze(0)
+    return -torch.logsumexp(reported, dim=1).gather(1, labels.unsqueeze(1)).mean()
 
 
 def backward_loss(logits: "Tensor", labels: "Tensor", channel: ArrayLike) -> "Tensor":

@@ -61,7 +61,7 @@ class PrivateData(Sequence[tuple[Floats, int]]):
     @property
     def noisy(self) -> bool:
         """Whether the features were randomized."""
-        return self.guarantee.told != "the features"
+        return self.guarantee.published != "the features"
 
     def targets(self) -> Floats:
         """A row for each sample that is right on average: one for its true label, zero for the others."""
@@ -72,7 +72,7 @@ class PrivateData(Sequence[tuple[Floats, int]]):
         return np.asarray(self.features.T @ (self.targets() - 1 / self.classes) / len(self))
 
     def squares(self) -> Floats | None:
-        """The mean of x x' without the noise; None where the reports do not tell it."""
+        """The mean of x x' without the noise; None where the reports do not determine it."""
         if not self.noisy:
             return np.asarray(self.features.T @ self.features / len(self))
         return squares(self.guarantee.mechanisms[0], self.features)
@@ -118,7 +118,7 @@ def privatize(
         (False, True): "the label of a sample, not its features",
         (True, False): "the features of a sample, not its label",
     }[x_mechanism is not None, y_mechanism is not None]
-    told = "the features" if x_mechanism is None else "the labels" if y_mechanism is None else ""
+    published = "the features" if x_mechanism is None else "the labels" if y_mechanism is None else ""
     used = tuple(each for each in (x_mechanism, y_mechanism) if each is not None)
     if y_mechanism is None:
         named = _plain_labels(y)
@@ -127,7 +127,7 @@ def privatize(
         named = y_mechanism.perturb(y, coins).columns["value"].astype(np.int64)
         channel = transition(y_mechanism)
     rows = _finite(x) if x_mechanism is None else decode(x_mechanism, x_mechanism.perturb(x, coins))
-    return PrivateData(rows, named, channel, Guarantee(used, protects, told, samples))
+    return PrivateData(rows, named, channel, Guarantee(used, protects, published, samples))
 
 
 def _split(

@@ -1,4 +1,4 @@
-"""Gradient descent on reports: every person tells about one gradient, cut to a public bound, in one round."""
+"""Gradient descent on reports: every person reports on one gradient, cut to a public bound, in one round."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
@@ -99,13 +99,13 @@ class _PrivateSGD(Learner):
     def _outputs(self, X: ArrayLike) -> Floats:
         self._fitted("weights_")
         rows = checked_features(X, self.n_features_in_)
-        return self.network_.told(self.weights_, scaled(rows, checked_range(self.feature_range, "features")))
+        return self.network_.predict(self.weights_, scaled(rows, checked_range(self.feature_range, "features")))
 
 
 class PrivateSGDClassifier(_PrivateSGD, Classifier):
     """Softmax regression, or a network with one layer of `hidden` units, from one report of each person.
 
-    People are divided in public into `rounds`; those of a round each tell about the gradient of their own example at the
+    People are divided in public into `rounds`; those of a round each report on the gradient of their own example at the
     weights so far, cut to length `clip`, by one of `GradientReports`' ways. So one person's loss is that of one report.
     With `passes` above one, everybody reports that many times with a part of the budget each. Features are moved to [-1, 1]
     by their public range, those outside to its ends; the classes must be public too.

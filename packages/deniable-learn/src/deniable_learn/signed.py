@@ -54,11 +54,11 @@ class SignedData:
 
     def cross(self) -> Floats:
         """The mean of x (1{y = c} - 1/C) for each class c, without bias."""
-        told = self.vectors.T @ self.signs / len(self)
-        return np.asarray((told - told.mean(axis=1, keepdims=True)) / (1 - sign_product(self.classes)))
+        means = self.vectors.T @ self.signs / len(self)
+        return np.asarray((means - means.mean(axis=1, keepdims=True)) / (1 - sign_product(self.classes)))
 
     def squares(self) -> Floats | None:
-        """The mean of x x' without the noise; None where the reports do not tell it. The signs cancel."""
+        """The mean of x x' without the noise; None where the reports do not determine it. The signs cancel."""
         return squares(self.guarantee.mechanisms[0], self.vectors)
 
 

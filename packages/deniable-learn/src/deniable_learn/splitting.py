@@ -31,8 +31,8 @@ def signed_noise(domain: UnitVectors, classes: int, epsilon: float) -> float:
 def split_noise(domain: UnitVectors, classes: int, features: float, label: float) -> float:
     """The noise of separate reports, classes being equally frequent: (2 / C) / (p - q)^2 times the same."""
     odds = math.exp(label)
-    told = (odds - 1) / (odds + classes - 1)  # p - q
-    return 2 / classes / told**2 * (UnitAxes(domain, features).error + 1) / domain.dimensions
+    gap = (odds - 1) / (odds + classes - 1)  # p - q
+    return 2 / classes / gap**2 * (UnitAxes(domain, features).error + 1) / domain.dimensions
 
 
 def split_sample(domain: UnitVectors, classes: int, epsilon: float) -> SampleSplit:

@@ -47,7 +47,7 @@ class Tree:
             node = 2 * node + 1 + (own > self.cut[node])
         return node - ((1 << self.depth) - 1)
 
-    def told(self, places: Ints) -> Floats:
+    def predict(self, places: Ints) -> Floats:
         """The value of each person's leaf."""
         return self.values[self.leaf(places)]
 

@@ -67,7 +67,7 @@ class PrivateVectorClassifier(Classifier):
     Feature j is released on a grid over its public range with budgets[j], the label by `DirectResponse` with the last
     budget; the promise is for all of them together, and the budgets must sum to epsilon. Without `budgets`, the label has
     three tenths and the features equal parts of the rest; `importance_budgets` makes others from weights that are public.
-    With `ask`, a share of the people, drawn in public, pays for the weights: they release nothing, and tell with all of
+    With `ask`, a share of the people, drawn in public, pays for the weights: they release nothing, and report with all of
     their budget how far apart the classes are in each feature, by `PrivateMeansClassifier`. Released data may be used for
     any number of epochs. Labels are corrected for their known noise: their weights are right on average.
 
@@ -173,17 +173,17 @@ class PrivateVectorClassifier(Classifier):
         if self.ask:
             first = coins.below(1 << 20, len(rows)) < round(self.ask * (1 << 20))
             if first.all() or not first.any():
-                raise EmptyBatch("Too few people: some have to tell what is important, and some to release their vectors.")
+                raise EmptyBatch("Too few people: some must report on importance, and some must release their vectors.")
             self._learn_budgets(rows[first], kinds[first], coins)
             rows, kinds = rows[~first], kinds[~first]
-        released, told = self._release(rows, kinds, coins)
+        released, labels = self._release(rows, kinds, coins)
         self.network_ = Network(released.shape[1], len(classes), self.hidden)
         random = np.random.default_rng(coins.below(1 << 32, 1))
-        self.weights_ = trained(self.network_, released, told, random, self.epochs, decay=1e-3)
+        self.weights_ = trained(self.network_, released, labels, random, self.epochs, decay=1e-3)
         return self
 
     def _learn_budgets(self, rows: Floats, kinds: Ints, coins: Coins) -> None:
-        """In proportion to how far apart classes are told to be, less what noise adds to that; the least have a little."""
+        """In proportion to the estimated distance between classes, less what noise adds to it; the least have a little."""
         self.asked_ = PrivateMeansClassifier(self.epsilon, range(len(self.classes_)), (-1, 1), centre=0)
         means = self.asked_.learn(unit(rows), kinds, coins).means_
         squares = self.asked_.shares_ @ (means - self.asked_.shares_ @ means) ** 2
@@ -196,11 +196,12 @@ class PrivateVectorClassifier(Classifier):
         columns = vectors.perturb(rows[:, asked], coins).columns
         places = [part.outputs[columns[f"value{turn}"].astype(np.int64)] for turn, part in enumerate(vectors.parts)]
         points = np.linspace(-1, 1, self.steps + 1)
-        told = label.perturb(kinds.tolist(), coins).columns["value"].astype(np.int64)
-        weights = (np.eye(len(self.classes_))[told] - float(label.q)) / float(label.p - label.q)
+        reported = label.perturb(kinds.tolist(), coins).columns["value"].astype(np.int64)
+        weights = (np.eye(len(self.classes_))[reported] - float(label.q)) / float(label.p - label.q)
         return points[np.stack(places, axis=1)], weights
 
-    def _told(self, X: ArrayLike) -> Floats:
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """The probabilities of the classes, for vectors that are not randomized: the model is used where they are."""
         self._fitted("weights_")
         rows = scaled(checked_features(X, self.n_features_in_), checked_range(self.feature_range, "features"))
         asked, vectors, _ = self._mechanisms(self.n_features_in_)
@@ -210,8 +211,4 @@ class PrivateVectorClassifier(Classifier):
             points = np.linspace(-1, 1, self.steps + 1)
             near = [part.outputs[part.nearest[places[:, turn]]] for turn, part in enumerate(vectors.parts)]  # type: ignore[attr-defined]
             shown = points[np.stack(near, axis=1)]
-        return self.network_.told(self.weights_, shown)
-
-    def predict_proba(self, X: ArrayLike) -> Floats:
-        """The probabilities of the classes, for vectors that are not randomized: the model is used where they are."""
-        return self._told(X)
+        return self.network_.predict(self.weights_, shown)

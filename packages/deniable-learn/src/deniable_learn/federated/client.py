@@ -13,7 +13,7 @@ from deniable_learn.federated.flower import ArrayRecord, ConfigRecord, Context, 
 from deniable_learn.federated.plan import UpdatePlan
 
 RECORD, FIELD = "deniable", "report"
-SPENT, REFUSED, FAILED = 801, 802, 803  # codes of the replies that tell why there is no report
+SPENT, REFUSED, FAILED = 801, 802, 803  # codes of the replies that say why there is no report
 _STATE = "deniable-ledger"
 
 App = Callable[[Message, Context], Message]
@@ -40,7 +40,7 @@ class PrivateUpdates:
     def __call__(self, message: Message, context: Context, call_next: App) -> Message:
         """What Flower calls instead of the app."""
         if message.metadata.message_type.split(".")[0] != MessageType.TRAIN:
-            return _error(message, REFUSED, "This client only trains: what else it could tell is not in its privacy plan.")
+            return _error(message, REFUSED, "This client only trains: nothing else is in its privacy plan.")
         try:
             report = self._kept(message, context)
             if report is None:
@@ -68,8 +68,8 @@ class PrivateUpdates:
 
     def _name(self, message: Message) -> str:
         configs = list(message.content.config_records.values())
-        told = configs[0].get("server-round") if configs else None
-        return f"{message.metadata.run_id}/{told if isinstance(told, int) else message.metadata.group_id}"
+        number = configs[0].get("server-round") if configs else None
+        return f"{message.metadata.run_id}/{number if isinstance(number, int) else message.metadata.group_id}"
 
     def _kept(self, message: Message, context: Context) -> bytes | None:
         name = self._name(message)

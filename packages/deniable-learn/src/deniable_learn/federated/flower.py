@@ -1,4 +1,4 @@
-"""Flower, with its telemetry and Ray's switched off: both would tell their makers about every run."""
+"""Flower, with its telemetry and Ray's switched off: both would report every run to their makers."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ SWITCHES = {"FLWR_TELEMETRY_ENABLED": "0", "RAY_USAGE_STATS_ENABLED": "0"}
 
 
 def switch_off() -> None:
-    """Tell Flower and Ray not to report; also where Flower was imported before, which read its switch then."""
+    """Switch off the telemetry of Flower and Ray; also where Flower was imported before, which read its switch then."""
     os.environ.update(SWITCHES)
     loaded = sys.modules.get("flwr.supercore.telemetry")
     if loaded is not None:

@@ -1,4 +1,4 @@
-"""What a client tells of its update in each round, and what all rounds cost: public, and the same on both sides."""
+"""What a client reports of its update in each round, and what all rounds cost: public, and the same on both sides."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -52,7 +52,7 @@ class UpdatePlan:
 
     `clip` is public: for "unit-axes", "unit-codes" and "privunit" the length that an update is cut down to, for all others
     the largest size of one number. `method` names the mechanism: "duchi", "piecewise" (PM-SUB), "hybrid" and
-    "three-outputs" tell `coordinates` of the numbers, drawn at random (0: the best number of them); "ldp-fl" tells
+    "three-outputs" report `coordinates` of the numbers, drawn at random (0: the best number of them); "ldp-fl" reports
     all of them by Duchi's with an equal share of the budget each; "duchi-vector" all signs together; "brr" and
     "coarsened" release one number, and are biased towards the middle. Each round costs epsilon / rounds.
     """

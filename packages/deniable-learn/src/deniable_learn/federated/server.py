@@ -17,12 +17,12 @@ from deniable_learn.federated.plan import Anonymizer, UpdatePlan
 class PrivateFedAvg(FedAvg):  # type: ignore[misc]
     """FedAvg on reports: new model = old model + rate times the estimated mean update. Every client counts once.
 
-    Clients cannot be weighted by their numbers of examples, since they do not tell them; nor are they asked to evaluate. A
+    Clients cannot be weighted by their numbers of examples, since they do not report them; nor are they asked to evaluate. A
     reply that is not exactly one report of the plan is left out and counted in `refused`. More rounds than are in the plan
     are refused before the first.
 
-    The loss that `privacy_loss` tells holds whatever the server does. Only if somebody trusted mixes the reports, an
-    `anonymizer`, is there a second promise, `shuffled_loss`. Nothing here mixes them: Flower tells the server who sent what.
+    The loss that `privacy_loss` returns holds whatever the server does. Only if somebody trusted mixes the reports, an
+    `anonymizer`, is there a second promise, `shuffled_loss`. Nothing here mixes them: Flower shows the server who sent what.
     """
 
     def __init__(self, plan: UpdatePlan, rate: float = 1.0, anonymizer: Anonymizer | None = None, **settings: Any) -> None:

@@ -65,7 +65,7 @@ class LocalGrid(Grid):  # type: ignore[misc]
 
 @contextmanager
 def local_grid(app: ClientApp, node_configs: Sequence[Mapping[str, Any]]) -> Iterator[LocalGrid]:
-    """A grid in this process, for `strategy.start(grid, ...)`; Flower is told which run this is, which it wants to know."""
+    """A grid in this process, for `strategy.start(grid, ...)`; it gives Flower the run, which it needs."""
     before = [getattr(TaskIdentity, name) for name in ("_task_id", "_run_id", "_node_id")]
     TaskIdentity.task_id, TaskIdentity.run_id, TaskIdentity.node_id = 1, RUN, 0
     try:
