@@ -62,7 +62,7 @@ def audit(
     mechanism.json       a mechanism of this package, as deniable plan wrote it
 
     A certificate follows the code; an audit only watches. On one part of the trials it looks for two values and an event
-    that tells them apart: a bit, two bits, a place in a list, the length or type of a report, a repeated seed, a learned
+    that distinguishes them: a bit, two bits, a place in a list, the length or type of a report, a repeated seed, a learned
     score. On the other part, which the search has not seen, it counts the event. From the counts follows a lower bound of
     epsilon, which is wrong with probability at most 1 - confidence. It never proves that a client keeps its promise.
 

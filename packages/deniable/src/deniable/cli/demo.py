@@ -187,7 +187,7 @@ def _show_one_report(console: "Console", question: SampleQuestion, mechanism: Pu
     """What an observer can conclude from the report of the first widowed person."""
     from deniable.cli.panel import at_most, named
 
-    _rule(console, "4", "What one report tells")
+    _rule(console, "4", "What one report discloses")
     answer = "widowed"
     index = question.answers.index(answer)
     row = mechanism.layout.rows(reports[sum(question.people[:index]) :][:1].columns)[0]

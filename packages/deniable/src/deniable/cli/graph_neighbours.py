@@ -24,7 +24,7 @@ def neighbours(edges: Path, first: str, second: str, epsilon: float, alpha: floa
     """Estimate how many neighbours FIRST and SECOND have in common in the graph in EDGES.
 
     SECOND sends a compressed randomized response of their list. FIRST adds up its unbiased answers over their own list and
-    tells the sum with noise, so that neither learns the other's list.
+    sends the sum with noise, so that neither learns the other's list.
 
     \b
     deniable graph common-neighbours edges.csv ann bob --epsilon 2

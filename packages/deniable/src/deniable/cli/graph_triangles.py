@@ -37,8 +37,8 @@ def triangles(
     """Estimate how many triangles the graph in EDGES has, in two rounds.
 
     First everybody sends a compressed randomized response of their list of neighbours, a few bits each. Then everybody
-    downloads all of them, counts their own triangles on the noisy graph, takes off what the noise adds on average, and tells
-    the result with noise of its own.
+    downloads all of them, counts their own triangles on the noisy graph, subtracts what the noise adds on average, and
+    sends the result with noise of its own.
 
     \b
     deniable graph triangles edges.csv --epsilon 1

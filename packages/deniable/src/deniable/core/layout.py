@@ -96,7 +96,7 @@ class Layout:
     """
 
     fields: tuple[Number | Flags, ...]
-    prefix: ClassVar[int] = 0  # bytes at the beginning of a batch that tell how long it is
+    prefix: ClassVar[int] = 0  # bytes at the beginning of a batch that give its length
 
     @cached_property
     def bits(self) -> int:

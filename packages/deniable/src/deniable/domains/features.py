@@ -117,7 +117,7 @@ class UnitVectors(Domain[Sequence[float], Floats]):
 
     @property
     def size(self) -> int:
-        return 1 << 53 * (self.dimensions - 1)  # about as many as floats can tell apart
+        return 1 << 53 * (self.dimensions - 1)  # about as many as floats can distinguish
 
     def answer(self, index: int) -> tuple[float, ...]:
         """One of the 2 d that lie on an axis."""

@@ -76,7 +76,7 @@ class KeyValue(Domain[object, Pairs]):
     """Sets of at most `at_most` of the `keys`, each with a value from `low` to `high`; the empty set is one of them.
 
     An answer is a dictionary or a list of (key, value); many answers may come as `Pairs`. A person with more keys is
-    refused; with `cut` the first `at_most` of them count, and `over` tells how many people that concerns. The fewer keys
+    refused; with `cut` the first `at_most` of them count, and `over` counts the people concerned. The fewer keys
     are allowed, the smaller the error of every key.
 
     Where laws are compared, the answers are all sets with values at the two ends: what is reported about a value between

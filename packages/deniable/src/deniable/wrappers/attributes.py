@@ -69,7 +69,7 @@ class Attributes(Mechanism[Sequence[object], Ints]):
 
     @abstractmethod
     def noise(self, place: int, shares: Floats, n: int, reports: float | None = None) -> Floats:
-        """The variance of these shares of one attribute, from so many people, of whom so many told of it."""
+        """The variance of these shares of one attribute, from n people, of whom `reports` reported it."""
 
     def total_error(self, n: int) -> float:
         """The root of the mean squared error of a share, over all attributes, if all answers are equally common."""

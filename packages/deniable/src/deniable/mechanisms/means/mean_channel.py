@@ -106,7 +106,7 @@ class MeanChannel(MeanMechanism):
     def gaussian(cls, domain: Interval, epsilon: float, delta: float = 1e-6) -> "MeanChannel":
         """Normal noise, on the grid and up to eight standard deviations: a reference that does NOT keep epsilon.
 
-        It has (epsilon, delta) privacy: `delta(epsilon)` tells how much is left over, `loss()` what is certain.
+        It has (epsilon, delta) privacy: `delta(epsilon)` is the probability left over, `loss()` the loss that always holds.
         """
         _check_steps(domain)
         scale = gaussian_scale(epsilon, delta)

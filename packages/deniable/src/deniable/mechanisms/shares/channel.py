@@ -27,7 +27,7 @@ class Channel(Counted, Additive):
 
     @cached_property
     def rank(self) -> int:
-        """How many rows of the channel are linearly independent, as far as floats can tell."""
+        """How many rows of the channel are linearly independent, to the precision of floats."""
         return int(np.linalg.matrix_rank(self.matrix, rtol=RANK))
 
     @property

@@ -185,7 +185,7 @@ class Compressed(Mechanism[Collection[int], Sparse]):
         return {"key": keys, "message": self._written(truth, chunks, keys, coins)}
 
     def chunks(self, truth: Sparse, coins: Coins) -> Ints:
-        """In how many chunks each vector is told: from the public bound, or from its noisy sparsity alone."""
+        """In how many chunks each vector is encoded: from the public bound, or from its noisy sparsity alone."""
         if self.noisy_count is None:
             return chunk_numbers(np.full(len(truth), self.domain.most), 0, self.load or 1, 1, self.domain.size)
         noisy = truth.counts + self.noisy_count.noise(len(truth), coins)

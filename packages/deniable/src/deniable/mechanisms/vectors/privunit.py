@@ -121,15 +121,15 @@ class PrivUnit(Mechanism[Sequence[float], Floats]):
         around -= (around * truth).sum(axis=1, keepdims=True) * truth
         around /= np.sqrt((around**2).sum(axis=1, keepdims=True))
         z = t[:, None] * truth + np.sqrt(1 - t**2)[:, None] * around
-        told = np.rint((np.clip(z, -1, 1) + 1) / 2 * WHOLE).astype("<u2")
-        return {"vector": told.view(np.uint8).reshape(n, 2 * d)}
+        reported = np.rint((np.clip(z, -1, 1) + 1) / 2 * WHOLE).astype("<u2")
+        return {"vector": reported.view(np.uint8).reshape(n, 2 * d)}
 
     def votes(self, columns: Columns) -> Ints:
-        """The sums of all coordinates as they were told, then the sums of their squares."""
-        told = np.ascontiguousarray(columns["vector"]).view("<u2")
-        sums, squares = np.zeros(told.shape[1], np.int64), np.zeros(told.shape[1], np.int64)
-        for start in range(0, len(told), 1 << 12):
-            part = told[start : start + (1 << 12)].astype(np.int64)
+        """The sums of all coordinates as reported, then the sums of their squares."""
+        reported = np.ascontiguousarray(columns["vector"]).view("<u2")
+        sums, squares = np.zeros(reported.shape[1], np.int64), np.zeros(reported.shape[1], np.int64)
+        for start in range(0, len(reported), 1 << 12):
+            part = reported[start : start + (1 << 12)].astype(np.int64)
             sums, squares = sums + part.sum(axis=0), squares + (part**2).sum(axis=0)
         return np.concatenate([sums, squares])
 
