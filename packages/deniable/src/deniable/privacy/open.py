@@ -32,7 +32,7 @@ def quickest(mechanism: OpenAnswers, limit: int) -> Certificate:
 def refused(mechanism: OpenAnswers, limit: int) -> Certificate:
     """There is no such proof."""
     raise NotCertifiable(
-        "This question has too many answers for that proof, and perhaps for any. Fewer sensitive answers can be enumerated."
+        "This question has too many answers for this proof. Use fewer sensitive answers, so that they can be enumerated."
     )
 
 

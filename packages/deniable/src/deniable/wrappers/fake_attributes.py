@@ -48,7 +48,7 @@ class FakeAttributes(Attributes):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.random_fakes and not all(part.random_fakes for part in self.parts):
-            raise InvalidParameter("Reports on random values are fakes for Unary and DirectResponse only.")
+            raise InvalidParameter("random_fakes works with Unary and DirectResponse only.")
         if len({part.loss().odds for part in self.parts}) != 1:
             raise InvalidParameter("All attributes need mechanisms with the same odds, as any of them may be drawn.")
         for part in self.parts:

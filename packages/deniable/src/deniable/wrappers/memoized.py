@@ -234,7 +234,7 @@ class Memoized(PureProtocol):
         is not hidden: see `stream_loss`.
         """
         if values < 1:
-            raise InvalidParameter("A person has had at least one value.")
+            raise InvalidParameter("Each person needs at least one value.")
         times, own = min(values, self.base.most_kept), self.base.loss()
         odds = None if own.odds is None else own.odds**times
         over = "all reports ever" + (f", {values} values that change at known times" if values > 1 else "")
@@ -247,7 +247,7 @@ class Memoized(PureProtocol):
         round two unlike reports prove it, so that nothing is promised; with one, each report adds the odds of that round.
         """
         if reports < 1:
-            raise InvalidParameter("A stream has at least one report.")
+            raise InvalidParameter("A stream needs at least one report.")
         over = f"{reports} reports, values that may change at any time"
         if not self.twice:
             return PrivacyLoss(None, "theorem", "any two histories", over=over)

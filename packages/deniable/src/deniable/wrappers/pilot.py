@@ -64,7 +64,7 @@ class Pilot:
         """The shares among all people, from the tallies of both steps."""
         second = self.rest(tally)
         if rest.fingerprint != second.fingerprint:
-            raise SurveyMismatch("The second tally is not of the mechanism that follows from the first, pilot.rest(tally).")
+            raise SurveyMismatch("The second tally must come from pilot.rest(first tally).")
         early, late, total = self.first.estimate(tally), second.estimate(rest), tally.n + rest.n
         weights = tally.n / total, rest.n / total
         values = weights[0] * early.values + weights[1] * late.values

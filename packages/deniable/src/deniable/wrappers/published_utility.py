@@ -31,7 +31,7 @@ from deniable.wrappers.either import Either
 from deniable.wrappers.open_answers import OpenAnswers, checked_sensitive
 from deniable.wrappers.utility_optimized import Base, made
 
-TWO_NEEDED = "The published mechanisms need two sensitive answers: with one they divide 0 by 0."
+TWO_NEEDED = "The published mechanisms need at least two sensitive answers: with one they divide 0 by 0."
 
 
 MOST_VALUES = 1 << 12  # sensitive values for which the loads of all hash functions are counted

@@ -72,7 +72,7 @@ class UtilityOptimized(OpenAnswers):
         object.__setattr__(self, "base", made(base, len(chosen), self.epsilon, self.open_share))
         if self.base.loss().epsilon() > self.epsilon:
             raise InvalidParameter(
-                f"The base mechanism does not keep epsilon {self.epsilon:g} itself. Give it at most that budget."
+                f"The base mechanism costs more than epsilon {self.epsilon:g} itself. Give it at most that budget."
             )
 
     @staticmethod
@@ -197,7 +197,7 @@ class UtilityOptimized(OpenAnswers):
         if instead not in self.sensitive:
             raise InvalidParameter("The answer that stands for withheld ones must be one of the sensitive answers.")
         if len(declared) != len(batch):
-            raise InvalidParameter("Every answer needs the list of what its giver declared, which may be empty.")
+            raise InvalidParameter("Give one list of declared answers for each answer; a list may be empty.")
         return [instead if answer in own else answer for answer, own in zip(batch, declared, strict=True)]
 
     @classmethod

@@ -43,7 +43,7 @@ class PCKVUnary(PaddedProtocol):
     def __post_init__(self) -> None:
         if self.chances is None:
             if self.epsilon is None:
-                raise InvalidParameter("A mechanism needs a budget, or else the chances of its reports.")
+                raise InvalidParameter("Give epsilon, or the chances of the reports.")
             object.__setattr__(self, "chances", independent(Fraction(1, 2), 1 / (odds_below(self.epsilon) + 1)))
         law = self.chances
         for chance in law:

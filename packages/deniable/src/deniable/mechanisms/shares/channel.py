@@ -36,7 +36,7 @@ class Channel(Counted, Additive):
 
     def votes_of(self, histogram: Ints) -> Ints:
         if histogram[self.cells :].any():
-            raise InvalidReport("A report is none of those that this mechanism can send.")
+            raise InvalidReport("A report is not one that this mechanism can send.")
         return histogram[: self.cells]
 
     @cached_property

@@ -83,7 +83,7 @@ class Compressed(Mechanism[Collection[int], Sparse]):
         if self.weights is None:
             object.__setattr__(self, "weights", self._weights())
         elif (self.weights and not codes.are_weights(self.weights)) or bool(self.weights) != (self.code != "gamma"):
-            raise InvalidParameter("The weights of the code do not fit. Leave them out to have them worked out.")
+            raise InvalidParameter("The weights of the code do not match it. Leave them out to compute them.")
 
     @classmethod
     def as_published(cls, domain: SparseVector, epsilon: float, alpha: float = 2.0, beta: float = 2.0) -> "Compressed":

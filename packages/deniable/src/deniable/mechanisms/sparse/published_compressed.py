@@ -39,7 +39,7 @@ class PublishedCompressed(Compressed):
                 "Beta is a number from 0: how many chunks there are for each differing coordinate and epsilon."
             )
         if isinstance(self.domain, SparseVector) and self.domain.most is not None:
-            raise InvalidParameter("The published protocol knows no public bound. Leave `most` out.")
+            raise InvalidParameter("The published protocol has no public bound. Leave `most` out.")
         super().__post_init__()
 
     def _check_sparsity(self) -> None:

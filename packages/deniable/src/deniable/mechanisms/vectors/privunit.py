@@ -57,7 +57,7 @@ class PrivUnit(Mechanism[Sequence[float], Floats]):
         if self.gamma == -1.0:
             object.__setattr__(self, "gamma", self._best_gamma())
         if not isinstance(self.gamma, float) or not 0 <= self.gamma < 1:
-            raise InvalidParameter("The cap begins at a gamma from 0 to below 1. Leave it out to get the best one.")
+            raise InvalidParameter("gamma must be at least 0 and below 1. Leave it out to get the best one.")
 
     @property
     def _shape(self) -> float:
@@ -153,7 +153,7 @@ class PrivUnit(Mechanism[Sequence[float], Floats]):
         d = self.domain.dimensions
         limits = np.repeat([WHOLE, WHOLE**2], d).astype(np.float64) * tally.n
         if tally.counts.shape != (self.cells,) or tally.counts.min() < 0 or (tally.counts > limits).any():
-            raise InvalidReport(f"A tally of this mechanism has {self.cells} sums, which this one has not.")
+            raise InvalidReport(f"A tally of this mechanism has {self.cells} sums; this one does not.")
 
     def estimate(self, tally: Tally) -> Estimate:
         """The mean vector, without bias up to the 16 bits of a coordinate, with the variance of the reports over n."""
