@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib.metadata import version
+from importlib.metadata import EntryPoint, version
 from pathlib import Path
 
 import click
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 import deniable as dn
 from deniable import planning as planner
-from deniable.cli.main import VERBS, main
+from deniable.cli.main import ELSEWHERE, VERBS, added_line, installed, main
 from deniable.cli.mechanisms import MAKERS
 from deniable.core.mechanism import PureProtocol
 from deniable.planning.measured import people_by_answer
@@ -109,7 +109,7 @@ class TestHelp:
             "import runpy, sys; sys.argv = ['deniable', '--help']\n"
             "try: runpy.run_module('deniable', run_name='__main__')\n"
             "except SystemExit as exit: assert exit.code == 0, exit.code\n"
-            "print(sorted({'numba', 'matplotlib', 'pyarrow', 'rich', 'scipy'} & set(sys.modules)))"
+            "print(sorted({'numba', 'numpy', 'matplotlib', 'pyarrow', 'rich', 'scipy'} & set(sys.modules)))"
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
         assert done.stdout.startswith("Usage: deniable [OPTIONS] COMMAND")
@@ -999,3 +999,10 @@ def test_verbs_are_commands() -> None:
     for name, command in commands.items():
         assert isinstance(command, click.Command) and command.help
         assert command.short_help == VERBS[name][1]
+
+
+def test_verbs_of_other_packages_are_listed_without_loading_them() -> None:
+    for name, entry in installed().items():
+        assert added_line(entry) == ELSEWHERE[name][1]
+    own = EntryPoint("weigh", "absent.module:weigh", "deniable.commands")
+    assert added_line(own) == "Defined in absent.module."

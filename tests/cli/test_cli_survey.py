@@ -71,7 +71,7 @@ def test_a_person_answers_once(file: Path, collector: Served) -> None:
     assert "not one of the choices" in done.output and "not a number" in done.output and "was not sent" in done.output
     assert collector.get("/v1/results")["people"] == 0
     done = run(*command, answers="y\n")
-    assert "You have answered this survey" in done.output and "The collector has counted it." in done.output
+    assert "You have already answered this survey." in done.output and "The collector has counted it." in done.output
     run(*command, "--yes")
     assert collector.get("/v1/results")["people"] == 1
     assert "swim" not in ledger.read_text() and "bus" not in ledger.read_text()

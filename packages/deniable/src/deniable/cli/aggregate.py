@@ -10,7 +10,7 @@ from deniable.aggregate import Aggregate
 from deniable.aggregate import aggregate as tally_of
 from deniable.cli import options
 from deniable.cli.mechanisms import read_mechanism
-from deniable.cli.surveys import is_survey
+from deniable.cli.modes import names_survey
 from deniable.cli.targets import check_target, write_text
 from deniable.core.mechanism import Mechanism
 from deniable.errors import InvalidParameter
@@ -23,30 +23,23 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Count many files of reports into one tally.")
 @click.argument("contract", type=click.Path(path_type=Path), metavar="MECHANISM")
-@click.option("--question", metavar="ID", help="Of a survey: the question whose reports are counted, if it has several.")
+@click.option("--question", metavar="ID", help="For a survey with several questions: the one whose reports to count.")
 @click.argument("files", nargs=-1, required=True, metavar="REPORTS...")
-@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="Where the tally goes, as JSON.")
+@options.file_option("--out", help="Write the tally to FILE, as JSON.", required=True)
 @click.option(
     "--engine",
     metavar="ADDRESS",
-    help="dask://HOST:8786 or spark://HOST:7077; spark alone under spark-submit; this machine unless given.",
+    help="Count on a cluster: dask://HOST:8786, spark://HOST:7077, or spark under spark-submit. Default: this machine.",
 )
-@click.option(
-    "--workers", type=click.IntRange(min=1), metavar="N", help="Processes on this machine; one a core unless given."
-)
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes on this machine. Default: one per core.")
 @click.option(
     "--damaged",
     type=click.Choice(["stop", "skip"]),
     default="stop",
     show_default=True,
-    help="What a damaged or foreign file does: it stops the run, or is left out and listed.",
+    help="What to do with a damaged or foreign file: stop, or skip it and list it.",
 )
-@click.option(
-    "--manifest",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="What was counted, kept up to date. If it is there, the run goes on from it.",
-)
+@options.file_option("--manifest", help="Record in FILE what has been counted. If FILE exists, the run continues from it.")
 @options.force
 @options.json_flag
 def aggregate(
@@ -63,9 +56,9 @@ def aggregate(
 ) -> None:
     """Count all REPORTS of MECHANISM into one tally.
 
-    MECHANISM is a JSON file as deniable plan wrote it, or a survey, of whose kept reports a folder may be given. REPORTS are
-    files, folders, patterns in quotes, or addresses such as 's3://bucket/day/*.parquet'. The tally is the same to the last
-    integer wherever it is counted; deniable estimate reads it.
+    MECHANISM is a JSON file that deniable plan wrote, or a survey whose collector keeps reports. REPORTS are files, folders,
+    quoted patterns, or addresses such as 's3://bucket/day/*.parquet'. The tally is exactly the same wherever it is counted.
+    Pass it to deniable estimate.
 
     \b
     deniable aggregate mechanism.json reports/ --out tally.json
@@ -74,8 +67,8 @@ def aggregate(
     deniable aggregate survey.toml survey.reports/ --question mode --out tally.json --engine dask://host:8786
     deniable estimate tally.json --mechanism mechanism.json
 
-    Every row group counts once, also if a worker dies and its work is done again. With --manifest a run that was broken
-    off goes on where it was; repeated later, it adds only the files that are new.
+    Every row group counts once, even if a worker fails and its work is repeated. With --manifest, an interrupted run
+    continues where it stopped, and a later run adds only new files.
     """
     check_target(out, force)
     mechanism, files = agreed(contract, question, files)
@@ -93,7 +86,7 @@ def aggregate(
 
 def agreed(contract: Path, question: str | None, files: tuple[str, ...]) -> tuple[Mechanism, tuple[str, ...]]:
     """The mechanism that made the reports, out of the file that collector and devices share, and the files of reports."""
-    if not is_survey(contract):
+    if not names_survey([contract.name]):
         if question is not None:
             raise InvalidParameter("Only a survey has questions to choose from. Leave --question out.")
         return read_mechanism(contract), files

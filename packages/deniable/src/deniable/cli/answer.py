@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 
 from deniable.cli import options, surveys
-from deniable.core.coins import SecureCoins, SeededCoins
 from deniable.device import Device, Ledger
 from deniable.device.sending import http_sender
 from deniable.errors import BudgetSpent, InvalidParameter, OutsideDomain
@@ -19,18 +18,20 @@ AT_ONCE = 10_000  # people whose reports are made together
 @surveys.argument
 @surveys.url_option
 @surveys.token_option
-@click.option(
-    "--ledger",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Where it is remembered what you spent; the survey's name with .ledger unless given.",
+@options.file_option(
+    "--ledger", help="The record of your reports and your privacy loss. Default: the survey's name with .ledger."
 )
-@click.option("--lifetime", type=float, metavar="E", help="Refuse if all surveys in the ledger would exceed E together.")
-@click.option("--yes", is_flag=True, help="Send without asking again.")
+@click.option(
+    "--lifetime",
+    type=float,
+    metavar="E",
+    help="Refuse to answer if the privacy loss of all surveys in the ledger would exceed E.",
+)
+@click.option("--yes", is_flag=True, help="Send without asking for confirmation.")
 def answer(survey: Path, url: str, token: str | None, ledger: Path | None, lifetime: float | None, yes: bool) -> None:
-    """Answer SURVEY in the terminal: your answers are randomized here, and you see what is sent before it is sent.
+    """Answer SURVEY in the terminal. Your answers are randomized on this machine, and you see each report before it is sent.
 
-    You answer once. Your report is remembered in the ledger; if it did not arrive, the same report is sent the next time.
+    You can answer once. The ledger keeps your reports. If they do not arrive, run the command again to send the same ones.
 
     \b
     deniable answer survey.toml
@@ -42,23 +43,19 @@ def answer(survey: Path, url: str, token: str | None, ledger: Path | None, lifet
     if device.message() is None:
         device.answer(_asked(asked, device))
     else:
-        click.echo("You have answered this survey; the same report is sent again if it has not arrived.")
+        click.echo("You have already answered this survey. If your report has not arrived, the same one is sent again.")
     message = device.message()
     assert message is not None
-    for question, reports in zip(asked.part(device_part(asked, message)), asked.unpack(asked.read(message)[0]), strict=True):
+    sent = asked.read(message)[0]
+    for question, reports in zip(asked.part(sent.part), asked.unpack(sent), strict=True):
         cost = f"epsilon {question.mechanism.epsilon:g}" + (f" for {question.how.unit}" if question.how.unit else "")
-        click.echo(f"{question.id}: the report is {reports.pack().hex()} ({cost}); your answer stays here")
+        click.echo(f"{question.id}: the report is {reports.pack().hex()} ({cost}); your answer stays on this machine")
     if not yes and not click.confirm("Send it?", default=True):
         raise BudgetSpent("The report was not sent. It is in the ledger; answer again to send it.")
     reply = device.send()
     if not reply.arrived:
         raise InvalidParameter(f"The report did not arrive: {reply.detail or reply.status}. It is kept in the ledger.")
     click.echo("The collector has counted it.")
-
-
-def device_part(survey: Survey, message: bytes) -> int:
-    """Which questions a report answers."""
-    return survey.read(message)[0].part
 
 
 def _asked(survey: Survey, device: Device) -> dict[str, object]:
@@ -80,18 +77,24 @@ def _asked(survey: Survey, device: Device) -> dict[str, object]:
     return answers
 
 
-@click.command(short_help="Let made-up people answer a survey.")
+@click.command(short_help="Answer a survey with made-up people.")
 @surveys.argument
-@click.option("--people", type=click.IntRange(min=1), required=True, metavar="N", help="How many people answer.")
+@click.option("--people", type=click.IntRange(min=1), required=True, metavar="N", help="How many people to simulate.")
 @surveys.url_option
 @surveys.token_option
-@click.option("--connections", type=click.IntRange(1, 10_000), default=64, show_default=True, help="How many at a time.")
+@click.option(
+    "--connections",
+    type=click.IntRange(1, 10_000),
+    default=64,
+    show_default=True,
+    help="How many requests to send at a time.",
+)
 @options.seed
 def simulate(survey: Path, people: int, url: str, token: str | None, connections: int, seed: int | None) -> None:
-    """Let N made-up people answer SURVEY, each with a report of their own, over HTTP.
+    """Send the reports of N made-up people to the collector of SURVEY over HTTP.
 
-    Their answers are drawn at random, some common and some rare; their reports are randomized as on a device. It shows what
-    the survey will look like, and whether the collector keeps up.
+    Their answers are drawn at random, some common and some rare, and randomized as on a device. Use it to preview the
+    results of a survey and to test the load on its collector.
 
     \b
     deniable simulate survey.toml --people 100000
@@ -102,7 +105,7 @@ def simulate(survey: Path, people: int, url: str, token: str | None, connections
 
     asked = surveys.fetched(Survey.load(survey), url)
     random = np.random.default_rng(seed)
-    coins = SecureCoins() if seed is None else SeededCoins(seed)
+    coins = options.coins_of(seed)
     whole = {q.id: q.how.pretend(q.mechanism.domain, random, people) for q in asked.questions}
 
     from deniable.cli import panel
@@ -125,4 +128,4 @@ def simulate(survey: Path, people: int, url: str, token: str | None, connections
     refused = {status: number for status, number in sent.statuses.items() if not 200 <= status < 300}
     click.echo(f"{sent.arrived:,} of {people:,} people were counted." + (f" Statuses: {refused}" if refused else ""))
     if sent.arrived < people:
-        raise InvalidParameter("Some reports were refused; the log and the metrics of the collector say why.")
+        raise InvalidParameter("Some reports were refused. See the log and the metrics of the collector for the reasons.")

@@ -1,4 +1,4 @@
-"""`deniable audit`: what a client loses at least, found from its reports alone."""
+"""`deniable audit`: a lower bound on the privacy loss of a client, from its reports alone."""
 
 import json
 from pathlib import Path
@@ -14,24 +14,35 @@ from deniable.cli.mechanisms import read_mechanism
 from deniable.errors import InvalidParameter
 
 
-@click.command(short_help="Look for privacy loss in the reports of any client.")
+@click.command(short_help="Measure the privacy loss of any client from its reports.")
 @click.argument("client", metavar="CLIENT")
-@click.option("--value", "values", multiple=True, metavar="V", help="A value to ask about; give at least two. N-M: numbers.")
-@click.option("--claimed", type=float, metavar="E", help="The epsilon that the client promises.")
 @click.option(
+    "--value", "values", multiple=True, metavar="V", help="A value to test; give at least two. Numbers also as 0-5."
+)
+@click.option("--claimed", type=float, metavar="E", help="The epsilon that the client claims.")
+@options.file_option(
     "--mechanism",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The mechanism that it says it is, as deniable plan wrote it; its epsilon is the claim.",
+    help="The mechanism that the client claims to run: the JSON file that deniable plan wrote. Replaces --claimed.",
 )
-@click.option("--command", "as_command", is_flag=True, help="CLIENT is a command, even if it looks like something else.")
-@click.option("--trials", type=int, default=TRIALS, show_default=True, metavar="N", help="How many people to ask.")
-@click.option("--confidence", type=float, default=CONFIDENCE, show_default=True, metavar="C", help="Of the lower bound.")
+@click.option("--command", "as_command", is_flag=True, help="Run CLIENT as a command, whatever it looks like.")
+@click.option("--trials", type=int, default=TRIALS, show_default=True, metavar="N", help="How many people to simulate.")
 @click.option(
-    "--repeats", type=int, default=1, metavar="T", help="Ask each person T times; the claim is for all reports of a person."
+    "--confidence",
+    type=float,
+    default=CONFIDENCE,
+    show_default=True,
+    metavar="C",
+    help="Confidence level of the lower bound.",
 )
-@click.option("--delta", type=float, default=0.0, metavar="D", help="What the claim leaves open beside epsilon.")
-@click.option("--timing", is_flag=True, help="For a function: look also at how long each report takes.")
+@click.option(
+    "--repeats",
+    type=int,
+    default=1,
+    metavar="T",
+    help="Collect T reports from each person; the claim then covers all of them.",
+)
+@click.option("--delta", type=float, default=0.0, metavar="D", help="The delta of the claim.")
+@click.option("--timing", is_flag=True, help="For a function: also use the time that each report takes.")
 @options.seed
 @options.json_flag
 @click.pass_context
@@ -50,21 +61,21 @@ def audit(
     seed: int | None,
     as_json: bool,
 ) -> None:
-    """Find out what CLIENT loses at least, from its reports alone.
+    """Compute a lower bound on the privacy loss of CLIENT from its reports alone.
 
     CLIENT is one of
 
     \b
-    module:function      a Python function that gives a report for a value
-    a command            reads values, writes reports, both one a line; a report may be JSON
-    http://...           takes a JSON list of values by POST, answers with a JSON list of reports
+    module:function      a Python function that returns a report for a value
+    a command            reads one value per line and writes one report per line, which may be JSON
+    http://...           takes a JSON list of values by POST and returns a JSON list of reports
     pairs.csv, .parquet  a file with the columns value and report
-    mechanism.json       a mechanism of this package, as deniable plan wrote it
+    mechanism.json       a mechanism of this package, written by deniable plan
 
-    A certificate follows the code; an audit only watches. On one part of the trials it looks for two values and an event
-    that distinguishes them: a bit, two bits, a place in a list, the length or type of a report, a repeated seed, a learned
-    score. On the other part, which the search has not seen, it counts the event. From the counts follows a lower bound of
-    epsilon, which is wrong with probability at most 1 - confidence. It never proves that a client keeps its promise.
+    A certificate examines the code; an audit sees only the reports. One part of the reports is used to search for two values
+    and an event that distinguishes them: a bit, two bits, a position in a list, the length or type of a report, a repeated
+    seed, a learned score. The other part is used to count that event. The counts give a lower bound on epsilon that is wrong
+    with probability at most 1 - confidence. An audit can refute a claim but never proves it.
 
     \b
     deniable audit mechanism.json
@@ -74,8 +85,10 @@ def audit(
     deniable audit pairs.csv --claimed 1
     deniable audit my_client:remembering --value 0-3 --claimed 2 --repeats 100
 
-    With --repeats a function gets the number of a person and a value, a command reads "PERSON<tab>VALUE", an address gets
-    {"person": ..., "value": ...}, and a file has a column person. Exit code 1: the client breaks its claim.
+    With --repeats, a function gets the number of a person and a value, a command reads "PERSON<tab>VALUE", an address gets
+    {"person": ..., "value": ...}, and a file has a column person.
+
+    Exit code: 0 if the reports are consistent with the claim, 1 if they refute it, 2 if the audit cannot run.
     """
     said = read_mechanism(mechanism) if mechanism is not None else None
     subject: Any = client

@@ -14,16 +14,10 @@ from deniable.core.loss import Proof, written_odds
 from deniable.core.mechanism import Mechanism
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.subset_selection import SubsetSelection
-from deniable.mechanisms.vectors.bitrand import BitRand
-from deniable.mechanisms.vectors.duchi_vector import DuchiVector
-from deniable.mechanisms.vectors.feature_vector import FeatureVector
-from deniable.mechanisms.vectors.unit_codes import UnitCodes
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify as certificate_of
-from deniable.privacy.memoized import certify_ever
+from deniable.privacy.proofs import second_loss
 from deniable.survey import Survey, certify_survey
-from deniable.wrappers.fake_attributes import FakeAttributes
-from deniable.wrappers.memoized import Memoized
 from deniable.wrappers.utility_optimized import UtilityOptimized
 
 LARGEST = 100_000  # values; beyond this, a certificate takes minutes
@@ -139,8 +133,7 @@ def file_mode(ctx: click.Context, file: Path, proof: Proof | None, as_json: bool
             "deniable plan or mechanism.to_json()."
         )
     mechanism = read_mechanism(file)
-    one_by_one = not isinstance(mechanism, FeatureVector | DuchiVector | BitRand | UnitCodes)
-    if one_by_one and mechanism.loss().proof != "theorem":
+    if mechanism.question != "vectors" and mechanism.loss().proof != "theorem":  # which do not go through all answers
         _check_size(len(mechanism.domain.labels))
     _show(ctx, mechanism, proof, as_json)
 
@@ -155,21 +148,12 @@ def _show(ctx: click.Context, mechanism: Mechanism, proof: Proof | None, as_json
         click.echo(json.dumps(_record(certificate)))
     else:
         panel.console().print(panel.certificate(certificate))
-        for line in _besides(mechanism):
-            click.echo(line)
+        other = second_loss(mechanism)
+        if other is not None:
+            bound = "no promise" if other.odds is None else f"epsilon {other.epsilon():.9g}"
+            click.echo(f"For {other.unit}, {other.protects}: {bound} ({other.proof}).")
     if not certificate.holds:
         ctx.exit(1)
-
-
-def _besides(mechanism: Mechanism) -> list[str]:
-    """What else there is to say where one report on one whole answer is not all that counts."""
-    if isinstance(mechanism, Memoized):
-        ever = certify_ever(mechanism).loss
-        bound = "no promise" if ever.odds is None else f"epsilon {ever.epsilon():.9g}"
-        return [f"This certificate is about one report. {ever.unit[0].upper()}{ever.unit[1:]}: {bound} ({ever.proof})."]
-    if isinstance(mechanism, FakeAttributes):
-        return [f"For {mechanism.attribute_loss().protects}: epsilon {mechanism.attribute_loss().epsilon():.9g}."]
-    return []
 
 
 @certify.command("survey", short_help="Every question of a survey, and all of them together.")
@@ -182,32 +166,29 @@ def survey_mode(ctx: click.Context, survey: Path, as_json: bool) -> None:
     \b
     deniable certify survey.toml
     """
-    _show_survey(ctx, Survey.load(survey), as_json)
-
-
-def _show_survey(ctx: click.Context, survey: Survey, as_json: bool) -> None:
-    for question in survey.questions:
+    asked = Survey.load(survey)
+    for question in asked.questions:
         _check_size(question.mechanism.domain.size)
     from deniable.cli import panel
 
     with panel.waiting("following the coins"):
-        found = certify_survey(survey)
+        found = certify_survey(asked)
     if as_json:
         bounded = found.loss.odds is not None
         record = {
             "holds": found.holds,
-            "survey": survey.id,
-            "fingerprint": survey.fingerprint,
-            "unit": survey.unit,
-            "budget": survey.epsilon,
+            "survey": asked.id,
+            "fingerprint": asked.fingerprint,
+            "unit": asked.unit,
+            "budget": asked.epsilon,
             "epsilon": found.loss.epsilon() if bounded else None,
             "odds": str(found.loss.odds) if bounded else None,
             "statement": found.statement(),
-            "questions": {q.id: _record(each) for q, each in zip(survey.questions, found.questions, strict=True)},
+            "questions": {q.id: _record(each) for q, each in zip(asked.questions, found.questions, strict=True)},
         }
         click.echo(json.dumps(record))
     else:
-        for question, each in zip(survey.questions, found.questions, strict=True):
+        for question, each in zip(asked.questions, found.questions, strict=True):
             click.echo(f"{question.id}: {question.ask}")
             panel.console().print(panel.certificate(each))
         click.echo(str(found))

@@ -29,15 +29,7 @@ def claims_mode(as_json: bool) -> None:
         for each in checked:
             click.echo(json.dumps(_record(each)))
         return
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False)
-    for heading in ("mechanism", "claim"):
-        table.add_column(heading)
-    for heading in ("claimed", "true"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("")
+    table = panel.table(["mechanism", "claim"], ["claimed", "true"], [""])
     styles = {"false": "bold red", "loose": "yellow", "holds": "green"}
     for each in checked:
         claim = each.claim

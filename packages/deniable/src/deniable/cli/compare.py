@@ -100,12 +100,8 @@ def question_mode(
 
 
 @compare.command("histogram", short_help="Known counts of answers.", epilog=f"Names of mechanisms: {NAMES}.")
-@click.option(
-    "--histogram",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="FILE",
-    help="A CSV file of answers and how many people gave each; it may end in .gz.",
+@options.file_option(
+    "--histogram", help="A CSV file of answers and how many people gave each; it may end in .gz.", required=True
 )
 @click.option("--value-column", default="value", show_default=True, metavar="NAME", help="The column of answers.")
 @click.option("--count-column", default="count", show_default=True, metavar="NAME", help="The column of people.")

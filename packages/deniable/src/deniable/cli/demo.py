@@ -26,23 +26,26 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Run the whole process on a real question.")
-@click.option("--epsilon", type=float, default=1.0, show_default=True, metavar="E", help="The privacy budget of one answer.")
+@click.option("--epsilon", type=float, default=1.0, show_default=True, metavar="E", help=options.EPSILON)
 @click.option(
-    "--mechanism", "name", type=click.Choice(list(MAKERS)), help="How to randomize; what deniable plan chooses unless given."
+    "--mechanism",
+    "name",
+    type=click.Choice(list(MAKERS)),
+    help="The mechanism to use. Default: the choice of deniable plan.",
 )
 @options.seed
 @options.picture
-@click.option("--survey", "with_survey", is_flag=True, help="End with a whole survey over HTTP; needs the extra collector.")
+@click.option("--survey", "with_survey", is_flag=True, help="Also run a whole survey over HTTP. Needs the extra collector.")
 @click.pass_context
 def demo(
     ctx: click.Context, epsilon: float, name: str | None, seed: int | None, picture: Path | None, with_survey: bool
 ) -> None:
-    """Ask 228,421 people for their marital status without learning anybody's.
+    """Estimate the marital status of 228,421 people without learning that of any of them.
 
-    The answers are real: US Current Population Surveys of 1994 and 1995. Each is randomized, packed to bytes, unpacked and
-    counted by one of two collectors, and the two tallies are added. The estimate is shown beside the truth, with what an
-    observer can conclude from one report, and the certificate of the mechanism. Nothing is written unless you ask for a
-    picture.
+    The answers are real: they are from the US Current Population Surveys of 1994 and 1995. Each answer is randomized and
+    packed. Two collectors unpack and count the reports, and their tallies are added. The demo compares the estimate with the
+    truth, shows what an observer can conclude from one report, and certifies the mechanism. It writes no files unless you
+    ask for a picture.
 
     \b
     deniable demo

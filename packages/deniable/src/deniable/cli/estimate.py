@@ -15,7 +15,7 @@ from deniable.arrays import Floats
 from deniable.cli import options, surveys
 from deniable.cli.mechanisms import read_mechanism
 from deniable.cli.modes import Modes, names_survey
-from deniable.cli.survey_results import Targets, survey_results
+from deniable.cli.survey_results import survey_results, write_results
 from deniable.cli.targets import check_picture, check_target, draw, write_text
 from deniable.core.estimate import Estimate, confidence_each
 from deniable.core.mechanism import Mechanism, PureProtocol
@@ -48,16 +48,7 @@ def estimate() -> None:
     """
 
 
-confidence_option = click.option(
-    "--confidence", type=float, default=0.95, show_default=True, metavar="C", help="Confidence level of the intervals."
-)
-csv_option = click.option(
-    "--csv",
-    "csv_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write the table to FILE as CSV instead of printing it.",
-)
+csv_option = options.file_option("--csv", "csv_file", help="Write the table to FILE as CSV instead of printing it.")
 
 
 @estimate.command("survey", short_help="The results of a survey.")
@@ -65,15 +56,9 @@ csv_option = click.option(
 @surveys.store_option
 @click.option("--url", metavar="URL", help="Ask the collector at URL instead of reading the database.")
 @surveys.token_option
-@confidence_option
+@options.confidence
 @csv_option
-@click.option(
-    "--parquet",
-    "parquet_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write the results to FILE as Parquet.",
-)
+@options.file_option("--parquet", "parquet_file", help="Write the results to FILE as Parquet.")
 @options.force
 @options.picture
 @options.json_flag
@@ -99,14 +84,14 @@ def survey_mode(
     check_target(csv_file, force)
     check_target(parquet_file, force)
     confidence_each(confidence, 1)  # refuses what is no confidence level
-    survey_results(survey, store, url, token, confidence, Targets(csv_file, parquet_file, picture, as_json))
+    write_results(survey_results(survey, store, url, token, confidence), csv_file, parquet_file, picture, as_json)
 
 
 @estimate.command("reports", short_help="The shares of answers, from files of reports.")
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="REPORTS...")
 @options.mechanism_file
 @click.option("--top", type=click.IntRange(min=1), metavar="K", help="Only the K largest shares, largest first.")
-@confidence_option
+@options.confidence
 @click.option(
     "--exact", is_flag=True, help="Intervals that are valid for any number of reports, and wider. Needs the extra stats."
 )
@@ -118,7 +103,7 @@ def survey_mode(
     help="Also show shares that are not negative and sum to 100 %.",
 )
 @csv_option
-@click.option("--save-tally", type=click.Path(path_type=Path), metavar="FILE", help="Write the counts to FILE, as JSON.")
+@options.file_option("--save-tally", help="Write the counts to FILE, as JSON.")
 @options.force
 @options.picture
 @options.json_flag
@@ -305,16 +290,12 @@ class Shares:
 
     def table(self) -> "Table":
         """The rows in percent."""
-        from rich import box
-        from rich.table import Table
         from rich.text import Text
 
-        table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False)
-        table.add_column(f"% of {self.estimate.n:,} people", overflow="fold")
-        for heading in ("estimate", f"{100 * self.confidence:g} % interval"):
-            table.add_column(heading, justify="right", no_wrap=True)
-        if self.cleaned is not None:
-            table.add_column("cleaned", justify="right", no_wrap=True)
+        from deniable.cli import panel
+
+        numbers = ["estimate", f"{100 * self.confidence:g} % interval"] + ["cleaned"] * (self.cleaned is not None)
+        table = panel.table([f"% of {self.estimate.n:,} people"], numbers)
         for place in self.order:
             cells = [
                 f"{100 * self.estimate.values[place]:.2f}",
@@ -329,17 +310,14 @@ class Shares:
         level, size = f"{100 * self.confidence:g} %", self.estimate.values.size
         kind = "Exact intervals" if self.exact else "Normal intervals"
         least = "at least " if self.exact else ""
-        hold = (
-            f"all {size:,} hold at once with {least}{level} confidence"
-            if self.together
-            else (f"each holds with {least}{level} confidence")
-        )
+        hold = f"all {size:,} hold at once" if self.together else "each holds"
         about = (
             "They allow for the drawing of these people from all those the question is about."
             if self.exact
             else "They are about these people, and allow for the noise of privacy only."
         )
-        lines = [f"{kind}: {hold}. {about} The noise is that of epsilon {self.epsilon:g} for one answer."]
+        noise = f"The noise is that of epsilon {self.epsilon:g} for one answer."
+        lines = [f"{kind}: {hold} with {least}{level} confidence. {about} {noise}"]
         if len(self.order) < size:
             lines.insert(0, f"The {len(self.order):,} largest of {size:,} shares.")
         if self.cleaned is not None:

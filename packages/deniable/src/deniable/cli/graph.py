@@ -9,10 +9,10 @@ from deniable.cli.graph_triangles import triangles
 
 @click.group(short_help="Estimate statistics of a graph whose links are private.")
 def graph() -> None:
-    """Learn about a graph whose links are private.
+    """Estimate statistics of a graph whose links are private.
 
-    Each person's links are one answer, randomized before anybody else sees them: links to items, with weights, or to other
-    people. The people are simulated from a table that holds their links, and what they would send is what is counted.
+    The links of a person, to items or to other people, are randomized on that person's device. These commands simulate the
+    people of a table of links and estimate from the reports that they would send.
 
     \b
     deniable graph bipartite ratings.csv --epsilon 2

@@ -21,22 +21,20 @@ if TYPE_CHECKING:
     from deniable.graphs import BipartiteGraph
 
 
-@click.command(short_help="Degrees and weights of items that people link to.")
+@click.command(short_help="Estimate the degrees and weights of items that people link to.")
 @click.argument("table", type=click.Path(path_type=Path), metavar="TABLE")
 @options.epsilon
 @click.option("--user", default="user", show_default=True, metavar="NAME", help="The column of people.")
 @click.option("--item", default="item", show_default=True, metavar="NAME", help="The column of items.")
-@click.option("--weight", metavar="NAME", help="The column of weights: 'weight' if there is one, else no weights.")
-@click.option(
-    "--items", "items_file", type=click.Path(path_type=Path), metavar="FILE", help="The items to ask about, one a line."
-)
+@click.option("--weight", metavar="NAME", help="The column of weights. Default: 'weight' if it exists, else none.")
+@options.file_option("--items", "items_file", help="The items to ask about, one per line.")
 @click.option("--low", type=float, metavar="X", help="The smallest possible weight.")
 @click.option("--high", type=float, metavar="X", help="The largest possible weight.")
-@click.option("--at-most", type=int, metavar="L", help="How many links of a person count; of more, L are drawn.")
+@click.option("--at-most", type=int, metavar="L", help="How many links of a person count. Of more, L are drawn at random.")
 @click.option(
     "--top", type=click.IntRange(min=1), default=20, show_default=True, metavar="K", help="How many items to show."
 )
-@click.option("--confidence", type=float, default=0.95, show_default=True, metavar="C", help="How often intervals hold.")
+@options.confidence
 @options.seed
 @options.picture
 @options.json_flag
@@ -58,17 +56,16 @@ def bipartite(
 ) -> None:
     """Randomize the links in TABLE, one report for each user, and estimate how many people link to each item.
 
-    TABLE is a CSV file with a line of column names (it may end in .gz), or a Parquet file if its name ends in .parquet. It
-    has a row for each link: a user, an item, and a weight if links have weights. All links of a user are one answer, and
-    epsilon is for all of them together: no report is more than e^epsilon times as likely under one person's links as under
-    any other set of links.
+    TABLE is a CSV file with a line of column names (it may end in .gz) or a Parquet file (.parquet). Each row is one link: a
+    user, an item and, if links have weights, a weight. All links of a user are one answer, and epsilon covers them together:
+    no report is more than e^epsilon times as likely under one person's links as under any other set of links.
 
-    For each of the items with most links it prints how many people link to it, the sum of the weights and their mean, with
-    intervals; and the mean number of links of an item and of a person. A mean weight is given only where the number of links
-    is at least two standard errors above zero.
+    For the items with most links, the command prints how many people link to each, the sum of the weights and their mean,
+    with intervals. It also prints the mean number of links of an item and of a person. A mean weight is shown only if the
+    number of links is at least two standard errors above zero.
 
-    What is public must be known before anybody answers: the items, the range of weights and how many links count. Give
-    them with --items, --low, --high and --at-most. What is not given is taken from TABLE, and said.
+    The items, the range of weights and the number of links that count must be public. Give them with --items, --low, --high
+    and --at-most. Whatever you leave out is taken from TABLE, which the output mentions.
 
     \b
     deniable graph bipartite ratings.csv --epsilon 2
@@ -198,14 +195,11 @@ class GraphResult:
 
     def table(self) -> "Table":
         """The items with most links."""
-        from rich import box
-        from rich.table import Table
         from rich.text import Text
 
-        table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False)
-        table.add_column("item", overflow="fold")
-        for heading in ("people", *(("total weight", "mean", "interval") if self.weighted else ())):
-            table.add_column(heading, justify="right", no_wrap=True)
+        from deniable.cli import panel
+
+        table = panel.table(["item"], ["people", *(("total weight", "mean", "interval") if self.weighted else ())])
         for item in self.graph.top(self.top, self.confidence):
             both = [item.degree] if item.weight is None else [item.degree, item.weight]
             cells = [f"{each.value:,.0f} ± {each.high - each.value:,.0f}" for each in both]

@@ -12,19 +12,21 @@ from deniable.files.edges import read_edges
 from deniable.graphs.neighbours import common_neighbours
 
 
-@click.command("common-neighbours", short_help="Count the common neighbours of two people.")
+@click.command("common-neighbours", short_help="Estimate the number of common neighbours of two people.")
 @click.argument("edges", type=click.Path(path_type=Path), metavar="EDGES")
 @click.argument("first")
 @click.argument("second")
 @click.option("--epsilon", type=float, required=True, metavar="E", help="The privacy budget of one entry of a list.")
-@click.option("--alpha", type=float, default=1.5, show_default=True, help="Larger: fewer bits and a larger error.")
+@options.alpha
 @options.seed
 @options.json_flag
 def neighbours(edges: Path, first: str, second: str, epsilon: float, alpha: float, seed: int | None, as_json: bool) -> None:
     """Estimate how many neighbours FIRST and SECOND have in common in the graph in EDGES.
 
-    SECOND sends a compressed randomized response of their list. FIRST adds up its unbiased answers over their own list and
-    sends the sum with noise, so that neither learns the other's list.
+    EDGES is a CSV file with a line of column names and one edge per line, its two ends in the first two columns.
+
+    SECOND sends a compressed randomized response of their list of neighbours. FIRST adds up its unbiased estimates over
+    their own list and reports the sum with noise added. Neither learns the other's list.
 
     \b
     deniable graph common-neighbours edges.csv ann bob --epsilon 2

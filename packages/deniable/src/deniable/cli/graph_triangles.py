@@ -11,17 +11,17 @@ from deniable.files.edges import read_edges
 from deniable.graphs.triangles import count_triangles
 
 
-@click.command(short_help="Count triangles.")
+@click.command(short_help="Estimate the number of triangles.")
 @click.argument("edges", type=click.Path(path_type=Path), metavar="EDGES")
 @click.option("--epsilon", type=float, required=True, metavar="E", help="The privacy budget of one edge.")
-@click.option("--alpha", type=float, default=1.5, show_default=True, help="Larger: fewer bits and a larger error.")
-@click.option("--plain", is_flag=True, help="Send every answer on its own: a smaller error for very many bits.")
+@options.alpha
+@click.option("--plain", is_flag=True, help="Do not compress: a smaller error, but many more bits.")
 @click.option(
     "--second",
     type=click.Choice(["smooth", "laplace"]),
     default="smooth",
     show_default=True,
-    help="Noise of the second round: by smooth sensitivity, or Laplace's for lists cut to their noisy length.",
+    help="Noise of the second round: from smooth sensitivity, or Laplace noise on lists cut to their noisy length.",
 )
 @options.seed
 @options.json_flag
@@ -34,11 +34,13 @@ def triangles(
     seed: int | None,
     as_json: bool,
 ) -> None:
-    """Estimate how many triangles the graph in EDGES has, in two rounds.
+    """Estimate the number of triangles of the graph in EDGES, in two rounds.
 
-    First everybody sends a compressed randomized response of their list of neighbours, a few bits each. Then everybody
-    downloads all of them, counts their own triangles on the noisy graph, subtracts what the noise adds on average, and
-    sends the result with noise of its own.
+    EDGES is a CSV file with a line of column names and one edge per line, its two ends in the first two columns.
+
+    In the first round, each person sends a compressed randomized response of their list of neighbours. In the second, each
+    person downloads all of these, counts their own triangles in the noisy graph, corrects the count for the noise and
+    reports it with noise added.
 
     \b
     deniable graph triangles edges.csv --epsilon 1

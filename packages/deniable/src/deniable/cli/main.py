@@ -17,7 +17,7 @@ VERBS = {
     "demo": ("demo:demo", "Run the whole process on a real question."),
     "plan": ("plan:plan", "Choose the mechanism for a question or a survey."),
     "certify": ("certify:certify", "Prove the exact privacy loss of a mechanism or a survey."),
-    "audit": ("audit:audit", "Look for privacy loss in the reports of any client."),
+    "audit": ("audit:audit", "Measure the privacy loss of any client from its reports."),
     "perturb": ("perturb:perturb", "Randomize a column of answers into reports."),
     "aggregate": ("aggregate:aggregate", "Count many files of reports into one tally."),
     "estimate": ("estimate:estimate", "Estimate shares from reports, or show the results of a survey."),
@@ -26,15 +26,18 @@ VERBS = {
     "graph": ("graph:graph", "Estimate statistics of a graph whose links are private."),
     "serve": ("serve:serve", "Collect the answers to a survey."),
     "answer": ("answer:answer", "Answer a survey in the terminal."),
-    "simulate": ("answer:simulate", "Let made-up people answer a survey."),
+    "simulate": ("answer:simulate", "Answer a survey with made-up people."),
     "token": ("serve:token", "Create or revoke access tokens of a collector."),
     "backup": ("serve:backup", "Write a backup of a collector's data."),
     "restore": ("serve:restore", "Restore a backup into an empty database."),
 }
-# Verbs of our other packages: what to say where they are not installed.
+# Verbs of our other packages: which package has each, and its line in the list.
 ELSEWHERE = {
-    "learn": "deniable-learn",
-    "reproduce": "deniable-research, from the folder research/ of a checkout (make env)",
+    "learn": ("deniable-learn", "Train a classifier on randomized reports."),
+    "reproduce": (
+        "deniable-research, from the folder research/ of a checkout (make env)",
+        "Reproduce the figures and tables of five papers.",
+    ),
 }
 
 
@@ -73,13 +76,12 @@ class Verbs(click.Group):
             command: click.Command = installed()[name].load()
             return command
         if name in ELSEWHERE:
-            raise Refusal(str(MissingPackage(f"deniable {name}", ELSEWHERE[name])))
+            raise Refusal(str(MissingPackage(f"deniable {name}", ELSEWHERE[name][0])))
         return None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows = [(name, line) for name, (_, line) in VERBS.items()]
-        for name, entry in sorted(installed().items()):
-            rows.append((name, entry.load().get_short_help_str(100)))
+        rows += [(name, added_line(entry)) for name, entry in sorted(installed().items())]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
@@ -87,6 +89,13 @@ class Verbs(click.Group):
 def installed() -> dict[str, EntryPoint]:
     """Verbs that other packages add."""
     return {entry.name: entry for entry in entry_points(group="deniable.commands") if entry.name not in VERBS}
+
+
+def added_line(entry: EntryPoint) -> str:
+    """The line of a verb of another package: ours, or what its distribution says of itself. The verb is not loaded."""
+    if entry.name in ELSEWHERE:
+        return ELSEWHERE[entry.name][1]
+    return (entry.dist and entry.dist.metadata["Summary"]) or f"Defined in {entry.module}."
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})

@@ -17,6 +17,11 @@ Command = TypeVar("Command", bound=Callable[..., object])
 EPSILON = "The privacy budget of one answer."
 
 
+def file_option(*names: str, help: str, metavar: str = "FILE", required: bool = False) -> Callable[[Command], Command]:
+    """An option that takes the path of a file."""
+    return click.option(*names, type=click.Path(path_type=Path), metavar=metavar, required=required, help=help)
+
+
 def question(command: Command) -> Command:
     """The possible answers: by number, one by one, or from a file."""
     for option in (
@@ -25,13 +30,7 @@ def question(command: Command) -> Command:
             metavar="WORD",
             help="The answer that replaces all answers not in the list; without it, those are refused.",
         ),
-        click.option(
-            "--categories",
-            "file",
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            help="A file with one possible answer per line.",
-        ),
+        file_option("--categories", "file", help="A file with one possible answer per line."),
         click.option(
             "--category", "words", multiple=True, metavar="WORD", help="One possible answer; repeat the option for each."
         ),
@@ -115,18 +114,24 @@ def coins_of(number: int | None) -> Coins:
     return SecureCoins() if number is None else SeededCoins(number)
 
 
-mechanism_file = click.option(
+mechanism_file = file_option(
     "--mechanism",
     "mechanism_file",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="FILE",
     help="The mechanism of the reports: the JSON file that deniable plan wrote.",
+    required=True,
 )
 force = click.option("--force", is_flag=True, help="Replace files that exist already.")
 json_flag = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on one line.")
-picture = click.option(
-    "--picture", type=click.Path(path_type=Path), metavar="FILE", help="Write a picture to FILE: png, svg or pdf."
+picture = file_option("--picture", help="Write a picture to FILE: png, svg or pdf.")
+alpha = click.option(
+    "--alpha",
+    type=float,
+    default=1.5,
+    show_default=True,
+    help="Compression: larger values save bits and increase the error.",
+)
+confidence = click.option(
+    "--confidence", type=float, default=0.95, show_default=True, metavar="C", help="Confidence level of the intervals."
 )
 epsilon = click.option("--epsilon", type=float, required=True, metavar="E", help=EPSILON)
 people = click.option("--people", type=int, required=True, metavar="N", help="How many people will answer.")

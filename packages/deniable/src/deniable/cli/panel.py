@@ -8,6 +8,7 @@ from fractions import Fraction
 from io import TextIOWrapper
 
 import numpy as np
+from rich import box
 from rich.console import Console
 from rich.panel import Panel
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -55,6 +56,18 @@ def progress(what: str) -> Iterator[Callable[[float], None]]:
     with Progress(*columns, console=stream, transient=True, disable=not stream.is_terminal) as bar:
         task = bar.add_task(what, total=1.0)
         yield lambda share: bar.update(task, completed=share)
+
+
+def table(words: Sequence[str], numbers: Sequence[str], notes: Sequence[str] = ()) -> Table:
+    """A table without a frame: columns of words, then columns of numbers to the right, then columns of notes."""
+    made = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False)
+    for heading in words:
+        made.add_column(heading, overflow="fold")
+    for heading in numbers:
+        made.add_column(heading, justify="right", no_wrap=True)
+    for heading in notes:
+        made.add_column(heading)
+    return made
 
 
 def at_most(number: Fraction) -> str:

@@ -20,12 +20,8 @@ from deniable.planning.ranking import counted
 @click.argument("data", type=click.Path(path_type=Path), metavar="DATA")
 @options.mechanism_file
 @click.option("--column", required=True, metavar="NAME", help="The column that holds the answers.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="FILE",
-    help="Where the reports go: Parquet if it ends in .parquet, else packed to the bit.",
+@options.file_option(
+    "--out", help="Where the reports go: Parquet if it ends in .parquet, else packed to the bit.", required=True
 )
 @options.force
 @options.seed

@@ -48,9 +48,7 @@ def plan() -> None:
     """
 
 
-out_option = click.option(
-    "--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the mechanism to FILE, as JSON."
-)
+out_option = options.file_option("--out", help="Write the mechanism to FILE, as JSON.")
 time_option = click.option(
     "--time", "timed", is_flag=True, help="Also measure the time that device and server need, on this machine."
 )

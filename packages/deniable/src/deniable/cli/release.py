@@ -85,10 +85,10 @@ def answers(command: options.Command) -> options.Command:
         options.json_flag,
         options.seed,
         options.picture,
-        click.option("--losses", type=click.Path(path_type=Path), metavar="FILE", help="CSV with the loss of each answer."),
+        options.file_option("--losses", help="CSV with the loss of each answer."),
         click.option("--city", type=click.IntRange(min=2), metavar="N", help="N places and the people of a made-up city."),
         click.option("--label", metavar="NAME", help="The column of --places that names them; numbered by default."),
-        click.option("--places", type=click.Path(path_type=Path), metavar="FILE", help="CSV of places: columns lat, lon."),
+        options.file_option("--places", help="CSV of places: columns lat, lon."),
         click.option("--numbers", type=(int, int), metavar="LOW HIGH", help="The whole numbers from LOW to HIGH."),
         click.option("--epsilon", type=float, default=1.0, show_default=True, metavar="E", help=options.EPSILON),
     ):
@@ -103,7 +103,7 @@ def answers(command: options.Command) -> options.Command:
 @click.option(
     "--mechanism", "name", type=click.Choice(list(MAKERS)), default="best", show_default=True, help="The mechanism to use."
 )
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Write the released values to FILE, as CSV.")
+@options.file_option("--out", help="Write the released values to FILE, as CSV.")
 @options.force
 def data_mode(
     data: Path,

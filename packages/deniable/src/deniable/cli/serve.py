@@ -15,14 +15,22 @@ from deniable.survey import Survey
 @surveys.store_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", type=click.IntRange(1, 65535), default=8080, show_default=True, help="The port to listen on.")
-@click.option("--tls-cert", type=click.Path(path_type=Path), metavar="FILE", help="Speak TLS with this certificate.")
-@click.option("--tls-key", type=click.Path(path_type=Path), metavar="FILE", help="The key of the certificate.")
-@click.option("--open-results", is_flag=True, help="Let everybody read results and metrics, without a token.")
-@click.option("--allow-origin", multiple=True, metavar="URL", help="Let pages of this other site send reports too.")
-@click.option("--rate", type=float, default=0.0, metavar="R", help="At most R requests a second from one address.")
-@click.option("--max-body", type=click.IntRange(min=64), default=8 << 20, metavar="BYTES", help="The largest request.")
-@click.option("--reports", type=click.Path(path_type=Path), metavar="FOLDER", help="Where kept reports go as Parquet.")
-@click.option("--log-addresses", is_flag=True, help="Write the address of every request to the log.")
+@options.file_option("--tls-cert", help="Serve HTTPS with this certificate.")
+@options.file_option("--tls-key", help="The private key of the certificate.")
+@click.option("--open-results", is_flag=True, help="Let anyone read results and metrics without a token.")
+@click.option("--allow-origin", multiple=True, metavar="URL", help="Accept reports from pages of this other site.")
+@click.option(
+    "--rate",
+    type=float,
+    default=0.0,
+    metavar="R",
+    help="Accept at most R requests per second from one address. Default: no limit.",
+)
+@click.option(
+    "--max-body", type=click.IntRange(min=64), default=8 << 20, metavar="BYTES", help="The largest request to accept."
+)
+@options.file_option("--reports", help="Write kept reports to FOLDER, as Parquet.", metavar="FOLDER")
+@click.option("--log-addresses", is_flag=True, help="Log the address of every request.")
 def serve(
     survey: Path,
     store: str | None,
@@ -37,15 +45,16 @@ def serve(
     reports: Path | None,
     log_addresses: bool,
 ) -> None:
-    """Collect the answers to SURVEY over HTTP, and publish the estimates.
+    """Collect the reports of SURVEY over HTTP and publish the estimates.
 
-    One process; an SQLite file beside the survey, or PostgreSQL. A report is acknowledged when it is durable, and counted
-    once however often it arrives. Only tallies and ids are kept, unless the survey says keep_reports = true.
+    The collector is one process. It stores its data in an SQLite file beside the survey, or in PostgreSQL. It acknowledges a
+    report once it is stored durably, and counts it once however often it arrives. It keeps only tallies and ids, unless the
+    survey says keep_reports = true.
 
-    People answer at the address it prints; /results shows the results and /try explains how it works.
+    People answer at the address that it prints. /results shows the results, and /try explains how it works.
 
-    Reading results needs a token: the first start makes one and shows it, once. Submitting is open until deniable token
-    --role submit makes a token for that.
+    Reading results requires a token, which the first start creates and shows once. Anyone can submit reports until you
+    create a token with deniable token --role submit.
 
     \b
     deniable serve survey.toml
@@ -63,7 +72,7 @@ def serve(
     with opened.view() as view:
         none_yet = not view.hashes("results")
     if none_yet and not open_results:
-        click.echo(f"The token to read results, shown only now: {new_token(opened, 'results')}")
+        click.echo(f"The token to read results, which is shown only once: {new_token(opened, 'results')}")
     app = application(asked, opened, Limits(body=max_body, rate=rate), open_results)
     app.segments = reports if reports is not None else survey.with_suffix(".reports")
     at = f"{'https' if tls_cert else 'http'}://{host}:{port}"
@@ -79,12 +88,12 @@ def serve(
 @surveys.argument
 @surveys.store_option
 @click.option("--role", type=click.Choice(["submit", "results"]), required=True, help="What the token allows.")
-@click.option("--revoke", is_flag=True, help="Make all earlier tokens of this role invalid instead.")
+@click.option("--revoke", is_flag=True, help="Revoke all tokens of this role instead.")
 def token(survey: Path, store: str | None, role: Any, revoke: bool) -> None:
-    """Make a token for the collector of SURVEY and show it, once; only its hash is kept.
+    """Create an access token for the collector of SURVEY and show it once. Only its hash is stored.
 
-    While there is no token to submit, everybody may. A collector that is running learns of new and revoked tokens within
-    seconds. One that asks for tokens goes on asking until it starts again, even if all are revoked.
+    As long as no token to submit exists, anyone can submit reports. A running collector applies new and revoked tokens
+    within seconds. Once it requires tokens, it does so until it is restarted, even if all are revoked.
 
     \b
     deniable token survey.toml --role submit
@@ -106,10 +115,10 @@ def token(survey: Path, store: str | None, role: Any, revoke: bool) -> None:
 @click.command(short_help="Write a backup of a collector's data.")
 @surveys.argument
 @surveys.store_option
-@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="Where it goes.")
+@options.file_option("--out", help="Write the backup to FILE.", required=True)
 @options.force
 def backup(survey: Path, store: str | None, out: Path, force: bool) -> None:
-    """Write the tallies and ids of SURVEY to FILE, as of one moment; the collector may be running.
+    """Write a consistent snapshot of the tallies and ids of SURVEY to FILE. The collector may be running.
 
     \b
     deniable backup survey.toml --out survey.backup
@@ -129,7 +138,7 @@ def backup(survey: Path, store: str | None, out: Path, force: bool) -> None:
 @click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
 @surveys.store_option
 def restore(survey: Path, file: Path, store: str | None) -> None:
-    """Put the backup in FILE into a store that does not know SURVEY yet, for example one of another kind.
+    """Restore the backup in FILE into a database that does not contain SURVEY yet, for example to move to PostgreSQL.
 
     \b
     deniable restore survey.toml survey.backup --store postgresql://localhost/surveys

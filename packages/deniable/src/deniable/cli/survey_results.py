@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -12,24 +11,13 @@ from deniable.cli.targets import draw, write_text
 from deniable.errors import InvalidParameter, Unavailable
 from deniable.files.atomic import written_whole
 
-
-@dataclass(frozen=True)
-class Targets:
-    """Where results go: into files, as JSON, or else to the screen."""
-
-    csv_file: Path | None
-    parquet_file: Path | None
-    picture: Path | None
-    as_json: bool
+Made = Callable[[str], bytes]  # the results in one format: csv, parquet or json
 
 
-def survey_results(
-    path: Path, store: str | None, url: str | None, token: str | None, confidence: float, targets: Targets
-) -> None:
-    """Print or write the results: from the store, or from the collector at `url`."""
+def survey_results(path: Path, store: str | None, url: str | None, token: str | None, confidence: float) -> Made:
+    """The results: from the store, or from the collector at `url`."""
     if url is not None:
-        _write(targets, lambda kind: fetched_results(url, token, confidence, kind))
-        return
+        return lambda kind: fetched_results(url, token, confidence, kind)
     from deniable.collector import results
 
     place, collector = surveys.existing(path, store)
@@ -38,27 +26,28 @@ def survey_results(
     finally:
         place.close()
     makers: dict[str, Callable[[], str | bytes]] = {"csv": found.csv, "parquet": found.parquet, "json": found.json}
-    _write(targets, lambda kind: _bytes(makers[kind]()))
+    return lambda kind: _bytes(makers[kind]())
 
 
 def _bytes(made: str | bytes) -> bytes:
     return made.encode() if isinstance(made, str) else made
 
 
-def _write(targets: Targets, made: Callable[[str], bytes]) -> None:
-    if targets.csv_file is not None:
-        write_text(targets.csv_file, made("csv").decode())
-    if targets.parquet_file is not None:
+def write_results(made: Made, csv_file: Path | None, parquet_file: Path | None, picture: Path | None, as_json: bool) -> None:
+    """Write the results to files, print them as JSON, or else show them."""
+    if csv_file is not None:
+        write_text(csv_file, made("csv").decode())
+    if parquet_file is not None:
         data = made("parquet")
-        with written_whole(targets.parquet_file, overwrite=True) as temporary:
+        with written_whole(parquet_file, overwrite=True) as temporary:
             temporary.write_bytes(data)
-    if targets.picture is not None:
+    if picture is not None:
         from deniable.cli.survey_picture import survey_picture
 
-        draw(survey_picture(json.loads(made("json"))), targets.picture)
-    if targets.as_json:
+        draw(survey_picture(json.loads(made("json"))), picture)
+    if as_json:
         click.echo(made("json"))
-    elif targets.csv_file is None and targets.parquet_file is None and targets.picture is None:
+    elif csv_file is None and parquet_file is None and picture is None:
         surveys.show(json.loads(made("json")))
 
 

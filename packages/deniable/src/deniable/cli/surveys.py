@@ -27,11 +27,6 @@ token_option = click.option(
 )
 
 
-def is_survey(path: Path) -> bool:
-    """Whether a file holds a survey."""
-    return path.suffix == ".toml"
-
-
 def store_of(survey: Path, store: str | None) -> str:
     """The address of the store: beside the survey unless another is given."""
     return store if store is not None else str(survey.with_suffix(".db"))

@@ -16,7 +16,7 @@ from deniable.errors import NotCertifiable
 from deniable.mechanisms.releases.vector_release import VectorRelease
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.certify import certify
-from deniable.privacy.proofs import proves
+from deniable.privacy.proofs import proves, second_loss
 from deniable.privacy.ratio import Worst
 from deniable.wrappers.every_attribute import EveryAttribute
 from deniable.wrappers.fake_attributes import FakeAttributes
@@ -153,3 +153,6 @@ def _joined(
             pair[side] = pair[side] * domain.size + own
     followed, values = sum(part.followed for part in parts), sum(part.values for part in parts)
     return certificate(mechanism, Worst(odds, (pair[0], pair[1]), report), "factored", followed, values)
+
+
+second_loss.register(FakeAttributes, FakeAttributes.attribute_loss)

@@ -7,13 +7,14 @@ import numpy as np
 
 from deniable.core.coins import SeededCoins
 from deniable.core.every import EveryCoin
+from deniable.core.loss import PrivacyLoss
 from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import by_cells, certify
 from deniable.privacy.certify import symmetric as by_whole_reports
 from deniable.privacy.law import LIMIT, gathered
 from deniable.privacy.padded import TRIALS, FirstDraw, check_elsewhere
-from deniable.privacy.proofs import proves
+from deniable.privacy.proofs import proves, second_loss
 from deniable.wrappers.memoized import Memoized
 
 
@@ -52,6 +53,12 @@ def certify_ever(mechanism: Memoized, limit: int = LIMIT) -> Certificate:
     base = certify(mechanism.base, None, limit)
     check_rounds(mechanism)
     return replace(base, loss=replace(base.loss, over="all reports ever on one value"))
+
+
+@second_loss.register
+def loss_ever(mechanism: Memoized) -> PrivacyLoss:
+    """The loss of all reports ever, beside that of one report."""
+    return certify_ever(mechanism).loss
 
 
 def kept_law(mechanism: Memoized, kept: bytes) -> dict[bytes, Fraction]:

@@ -8,10 +8,11 @@ are registered for `Mechanism`, so that a new family has them without registerin
 """
 
 from collections.abc import Callable
+from functools import singledispatch
 from importlib import import_module
 from typing import Any, TypeVar
 
-from deniable.core.loss import Proof
+from deniable.core.loss import PrivacyLoss, Proof
 from deniable.core.mechanism import Mechanism
 from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate
@@ -31,6 +32,12 @@ def proves(family: type, *kinds: Proof | None) -> Callable[[P], P]:
         return prover
 
     return register
+
+
+@singledispatch
+def second_loss(mechanism: Mechanism) -> PrivacyLoss | None:
+    """Another loss of a certified mechanism, for another unit or other pairs of answers; a family registers its own."""
+    return None
 
 
 def prover(mechanism: Mechanism, kind: Proof | None) -> Prover:
