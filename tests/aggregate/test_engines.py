@@ -220,7 +220,7 @@ class TestAddresses:
     def test_engines_that_cannot_work(self) -> None:
         with pytest.raises(dn.EngineFailure, match="no workers"):
             _ = Dask(SimpleNamespace(nthreads=dict)).workers
-        with pytest.raises(dn.InvalidParameter, match="not asynchronous"):
+        with pytest.raises(dn.InvalidParameter, match="must be a synchronous client"):
             Dask.of(object())
         with pytest.raises(dn.InvalidParameter, match="Spark Connect"):
             Spark.of(object())

@@ -257,7 +257,7 @@ class TestClients:
             dn.audit(lambda value: 0, values, claimed=1.0, **given)  # type: ignore[arg-type]
         with pytest.raises(dn.InvalidParameter, match="no people"):
             dn.audit(EXAMPLES[next(iter(EXAMPLES))], repeats=3)
-        with pytest.raises(dn.InvalidParameter, match="A client is"):
+        with pytest.raises(dn.InvalidParameter, match="A client must be"):
             dn.audit(5, ["a", "b"], claimed=1.0)  # type: ignore[arg-type]
 
     def test_reports_of_any_shape(self) -> None:

@@ -978,7 +978,7 @@ class TestCompare:
         [
             (["--values", "4", "--mechanisms", "direct,laplace"], "There is no mechanism 'laplace'"),
             (["--values", "4", "--mechanisms", ""], "There is no mechanism ''"),
-            (["--values", str(1 << 21), "--mechanisms", "unary"], "not for so many answers"),
+            (["--values", str(1 << 21), "--mechanisms", "unary"], "do not support this many answers"),
             (["--values", "1"], "at least two possible answers"),
             (["--values", "4", "--picture", "x.txt"], "A picture must end in"),
         ],

@@ -69,7 +69,7 @@ def test_numbered_answers_take_ranges() -> None:
         (["--values", "9", "--sensitive", "12"], "nothing to protect"),
         ([*ILLNESS, "--sensitive", "measles"], "not one of the question"),
         ([*ILLNESS, "--sensitive", "AIDS", "--open-share", "2"], "from 0 to 1"),
-        ([*ILLNESS, "--sensitive", "AIDS", "--mechanism", "subset"], "subset is not for 4 values"),
+        ([*ILLNESS, "--sensitive", "AIDS", "--mechanism", "subset"], "subset does not support 4 values"),
     ],
 )
 def test_impossible_choices_are_refused(arguments: list[str], says: str) -> None:

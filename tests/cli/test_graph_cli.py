@@ -62,8 +62,8 @@ def test_common_neighbours(edges: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"", "holds no edges"),
-        (b"a,b\n", "holds no edges"),
+        (b"", "has no edges"),
+        (b"a,b\n", "has no edges"),
         (b"a,b\nx\n", "no second column"),
         (b"a,b\n\xff,y\n", "cannot be read as CSV"),
         (b'a,b\n"x,y\n', "cannot be read as CSV"),

@@ -112,7 +112,7 @@ def test_what_is_no_difference_set_is_refused() -> None:
     for wrong in ([0, 1], [1, 5]):
         changed = member.copy()
         changed[wrong] ^= True  # still 11 elements, or not even that many
-        with pytest.raises(dn.InvalidParameter, match="no difference set"):
+        with pytest.raises(dn.InvalidParameter, match="not a difference set"):
             check_differences(ShiftedSums(changed), 11)
 
 
@@ -122,7 +122,7 @@ class Broken(Paley):
 
 
 def test_a_family_that_makes_a_wrong_set_is_refused() -> None:
-    with pytest.raises(dn.InvalidParameter, match="no difference set"):
+    with pytest.raises(dn.InvalidParameter, match="not a difference set"):
         dn.BlockDesign(domain(5), 1.0, Broken(19)).perturb([1])
 
 

@@ -166,7 +166,7 @@ def test_expected_votes_give_the_truth(name: str) -> None:
     n, (f, w) = len(PEOPLE), truth()
     if isinstance(mechanism, dn.KeySampling):
         # each person is asked about each key in a third of all cases; scale to whole expectations
-        estimate = mechanism._told(*_states(mechanism, expected), np.full(3, n / 3), n, None)
+        estimate = mechanism._with_error(*_states(mechanism, expected), np.full(3, n / 3), n, None)
     else:
         estimate = mechanism.estimate(counted(mechanism, n, expected))
     if name != "harmony":

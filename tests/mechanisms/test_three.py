@@ -268,3 +268,8 @@ def test_feasible_regions_are_drawn() -> None:
     # a point that the published bound allows and the exact loss does not, and the best point
     assert not any(path.contains_point((0.4, 0.7)) for path in inside[0])
     assert any(path.contains_point((0.55, 0.55)) for path in inside[0])
+
+
+def test_former_names_still_work() -> None:
+    for three in (dn.ThreeState.ewrr(1.0), dn.ThreeState.design(1.0, "degree"), dn.ThreeState.design(1.0, "weight")):
+        assert (three.tells_degree, three.tells_weight) == (three.estimates_degree, three.estimates_weight)

@@ -26,7 +26,7 @@ def test_near_the_smallest_error_size_and_work_decide() -> None:
     assert CLOSE > RANKING.ratio(RANKING.best) > 1
     with pytest.raises(dn.InvalidParameter, match="No mechanism fits in 0 bits per report; the smallest needs 1"):
         _ = RANKING.within(0).best
-    with pytest.raises(dn.InvalidParameter, match="none of these is not for a question"):
+    with pytest.raises(dn.InvalidParameter, match="none of these does not support a question"):
         _ = RANKING.within(None, "none of these").best
 
 

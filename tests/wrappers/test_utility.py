@@ -35,15 +35,15 @@ def reports(name: str) -> list[bytes]:
     return sorted(set().union(*laws(name)))
 
 
-def told(name: str) -> NDArray[np.int64]:
+def disclosed(name: str) -> NDArray[np.int64]:
     rows = np.array([list(report) for report in reports(name)], np.uint8)
-    return ALL[name].told_index(ALL[name].told(ALL[name].layout.columns(rows)))
+    return ALL[name].disclosed_index(ALL[name].disclosed(ALL[name].layout.columns(rows)))
 
 
 @every
 def test_a_report_that_tells_can_come_from_nobody_else(name: str) -> None:
     """The first half of the definition."""
-    for report, value in zip(reports(name), told(name), strict=True):
+    for report, value in zip(reports(name), disclosed(name), strict=True):
         possible = [index for index, law in enumerate(laws(name)) if report in law]
         if value >= 0:
             assert possible == [value]
@@ -56,7 +56,7 @@ def test_a_report_that_tells_can_come_from_nobody_else(name: str) -> None:
 def test_worst_ratio_of_the_protected_reports_is_the_declared_loss(name: str) -> None:
     """The second half, and the certificate says the same, both ways."""
     mechanism = ALL[name]
-    hidden = [report for report, value in zip(reports(name), told(name), strict=True) if value < 0]
+    hidden = [report for report, value in zip(reports(name), disclosed(name), strict=True) if value < 0]
     worst = max(max(law[report] for law in laws(name)) / min(law[report] for law in laws(name)) for report in hidden)
     assert worst == mechanism.loss().odds
     certificate = dn.certify(mechanism)
@@ -80,19 +80,21 @@ def test_promise_is_kept_and_used_up(name: str) -> None:
 
 
 @every
-def test_open_answers_are_told_as_often_as_stated(name: str) -> None:
+def test_open_answers_are_disclosed_as_often_as_stated(name: str) -> None:
     for index in np.flatnonzero(~ALL[name].secret):
         share = sum(
-            laws(name)[index].get(report, 0) for report, value in zip(reports(name), told(name), strict=True) if value >= 0
+            laws(name)[index].get(report, 0)
+            for report, value in zip(reports(name), disclosed(name), strict=True)
+            if value >= 0
         )
-        assert float(share) == pytest.approx(ALL[name].told_share, rel=1e-12)
+        assert float(share) == pytest.approx(ALL[name].disclosed_share, rel=1e-12)
 
 
 @every_lean
-def test_no_other_mask_tells_more(name: str) -> None:
+def test_no_other_mask_discloses_more(name: str) -> None:
     """Every report must be possible under an open answer, with 1 / odds of its largest probability; the mask has no more."""
     mechanism = LEAN[name]
-    hidden = [report for report, value in zip(reports(name), told(name), strict=True) if value < 0]
+    hidden = [report for report, value in zip(reports(name), disclosed(name), strict=True) if value < 0]
     secret = [law for law, own in zip(laws(name), mechanism.secret, strict=True) if own]
     least = sum(max(law[report] for law in secret) for report in hidden) / mechanism.odds
     if mechanism.flat or name.startswith(("hashing", "wheel")):  # these hide behind all reports alike
@@ -144,7 +146,7 @@ def test_likelihood_of_supports_is_refused() -> None:
 
 
 def test_reports_are_small() -> None:
-    """An open answer is a further number where the base sends one number, so that no bit tells which it is."""
+    """An open answer is a further number where the base sends one number, so that no bit is spent on which it is."""
     assert lean(dn.BlockDesign, range(424), number(1000), 1.0).layout.bits == 11
     assert LEAN["direct"].layout.bits == 3
     assert LEAN["subset"].layout.bits == 2 + 4
@@ -334,16 +336,16 @@ def test_withheld_answers_have_the_law_of_the_answer_that_stands_for_them() -> N
     assert mapped == ["other", "cold", "AIDS"]
     with pytest.raises(dn.InvalidParameter, match="one of the sensitive"):
         mechanism.withhold(["flu"], [["flu"]], instead="cold")
-    with pytest.raises(dn.InvalidParameter, match="Every answer needs"):
+    with pytest.raises(dn.InvalidParameter, match="one list of declared answers"):
         mechanism.withhold(["flu", "cold"], [["flu"]], instead="other")
     with pytest.raises(dn.OutsideDomain):
         mechanism.withhold(["measles"], [[]], instead="other")
 
 
-def test_hiding_always_cannot_be_told_from_sensitive_answers() -> None:
+def test_hiding_always_looks_like_sensitive_answers() -> None:
     """Why withheld answers need an answer of their own: always hidden ones look like an even mix of the sensitive ones."""
     mechanism = LEAN["direct"]
-    hidden = [report for report, value in zip(reports("direct"), told("direct"), strict=True) if value < 0]
+    hidden = [report for report, value in zip(reports("direct"), disclosed("direct"), strict=True) if value < 0]
     secret = [law for law, own in zip(laws("direct"), mechanism.secret, strict=True) if own]
     for report in hidden:
         always = laws("direct")[0][report] / mechanism.mask.hidden
@@ -412,17 +414,17 @@ def refused(mechanism: OpenAnswers, columns: Mapping[str, NDArray[Any]]) -> str:
 def test_impossible_combinations_are_refused() -> None:
     subset = LEAN["subset"]  # one cell of four
     cells = np.array([[1]], np.uint8)
-    assert "at once" in refused(subset, {"open": np.array([2], np.uint8), "cells": cells})
+    assert "also has a protected part" in refused(subset, {"open": np.array([2], np.uint8), "cells": cells})
     assert "exactly" in refused(subset, {"open": np.array([0], np.uint8), "cells": cells * 0})
     assert "not below" in refused(subset, {"open": np.array([4], np.uint8), "cells": cells * 0})
     assert "not below" in refused(LEAN["direct"], {"value": np.array([7], np.uint8)})
     published = PUBLISHED["uSS"]
     none, one = np.zeros(1, np.uint8), np.ones(1, np.uint8)
     three = np.array([[3]], np.uint8)
-    assert "not there" in refused(published, {"open": one, "masked": none, "cells": three})
+    assert "marked as having none" in refused(published, {"open": one, "masked": none, "cells": three})
     one_only = {"open": one, "masked": one, "value": none}
-    assert "never happens" in refused(PUBLISHED["uRR"], one_only)  # z is 0, so there are no pairs
-    assert "nothing at all" in refused(published, {"open": none, "masked": none, "cells": three * 0})
+    assert "also has a protected part" in refused(PUBLISHED["uRR"], one_only)  # z is 0, so there are no pairs
+    assert "is empty" in refused(published, {"open": none, "masked": none, "cells": three * 0})
 
 
 # --- planted bugs: the certificate must see them
@@ -445,25 +447,25 @@ def planted(
 
 
 def hides_too_rarely(self: Any, truth: NDArray[np.int64], coins: Coins) -> Mapping[str, NDArray[Any]]:
-    told, secret = self._told[truth], self.secret[truth]
+    number, secret = self._open_number[truth], self.secret[truth]
     own = self.base.randomize(self._place[truth], coins.where(secret))
     blank, hidden = self.mask.draw(len(truth), coins.where(~secret))
     hidden = hidden & coins.where(~secret).toss(Fraction(1, 2), len(truth))
     chosen = {name: np.where(secret, column, blank[name]) for name, column in own.items()}
-    return self.layout.join(told * ~hidden, chosen)
+    return self.layout.join(number * ~hidden, chosen)
 
 
-def tells_a_sensitive_one(self: Any, truth: NDArray[np.int64], coins: Coins) -> Mapping[str, NDArray[Any]]:
+def discloses_a_sensitive_one(self: Any, truth: NDArray[np.int64], coins: Coins) -> Mapping[str, NDArray[Any]]:
     columns = dn.UtilityOptimized.randomize(self, truth, coins)
     (name,) = columns
-    return {name: np.where(truth == 2, self.base.domain.size, columns[name])}  # tells the first open answer instead
+    return {name: np.where(truth == 2, self.base.domain.size, columns[name])}  # discloses the first open answer instead
 
 
 def uses_a_draw_that_should_not_matter(self: Any, truth: NDArray[np.int64], coins: Coins) -> Mapping[str, NDArray[Any]]:
-    told, secret = self._told[truth], self.secret[truth]
+    number, secret = self._open_number[truth], self.secret[truth]
     own = self.base.randomize(self._place[truth], coins.where(secret))
     _, hidden = self.mask.draw(len(truth), coins.where(~secret))
-    return self.layout.join(told * ~hidden, own)
+    return self.layout.join(number * ~hidden, own)
 
 
 def test_hiding_too_rarely_is_seen() -> None:
@@ -473,8 +475,8 @@ def test_hiding_too_rarely_is_seen() -> None:
         assert not certificate.holds
 
 
-def test_telling_a_sensitive_answer_is_seen() -> None:
-    certificate = dn.certify(planted(tells_a_sensitive_one))
+def test_disclosing_a_sensitive_answer_is_seen() -> None:
+    certificate = dn.certify(planted(discloses_a_sensitive_one))
     assert certificate.loss.odds is None
     assert not certificate.holds
 
@@ -492,9 +494,19 @@ def test_large_questions_are_certified(family: type[Any]) -> None:
     certificate = dn.certify(mechanism)
     assert certificate.holds
     assert certificate.loss.odds == mechanism.odds
-    assert certificate.disclosed == mechanism.told_share
+    assert certificate.disclosed == mechanism.disclosed_share
 
 
 def test_open_answers_are_not_supported_by_columns_of_another_mechanism() -> None:
     columns: Columns = {"value": np.zeros(3, np.uint8)}
     assert LEAN["direct"].votes(columns).tolist() == [3, 0, 0, 0, 0, 0, 0]
+
+
+def test_former_names_still_work() -> None:
+    mechanism = LEAN["direct"]
+    columns: Columns = {"value": np.array([0, 2, 6], np.uint8)}
+    assert mechanism.told_share == mechanism.disclosed_share
+    with pytest.warns(DeprecationWarning, match="disclosed"):
+        numbers = mechanism.told(columns)
+    with pytest.warns(DeprecationWarning, match="disclosed_index"):
+        assert mechanism.told_index(numbers).tolist() == mechanism.disclosed_index(mechanism.disclosed(columns)).tolist()

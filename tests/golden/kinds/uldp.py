@@ -17,11 +17,11 @@ from deniable.core.odds import odds_below
 from deniable.mechanisms.algebra.difference_sets import Singer
 from deniable.mechanisms.algebra.tuning import hidden_share, open_error
 from deniable.mechanisms.algebra.utility_formulas import (
+    disclosed_beside,
     disguise,
     largest_z,
     published_error,
     published_optimum,
-    told_beside,
     true_odds,
 )
 from deniable.mechanisms.shares import local_hashing as hashing
@@ -130,7 +130,7 @@ def upgr(inputs: Inputs) -> object:
         "lambda": design.k * (design.k - 1) // (design.v - 1),
         "p": float(base.p),
         "q": float(base.q),
-        "z_star": mechanism.told_share,
+        "z_star": mechanism.disclosed_share,
         "u": float(base.p / mechanism.odds),
     }
 
@@ -139,14 +139,14 @@ def upgr(inputs: Inputs) -> object:
 def prior(inputs: Inputs) -> object:
     """The older mechanisms."""
     base, mechanism = utility(inputs, flat=True)
-    p, q, told = float(base.p), float(base.q), mechanism.told_share
+    p, q, disclosed = float(base.p), float(base.q), mechanism.disclosed_share
     match inputs["mechanism"]:
         case "uHR":
-            return {"p": p, "q": q, "z_star": told, "u": float(base.p / mechanism.odds)}
+            return {"p": p, "q": q, "z_star": disclosed, "u": float(base.p / mechanism.odds)}
         case "uRR":
-            return {"c1": p, "c2": q, "c3": told}
+            return {"c1": p, "c2": q, "c3": disclosed}
         case "uRAP":
-            return {"p": p, "q": q, "d2": 1 - told, "z_star": told}
+            return {"p": p, "q": q, "d2": 1 - disclosed, "z_star": disclosed}
     raise LookupError(f"prior of {inputs['mechanism']}")
 
 
@@ -157,7 +157,7 @@ def paper_params(inputs: Inputs) -> object:
     if name in ("uSS", "uUE"):
         base = base_of(inputs)
         published = dn.PublishedUtility(base, dn.Categories(range(size + 1)), list(range(size)), inputs["eps"])
-        found = {"f": float(published.f), "z": float(published.z), "z_star": published.told_share}
+        found = {"f": float(published.f), "z": float(published.z), "z_star": published.disclosed_share}
         return found | ({"q": float(base.q)} if name == "uUE" else {})
     f, z = printed(inputs)
     return {"f": float(f), "z": float(z), "z_star": float(1 - f * (1 - z))}
@@ -168,7 +168,7 @@ def printed(inputs: Inputs) -> tuple[Fraction, Fraction]:
     p, q, _ = ideal(inputs)
     parameter = Fraction(inputs["g"] if "g" in inputs else inputs["l"])
     name = "uLH" if "g" in inputs else "uWheel"
-    return disguise(inputs["s"], p, q), told_beside(name, inputs["s"], parameter, odds_of(inputs))
+    return disguise(inputs["s"], p, q), disclosed_beside(name, inputs["s"], parameter, odds_of(inputs))
 
 
 @kind("true_epsilon")
@@ -248,15 +248,15 @@ def n_mse_paper(inputs: Inputs) -> object:
     if name.startswith("uLH"):
         p, q, _ = ideal(inputs)
         f, z = printed(inputs)
-        told = 1 - (true_odds(size, odds, Fraction(1), 1) / odds if name == "uLH_valid_L1" else f * (1 - z))
+        disclosed = 1 - (true_odds(size, odds, Fraction(1), 1) / odds if name == "uLH_valid_L1" else f * (1 - z))
     elif name == "uRAP":
         base, mechanism = utility(inputs, flat=True)
-        p, q, told = base.p, base.q, 1 - mechanism.mask.hidden
+        p, q, disclosed = base.p, base.q, 1 - mechanism.mask.hidden
     else:
         base = base_of(inputs)
         published = dn.PublishedUtility(base, dn.Categories(range(size + 1)), list(range(size)), inputs["eps"])
-        p, q, told = base.p, base.q, 1 - published.f * (1 - published.z)
-    return float(published_error(size, p, q, told, share))
+        p, q, disclosed = base.p, base.q, 1 - published.f * (1 - published.z)
+    return float(published_error(size, p, q, disclosed, share))
 
 
 @kind("n_mse_lean")
@@ -284,7 +284,7 @@ def opt_paper(inputs: Inputs) -> object:
 
     def error(k: int) -> Fraction:
         p, q = chance(size, k, odds)
-        f, z = disguise(size, p, q), told_beside("uSS", size, Fraction(k), odds)
+        f, z = disguise(size, p, q), disclosed_beside("uSS", size, Fraction(k), odds)
         return published_error(size, p, q, 1 - f * (1 - z), share)
 
     best = min(range(1, size), key=error)

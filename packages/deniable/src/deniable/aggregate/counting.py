@@ -32,7 +32,7 @@ def aggregate(
     was finished adds only files that are new. `progress` is called with the share that is done.
     """
     if damaged not in ("stop", "skip"):
-        raise InvalidParameter('What to do with damaged files is "stop" or "skip".')
+        raise InvalidParameter('Damaged files: choose "stop" or "skip".')
     book = Book(mechanism.fingerprint, manifest)
     found, refused = pieces.look(mechanism, sources.find(files))
     if refused and damaged == "stop":

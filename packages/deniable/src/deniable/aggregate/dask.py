@@ -36,7 +36,7 @@ class Dask:
     @classmethod
     def of(cls, client: Any) -> "Dask":
         if not isinstance(client, _package().Client) or client.asynchronous:
-            raise InvalidParameter("An engine on Dask is a client that is not asynchronous: distributed.Client(address).")
+            raise InvalidParameter("A Dask engine must be a synchronous client: distributed.Client(address).")
         return cls(client)
 
     @classmethod

@@ -41,7 +41,7 @@ class Spark:
             return cls(client)
         if not isinstance(client, pyspark.sql.SparkSession):
             raise InvalidParameter(
-                "An engine on Spark is a classic session or its context. A Spark Connect session cannot run Python on files."
+                "A Spark engine must be a classic session or its context. Spark Connect sessions cannot run Python on files."
             )
         return cls(client.sparkContext)
 

@@ -106,7 +106,7 @@ def _check(trials: int, confidence: float, repeats: int, delta: float) -> None:
     if not 0.5 <= confidence < 1:
         raise InvalidParameter("The confidence level must be at least 0.5 and below 1, for example 0.9999.")
     if not 1 <= repeats <= 100_000 or not 0 <= delta < 1:
-        raise InvalidParameter("Repeats are 1 to 100,000, and delta is from 0 to below 1.")
+        raise InvalidParameter("Repeats must be 1 to 100,000, and delta at least 0 and below 1.")
 
 
 def _made(
@@ -142,7 +142,7 @@ def _made(
             return AddressClient(client, asked, repeats > 1), asked, mechanism, epsilon, "an address"
         return CommandClient(client, asked, repeats > 1), asked, mechanism, epsilon, "a command"
     if not callable(client):
-        raise InvalidParameter("A client is a mechanism, a function, a command, an address, or the path of a file.")
+        raise InvalidParameter("A client must be a mechanism, a function, a command, an address or the path of a file.")
     name = getattr(client, "__name__", type(client).__name__)
     return FunctionClient(client, asked, repeats > 1), asked, mechanism, epsilon, f"the function {name}"
 

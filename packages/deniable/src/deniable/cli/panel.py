@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from deniable.core.domain import formatted_size
-from deniable.core.loss import told_odds, written_odds
+from deniable.core.loss import formatted_odds, written_odds
 from deniable.core.mechanism import Mechanism, PureProtocol
 from deniable.errors import InvalidReport
 from deniable.privacy.certificate import Certificate, shown_answer
@@ -100,7 +100,7 @@ def certificate(shown: Certificate) -> Panel:
         lines.add_row("odds", Text("unbounded: the worst report rules one of the worst pair out"))
     else:
         written = written_odds(loss.odds)
-        lines.add_row("odds", Text(told_odds(loss.odds, 9) + (f" = {written}" if written is not None else "")))
+        lines.add_row("odds", Text(formatted_odds(loss.odds, 9) + (f" = {written}" if written is not None else "")))
         which = "no report" if shown.disclosed is None else "a report that discloses no answer never"
         lines.add_row("in words", Text(f"{which} changes the odds of two answers more than {at_most(loss.odds)}-fold"))
     if shown.disclosed is not None:

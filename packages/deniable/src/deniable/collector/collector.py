@@ -18,7 +18,7 @@ Clock = Callable[[], float]
 
 
 class _Batch:
-    """Reports of one part that were unpacked together; `owners` tells which message each row came with."""
+    """Reports of one part that were unpacked together; `owners` has the message of each row."""
 
     def __init__(self, reports: list[Reports], owners: Ints) -> None:
         self.reports, self.owners = reports, owners

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from threading import Lock
 
-from deniable.core.loss import PrivacyLoss, told_odds, written_odds
+from deniable.core.loss import PrivacyLoss, formatted_odds, written_odds
 from deniable.errors import DeniableError
 from deniable.privacy.certificate import Certificate, shown_answer
 from deniable.survey import Survey, SurveyCertificate, certify_survey
@@ -66,8 +66,8 @@ def loss_data(loss: PrivacyLoss) -> Data:
     if loss.odds is None:
         return data | {"odds": None, "exact": None, "epsilon": None, "even": 1.0}
     sure = float(loss.odds / (1 + loss.odds)) if loss.odds < Fraction(10) ** 15 else 1.0
-    told = {"odds": told_odds(loss.odds, 6), "exact": written_odds(loss.odds, 100), "epsilon": loss.epsilon()}
-    return data | told | {"even": sure}
+    size = {"odds": formatted_odds(loss.odds, 6), "exact": written_odds(loss.odds, 100), "epsilon": loss.epsilon()}
+    return data | size | {"even": sure}
 
 
 def certificate_data(certificate: Certificate) -> Data:

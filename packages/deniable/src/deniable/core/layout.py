@@ -96,7 +96,7 @@ class Layout:
     """
 
     fields: tuple[Number | Flags, ...]
-    prefix: ClassVar[int] = 0  # bytes at the beginning of a batch that tell how long it is
+    prefix: ClassVar[int] = 0  # bytes at the beginning of a batch that give its length
 
     @cached_property
     def bits(self) -> int:
@@ -178,7 +178,7 @@ class Layout:
         if len(data) != wanted:
             what = "are missing" if len(data) < wanted else "are left over"
             raise InvalidReport(
-                f"{size} reports of {self.bits} bits take {wanted} bytes; here are {len(data)}, so bytes {what}. "
+                f"{size} reports of {self.bits} bits take {wanted} bytes; got {len(data)}, so bytes {what}. "
                 "The batch is refused whole; send or copy it again."
             )
         packed = np.frombuffer(data, np.uint8)

@@ -54,13 +54,13 @@ class PrivacyLoss:
         if self.odds is None:
             return f"no promise: some report rules a value out ({self.protects}, {self.unit}, {self.proof})"
         about = f"{self.protects}, {self.unit}, {self.proof}"
-        return f"odds at most {told_odds(self.odds, 6)}, epsilon {self.epsilon():.6g} ({about})"
+        return f"odds at most {formatted_odds(self.odds, 6)}, epsilon {self.epsilon():.6g} ({about})"
 
 
-def told_odds(odds: Fraction, digits: int) -> str:
+def formatted_odds(odds: Fraction, digits: int) -> str:
     """Odds to so many digits, as a power of e where no float is large enough.
 
-    >>> told_odds(Fraction(3, 2), 6), told_odds(Fraction(3) ** 3000, 6)
+    >>> formatted_odds(Fraction(3, 2), 6), formatted_odds(Fraction(3) ** 3000, 6)
     ('1.5', 'e^3295.84')
     """
     epsilon = log_up(odds)

@@ -321,7 +321,7 @@ class PureProtocol(Supporting, Additive[Answer, Ints]):
 
     @property
     def idle(self) -> Fraction:
-        """The probability that a blank report supports no value at all; 0 also where such reports are not told apart."""
+        """The probability that a blank report supports no value at all; 0 also where such reports are not distinguished."""
         return Fraction(0)
 
     def is_idle(self, columns: Columns) -> Bools:

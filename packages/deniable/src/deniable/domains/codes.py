@@ -86,7 +86,7 @@ class SignMagnitude(Domain[Sequence[float], Ints]):
         if not self.clip and (magnitude > most).any():
             raise OutsideDomain(
                 f"A number does not fit into {self.bits} bits with {self.whole} before the point: at most {self.largest:g} "
-                "does. Give the code more bits before the point, or say clip=True to cut such numbers."
+                "does. Give the code more bits before the point, or pass clip=True to clip such numbers."
             )
         sign = (rows >= 0).astype(np.int64) << self.bits - 1  # -0.0 counts as zero
         return np.minimum(magnitude, most).astype(np.int64) + sign

@@ -117,7 +117,7 @@ class UnitVectors(Domain[Sequence[float], Floats]):
 
     @property
     def size(self) -> int:
-        return 1 << 53 * (self.dimensions - 1)  # about as many as floats can tell apart
+        return 1 << 53 * (self.dimensions - 1)  # about as many as floats can distinguish
 
     def answer(self, index: int) -> tuple[float, ...]:
         """One of the 2 d that lie on an axis."""
@@ -151,7 +151,7 @@ def checked_rows(values: Answers, width: int) -> NDArray[Any]:
             f"An answer is not a vector of {width} numbers. Give one row of {width} numbers for each answer."
         )
     if not np.isfinite(rows).all():
-        raise OutsideDomain("A vector holds something else than finite numbers. Leave it out, or replace it first.")
+        raise OutsideDomain("A vector holds values that are not finite numbers. Remove or replace them first.")
     return rows
 
 

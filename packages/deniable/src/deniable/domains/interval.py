@@ -83,7 +83,7 @@ class Interval(Domain[float, Ints]):
             numbers = np.clip(numbers, self.low, self.high)
         elif not ((numbers >= self.low) & (numbers <= self.high)).all():
             raise OutsideDomain(
-                f"An answer lies outside the interval from {self.low:g} to {self.high:g}. Widen the interval, or say "
+                f"An answer lies outside the interval from {self.low:g} to {self.high:g}. Widen the interval, or pass "
                 "clip=True to move such answers to its ends."
             )
         position = np.clip((numbers - self.low) / (self.high - self.low) * self.steps, 0, self.steps)

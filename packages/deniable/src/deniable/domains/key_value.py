@@ -76,7 +76,7 @@ class KeyValue(Domain[object, Pairs]):
     """Sets of at most `at_most` of the `keys`, each with a value from `low` to `high`; the empty set is one of them.
 
     An answer is a dictionary or a list of (key, value); many answers may come as `Pairs`. A person with more keys is
-    refused; with `cut` the first `at_most` of them count, and `over` tells how many people that concerns. The fewer keys
+    refused; with `cut` the first `at_most` of them count, and `over` counts the people concerned. The fewer keys
     are allowed, the smaller the error of every key.
 
     Where laws are compared, the answers are all sets with values at the two ends: what is reported about a value between
@@ -166,7 +166,7 @@ class KeyValue(Domain[object, Pairs]):
         if names.ndim != 1 or not len(names) == len(key) == len(value) or value.ndim != 1:
             raise InvalidParameter("Users, keys and values must be columns of the same length.")
         if value.dtype.kind not in "iuf":
-            raise OutsideDomain("A value is not a number. Leave that pair out, or mend it before it is randomized.")
+            raise OutsideDomain("A value is not a number. Remove or correct that pair.")
         people, person = np.unique(names, return_inverse=True)
         order = np.argsort(person, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(person, minlength=len(people)))])
@@ -193,14 +193,14 @@ class KeyValue(Domain[object, Pairs]):
             raise self._no_key()
         if not ((table.values >= self.low) & (table.values <= self.high)).all():
             raise OutsideDomain(
-                f"A value lies outside the range from {self.low:g} to {self.high:g}, or is no number. Widen the range, or "
-                "clip the values before they are randomized."
+                f"A value lies outside the range from {self.low:g} to {self.high:g}, or is not a number. Widen the range, "
+                "or clip the values first."
             )
         table, given = self._sorted(table), table
         if len(table) and table.sizes.max() > self.at_most:
             if not self.cut:
                 raise OutsideDomain(
-                    f"A person has more keys than the {self.at_most} that are allowed. Raise at_most, or say cut=True to "
+                    f"A person has more keys than the {self.at_most} that are allowed. Raise at_most, or pass cut=True to "
                     "take only the first of them."
                 )
             table = self._sorted(given.first(self.at_most))
@@ -225,7 +225,7 @@ class KeyValue(Domain[object, Pairs]):
             raise OutsideDomain("An answer must be a dictionary of keys and values, or a list of such pairs.") from None
         numbers = [_plain(value) for _, value in chain(*sets)]
         if not all(isinstance(number, int | float) and not isinstance(number, bool) for number in numbers):
-            raise OutsideDomain("A value is not a number. Leave that pair out, or mend it before it is randomized.")
+            raise OutsideDomain("A value is not a number. Remove or correct that pair.")
         starts = np.concatenate([[0], np.cumsum([len(each) for each in sets], dtype=np.int64)])
         return Pairs(starts, self._keys([_plain(key) for key, _ in chain(*sets)]), np.array(numbers, np.float64))
 

@@ -60,7 +60,7 @@ class Link(Domain[float | None, Ints]):
         if any(isinstance(value, bool) for value in listed):
             weights = np.empty(0, object)
         if weights.ndim != 1 or weights.dtype.kind not in "iuf" or not np.isfinite(weights).all():
-            raise OutsideDomain("An answer is neither None nor a finite number. Leave it out, or mend it.")
+            raise OutsideDomain("An answer is neither None nor a finite number. Remove or correct it.")
         if not ((weights >= self.low) & (weights <= self.high)).all():
             raise OutsideDomain(f"A weight lies outside the range from {self.low:g} to {self.high:g}. Widen it, or clip.")
         return linked, weights.astype(np.float64)

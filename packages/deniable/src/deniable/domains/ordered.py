@@ -108,7 +108,7 @@ class Ordered(Metric):
         if outside.any():
             raise OutsideDomain(
                 f"An answer is not one of the {self.size} numbers from {points[0]:g} to {points[-1]:g}. Add it to them"
-                + (", or move it to the nearer end first." if self.snap else ", or say snap=True to take the nearest one.")
+                + (", or move it to the nearer end first." if self.snap else ", or pass snap=True to use the nearest one.")
             )
         return found
 

@@ -41,7 +41,7 @@ class Points(Metric):
             raise InvalidParameter(f"The metric is one of {', '.join(_ROWS)}; for other losses use LossMatrix.")
         kept = _sets(points) if metric == "jaccard" else _rows(points, metric)
         if len(kept) != len({row.tobytes() for row in kept} if isinstance(kept, np.ndarray) else set(kept)):
-            raise InvalidParameter("Two points are the same. List every point once, and give it the weight in the prior.")
+            raise InvalidParameter("Two points are the same. List every point once.")
         object.__setattr__(self, "points", kept)
         object.__setattr__(self, "metric", metric)
         object.__setattr__(self, "labels", checked_labels(labels, len(kept)))

@@ -23,7 +23,7 @@ def quadkey(places: ArrayLike, levels: int = LEVELS) -> Ints:
     if degrees.ndim != 2 or degrees.shape[1] != 2 or not np.isfinite(degrees).all():
         raise InvalidParameter("Places are rows of latitude and longitude in degrees.")
     if not 1 <= levels <= 31:
-        raise InvalidParameter("A map is cut 1 to 31 times.")
+        raise InvalidParameter("levels must be from 1 to 31.")
     sine = np.sin(np.radians(np.clip(degrees[:, 0], -_EDGE, _EDGE)))
     across = (degrees[:, 1] + 180) / 360
     down = 0.5 - np.log((1 + sine) / (1 - sine)) / (4 * np.pi)

@@ -111,7 +111,7 @@ def _read_csv(path: Path, column: str, size: int) -> Iterator[tuple[Texts, float
         try:
             names = next(reader, [])
             if not names:
-                raise EmptyBatch(f"The file {path} is empty: it has not even a line of column names.")
+                raise EmptyBatch(f"The file {path} is empty: it has no header line.")
             place = place_of(path, names, column)
             texts: list[str | None] = []
             for cells in reader:
@@ -120,7 +120,7 @@ def _read_csv(path: Path, column: str, size: int) -> Iterator[tuple[Texts, float
                 row += 1
                 if len(cells) != len(names):
                     raise InvalidParameter(
-                        f"Row {row} of {path} has {len(cells)} fields, but there are {len(names)} columns. Mend the file."
+                        f"Row {row} of {path} has {len(cells)} fields, but there are {len(names)} columns. Fix the file."
                     )
                 texts.append(cells[place])
                 if len(texts) == size:
@@ -131,11 +131,11 @@ def _read_csv(path: Path, column: str, size: int) -> Iterator[tuple[Texts, float
         except UnicodeDecodeError:
             raise InvalidParameter(f"The file {path} is not text in UTF-8. Save it as CSV in UTF-8.") from None
         except csv.Error:
-            raise InvalidParameter(f"The file {path} cannot be read as CSV after row {row}. Mend the file.") from None
+            raise InvalidParameter(f"The file {path} cannot be read as CSV after row {row}. Fix the file.") from None
         if texts:
             yield texts, 1.0
     if not row:
-        raise EmptyBatch(f"The file {path} has column names but no rows, so there is nobody to ask.")
+        raise EmptyBatch(f"The file {path} has a header but no rows, so there are no answers.")
 
 
 def _unpacked(path: Path, file: BinaryIO) -> BinaryIO:
@@ -164,7 +164,7 @@ def _read_parquet(path: Path, column: str, size: int) -> Iterator[tuple[Texts, f
     except (pa.ArrowException, OSError):
         raise InvalidParameter(f"The file {path} is not a whole Parquet file. Copy or export it again.") from None
     if not row:
-        raise EmptyBatch(f"The file {path} has no rows, so there is nobody to ask.")
+        raise EmptyBatch(f"The file {path} has no rows, so there are no answers.")
 
 
 def read_columns(path: str | PathLike[str], names: Sequence[str]) -> list[list[object]]:

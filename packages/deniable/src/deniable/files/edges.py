@@ -31,6 +31,6 @@ def read_edges(path: str | PathLike[str]) -> tuple[Graph, list[str]]:
     except (UnicodeDecodeError, csv.Error, gzip.BadGzipFile, EOFError):
         raise InvalidParameter(f"The file {source} cannot be read as CSV in UTF-8. Save it as such.") from None
     if not pairs:
-        raise EmptyBatch(f"The file {source} holds no edges: a line of column names, then two names a line.")
+        raise EmptyBatch(f"The file {source} has no edges. It needs a header line, then two names per line.")
     graph, names = Graph.named(pairs)
     return graph, [str(name) for name in names]

@@ -39,7 +39,7 @@ def read_links(path: Path, user: str = "user", item: str = "item", weight: str |
         raise EmptyBatch(f"The file {path} has no rows, so there are no links.")
     for name, column in zip(names[:2], columns, strict=False):
         if not all(column):
-            raise InvalidParameter(f"Row {_first_empty(column)} of {path} has nothing in column {name!r}. Mend the file.")
+            raise InvalidParameter(f"Row {_first_empty(column)} of {path} has nothing in column {name!r}. Fix the file.")
     return Links(columns[0], columns[1], None if weight is None else _numbers(path, weight, columns[2]))
 
 
@@ -58,7 +58,7 @@ def has_column(path: Path, column: str) -> bool:
         with _text(path) as text:
             return column in next(csv.reader(text, strict=True), [])
     except (UnicodeDecodeError, csv.Error, EOFError, zlib.error, gzip.BadGzipFile):
-        raise InvalidParameter(f"The file {path} cannot be read as CSV in UTF-8. Mend the file.") from None
+        raise InvalidParameter(f"The file {path} cannot be read as CSV in UTF-8. Fix the file.") from None
 
 
 @contextmanager
@@ -79,7 +79,7 @@ def _csv(path: Path, names: list[str]) -> list[list[str]]:
             reader = csv.reader(text, strict=True)
             header = next(reader, [])
             if not header:
-                raise EmptyBatch(f"The file {path} is empty: it has not even a line of column names.")
+                raise EmptyBatch(f"The file {path} is empty: it has no header line.")
             places = [place_of(path, header, name) for name in names]
             for cells in reader:
                 if not cells:
@@ -87,12 +87,12 @@ def _csv(path: Path, names: list[str]) -> list[list[str]]:
                 row += 1
                 if len(cells) != len(header):
                     raise InvalidParameter(
-                        f"Row {row} of {path} has {len(cells)} fields, but there are {len(header)} columns. Mend the file."
+                        f"Row {row} of {path} has {len(cells)} fields, but there are {len(header)} columns. Fix the file."
                     )
                 for column, place in zip(columns, places, strict=True):
                     column.append(cells[place])
     except (UnicodeDecodeError, csv.Error, EOFError, zlib.error, gzip.BadGzipFile):
-        raise InvalidParameter(f"The file {path} cannot be read as CSV in UTF-8 after row {row}. Mend the file.") from None
+        raise InvalidParameter(f"The file {path} cannot be read as CSV in UTF-8 after row {row}. Fix the file.") from None
     return columns
 
 
@@ -115,7 +115,7 @@ def _numbers(path: Path, name: str, texts: list[str]) -> Floats:
         numbers = np.array([_number(text) for text in texts])
     if not np.isfinite(numbers).all():
         row = int(np.flatnonzero(~np.isfinite(numbers))[0]) + 1
-        raise OutsideDomain(f"Row {row} of {path} has no finite number in column {name!r}. Mend the file, or leave it out.")
+        raise OutsideDomain(f"Row {row} of {path} has no finite number in column {name!r}. Correct or remove it.")
     return numbers
 
 

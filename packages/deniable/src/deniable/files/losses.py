@@ -25,7 +25,7 @@ def read_losses(path: str | PathLike[str]) -> LossMatrix:
                 raise InvalidParameter("The rows of the file must begin with the names of its first line, in that order.")
             rows = [row[1:] for row in rows]
     if not all(_numbers(row) for row in rows):
-        raise InvalidParameter("The file must hold numbers, but for a first line and a first column of names.")
+        raise InvalidParameter("The file must hold numbers, except for names in the first line and the first column.")
     return LossMatrix([[float(cell) for cell in row] for row in rows], labels)
 
 

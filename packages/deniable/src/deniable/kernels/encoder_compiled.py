@@ -88,14 +88,14 @@ def _encode(  # type: ignore[no-untyped-def]
                 time = counted = later
                 used = taken
             if time < FAR:
-                told = rank
+                candidate = rank
             else:
                 far[0] = time
-                told = float(far_bits[0] >> 20)
-            net = _net(np.uint64(told), mine, values_here, chunk[at], key[at], threshold, values, digits)
+                candidate = float(far_bits[0] >> 20)
+            net = _net(np.uint64(candidate), mine, values_here, chunk[at], key[at], threshold, values, digits)
             weight = time * math.pow(mark, 1.0 / alpha) * math.exp(-epsilon * net)
             if weight < best:
-                best, label = weight, told
+                best, label = weight, candidate
                 reach = weight * math.exp(log_most)
         at += 1
         _keep(state, at, 0.0, 0.0, 0.0, math.inf, 0.0, math.inf)

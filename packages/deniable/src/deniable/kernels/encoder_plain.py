@@ -1,7 +1,7 @@
 """The encoder of Poisson private representation in Python, skipping ahead. The twin of encoder_compiled.py.
 
 Points of a unit-rate Poisson process at T_1 < T_2 < ... carry independent exponential marks V_i and the shared draws Z_i.
-The point with the smallest w_i = T_i V_i^(1/alpha) / r(Z_i) is told, r being how much more likely the draw is as a response
+The point with the smallest w_i = T_i V_i^(1/alpha) / r(Z_i) is sent, r being how much more likely the draw is as a response
 to the truth than as one to the reference; then its draw is a response to the truth, exactly (Liu, Chen, Ozgur, Li 2024).
 
 With r at most R and a best point of weight w, a later point at T can win only if V <= (A / T)^alpha, A = R w. Those that can
@@ -15,7 +15,7 @@ p(x) = sum over n of (-x)^n (1 - a) / (n! (n + 1) (a + n)), a = 1 - 1/alpha. Not
 either would be seen in what is sent, and cost privacy that is not accounted for.
 
 The label of a point is its rank while T < 2^40, and after that the upper 44 bits of T as a floating-point number: ranks so
-large could not be drawn exactly, and a label need only tell points apart without knowing their draws.
+large could not be drawn exactly, and a label need only distinguish points, not know their draws.
 """
 
 import math
@@ -98,11 +98,11 @@ def encode(
                 mark = -math.log1p(-uniform(int(words[used + 2])) * lost)
                 time = counted = later
                 used = taken
-            told = rank if time < FAR else float(int(np.float64(time).view(np.int64)) >> 20)
-            net = net_of(int(told), first, last, place, value, chunk[at], key[at], threshold, values)
+            candidate = rank if time < FAR else float(int(np.float64(time).view(np.int64)) >> 20)
+            net = net_of(int(candidate), first, last, place, value, chunk[at], key[at], threshold, values)
             weight = time * math.pow(mark, 1.0 / alpha) * math.exp(-epsilon * net)
             if weight < best:
-                best, label = weight, told
+                best, label = weight, candidate
                 reach = weight * math.exp(log_most)
         at += 1
         state[:] = at, 0.0, 0.0, 0.0, math.inf, 0.0, math.inf

@@ -108,7 +108,7 @@ def plan_for_mean(
     domain: Domain, epsilon: float, n: int = 1, max_bits: int | None = None, prior: ArrayLike | None = None
 ) -> Mechanism:
     """The best mechanism for a mean: of a number, or of vectors, where `prior` is the typical size of a coordinate."""
-    raise InvalidParameter("A mean is of numbers: give an Interval, such as Interval(0, 100), or Features for vectors.")
+    raise InvalidParameter("A mean needs numbers: give an Interval, such as Interval(0, 100), or Features for vectors.")
 
 
 plan_for_mean.register(Interval, plan_mean)

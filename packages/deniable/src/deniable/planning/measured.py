@@ -200,7 +200,7 @@ def _wanted(rows: list[Row[ShareMechanism]], names: Collection[str] | None) -> l
             raise InvalidParameter(f"There is no mechanism {name!r}. Use some of {', '.join(known)}, separated by commas.")
     kept = [row for row in rows if short_name(row.name) in wanted]
     if len(kept) != len(wanted):
-        raise InvalidParameter("Some of these mechanisms are not for so many answers or this epsilon. Leave them out.")
+        raise InvalidParameter("Some of these mechanisms do not support this many answers or this epsilon. Leave them out.")
     return kept
 
 

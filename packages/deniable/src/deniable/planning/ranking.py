@@ -94,7 +94,9 @@ class Ranking(Sequence[Row[M]]):
         """The row to choose."""
         named = [row for row in self.rows if self.wanted in (None, row.name)]
         if not named:
-            raise InvalidParameter(f"{self.wanted} is not for {self.subject}. Use one of {', '.join(r.name for r in self)}.")
+            raise InvalidParameter(
+                f"{self.wanted} does not support {self.subject}. Use one of {', '.join(r.name for r in self)}."
+            )
         fitting = [row for row in named if self.max_bits is None or row.bits <= self.max_bits]
         if not fitting:
             limit, least = counted(self.max_bits or 0, "bit"), min(row.bits for row in named)

@@ -31,7 +31,7 @@ def repeated_options(domain: Domain, epsilon: float, once: float, n: int = 10_00
     """Every mechanism for a question that is asked repeatedly, the smallest error of one collection first."""
     checked_people(n)
     if changes < 1:
-        raise InvalidParameter("A person has at least one value.")
+        raise InvalidParameter("Each person needs at least one value.")
 
     def row(candidate: Candidate) -> Row[Memoized]:
         assert isinstance(candidate, RepeatedCandidate)

@@ -87,7 +87,7 @@ def checked_channel(channel: ArrayLike, counts: ArrayLike) -> tuple[Floats, Floa
     if seen.sum() <= 0:
         raise EmptyBatch("There are no reports to estimate from.")
     if seen[matrix.max(axis=0) == 0].any():
-        raise InvalidParameter("A report was counted that this channel can never send.")
+        raise InvalidParameter("The tally counts a report that this channel never sends.")
     return matrix, seen
 
 

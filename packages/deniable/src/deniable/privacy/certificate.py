@@ -4,7 +4,7 @@ import warnings
 from dataclasses import dataclass
 
 from deniable.core.domain import formatted_size
-from deniable.core.loss import PrivacyLoss, Proof, told_odds, written_odds
+from deniable.core.loss import PrivacyLoss, Proof, formatted_odds, written_odds
 from deniable.core.mechanism import Mechanism
 from deniable.privacy.ratio import Worst
 
@@ -83,7 +83,7 @@ class Certificate:
             return "unbounded: the report is impossible under one of the two answers"
         written = written_odds(odds)
         exact = f" = {written}" if written is not None and len(written) <= 40 else ""
-        return told_odds(odds, 9) + exact
+        return formatted_odds(odds, 9) + exact
 
 
 def shown_answer(answer: object) -> str:

@@ -66,7 +66,7 @@ def enumerated(mechanism: Mechanism, limit: int) -> Certificate:
     size, limit = mechanism.domain.size, _limit(mechanism, limit)
     total = combinations(mechanism, 0, EveryCoin()) * size
     if total > limit:
-        raise NotCertifiable(f"This has {total:.3g} combinations of coins in all; at most {limit} are followed.")
+        raise NotCertifiable(f"The law has {total:.3g} combinations of coins in all; the limit is {limit}.")
     if _is_number(mechanism):
         worst = _worst_number(mechanism)
     else:

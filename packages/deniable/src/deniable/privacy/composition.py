@@ -40,7 +40,7 @@ def loss_law(mechanism: Mechanism, limit: int = LIMIT) -> LossLaw:
         return LossLaw({odds: apart, Fraction(1): 1 - apart - apart / odds, 1 / odds: apart / odds})
     size = mechanism.domain.size
     if size * size > limit:
-        raise NotCertifiable("This has too many pairs of answers to work out the law of the loss for each.")
+        raise NotCertifiable("There are too many pairs of answers to compute the privacy loss distribution of each.")
     laws = [law(mechanism, index, limit // size) for index in range(size)]
     return LossLaw.above([between(one, other) for one, other in product(laws, laws) if one is not other])
 
@@ -189,7 +189,7 @@ def advanced_epsilon(odds: Sequence[Fraction], times: int, delta: Fraction) -> f
 def concentrated_epsilon(rho: Fraction, delta: Fraction) -> float:
     """rho + 2 sqrt(rho ln(1/delta)): what rho-concentrated privacy means for a delta (Bun, Steinke 2016). Rounded up."""
     if rho < 0 or not 0 < delta < 1:
-        raise InvalidParameter("Rho is at least 0 and delta lies between 0 and 1.")
+        raise InvalidParameter("rho must be at least 0, and delta between 0 and 1.")
     with localcontext(Context(prec=_DIGITS, rounding=ROUND_CEILING)):
         exact = _decimal(rho)
         return _up(exact + 2 * (exact * _log_inverse(delta)).sqrt())

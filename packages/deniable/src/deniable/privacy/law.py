@@ -47,7 +47,7 @@ def law(mechanism: Mechanism, index: int, limit: int = LIMIT, coins: EveryCoin |
     """
     coins = coins or EveryCoin()
     if combinations(mechanism, index, coins) > limit:
-        raise NotCertifiable(f"This has {coins.combinations:.3g} combinations of coins; at most {limit} are followed.")
+        raise NotCertifiable(f"The law has {coins.combinations:.3g} combinations of coins; the limit is {limit}.")
     return seen(mechanism, index, coins, mechanism.layout.rows)
 
 

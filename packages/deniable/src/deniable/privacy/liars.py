@@ -94,7 +94,7 @@ def every_report(mechanism: Mechanism) -> Floats:
             continue
         if getattr(estimate, "measure", "") != "share":
             raise InvalidParameter(
-                "The effect of false reports is known for shares of people only; this mechanism estimates others."
+                "The effect of false reports is known only for mechanisms that estimate shares of people."
             )
         found.append(estimate.values)
     return np.array(found, np.float64)

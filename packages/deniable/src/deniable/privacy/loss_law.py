@@ -31,7 +31,7 @@ class LossLaw:
     def worst(cls, odds: Fraction) -> "LossLaw":
         """The worst law with these odds: that of one bit by randomized response (Kairouz, Oh, Viswanath 2015)."""
         if odds < 1:
-            raise InvalidParameter("Odds are at least 1.")
+            raise InvalidParameter("Odds must be at least 1.")
         if odds == 1:
             return cls({odds: Fraction(1)})
         return cls({odds: odds / (odds + 1), 1 / odds: 1 / (odds + 1)})
@@ -93,7 +93,7 @@ class LossLaw:
     def __pow__(self, times: int) -> "LossLaw":
         """The law of so many independent reports with this law each."""
         if times < 0:
-            raise InvalidParameter("A report is given some number of times, not fewer than none.")
+            raise InvalidParameter("The number of reports must not be negative.")
         top = max(self.masses, default=Fraction(1))
         if times > 2 and top > 1 and set(self.masses) <= {top, Fraction(1), 1 / top}:
             return self._stepwise(top, times)
@@ -134,7 +134,7 @@ class LossLaw:
         """The Renyi divergence of this order, ln(sum mass odds^(order - 1)) / (order - 1): rounded up."""
         exact = Fraction(order)
         if exact <= 1:
-            raise InvalidParameter("The order of a divergence is above 1.")
+            raise InvalidParameter("The order of a divergence must be above 1.")
         if self.unbounded:
             raise InvalidParameter("Where reports rule an answer out, divergences are infinite.")
         with localcontext(Context(prec=_DIGITS, rounding=ROUND_CEILING)):

@@ -32,7 +32,7 @@ def quickest(mechanism: OpenAnswers, limit: int) -> Certificate:
 def refused(mechanism: OpenAnswers, limit: int) -> Certificate:
     """There is no such proof."""
     raise NotCertifiable(
-        "This question has too many answers for that proof, and perhaps for any. Fewer sensitive answers can be enumerated."
+        "This question has too many answers for this proof. Use fewer sensitive answers, so that they can be enumerated."
     )
 
 
@@ -44,10 +44,10 @@ def enumerated(mechanism: OpenAnswers, limit: int) -> Certificate:
         return refused(mechanism, limit)
 
     def disclosed(rows: Bytes) -> Ints:
-        return mechanism.told_index(mechanism.told(mechanism.layout.columns(rows)))
+        return mechanism.disclosed_index(mechanism.disclosed(mechanism.layout.columns(rows)))
 
     worst = worst_ratio([law(mechanism, index, limit) for index in every], every, disclosed)
-    return certificate(mechanism, worst, "enumerated", total, len(every), mechanism.told_share)
+    return certificate(mechanism, worst, "enumerated", total, len(every), mechanism.disclosed_share)
 
 
 def _total(mechanism: OpenAnswers, limit: int) -> int:
@@ -81,19 +81,19 @@ def symmetric(mechanism: OpenAnswers, limit: int) -> Certificate:
     else:
         coins = affordable(mechanism, chosen, limit if draws else limit // len(chosen), draws)
     laws, followed = all_seen(mechanism, chosen, coins, lambda columns: _view(mechanism, columns, coins))
-    found = [worst_ratio(laws, chosen, lambda view: mechanism.told_index(view[:, :4].copy().view("<u4")[:, 0]))]
+    found = [worst_ratio(laws, chosen, lambda view: mechanism.disclosed_index(view[:, :4].copy().view("<u4")[:, 0]))]
     if base.domain.size > 1:
         own = certify(base, base.loss().proof)
         first, second = (int(secret[base.domain.index([value])[0]]) for value in own.worst_pair)
         found.append(Worst(own.loss.odds, (first, second), own.worst_report))
         followed += own.followed
     worst = max(found, key=lambda each: math.inf if each.odds is None else each.odds)
-    return certificate(mechanism, worst, "symmetric", followed, len(chosen), mechanism.told_share)
+    return certificate(mechanism, worst, "symmetric", followed, len(chosen), mechanism.disclosed_share)
 
 
 def _view(mechanism: OpenAnswers, columns: Columns, coins: FollowedCoins) -> Bytes:
     """What is looked at: the answer that a report discloses, then the whole report, or its cells that are watched."""
-    disclosed = mechanism.told(columns)
+    disclosed = mechanism.disclosed(columns)
     if isinstance(coins, WatchedCoins):
         base, cells = mechanism.base, mechanism.layout.protected(columns, np.ones(len(disclosed), np.bool_))
         assert isinstance(base, PureProtocol)

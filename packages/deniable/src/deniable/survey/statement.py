@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from deniable.core.loss import PrivacyLoss, told_odds, written_odds
+from deniable.core.loss import PrivacyLoss, formatted_odds, written_odds
 from deniable.errors import InvalidParameter
 from deniable.privacy.certificate import Certificate
 from deniable.survey import budget
@@ -109,4 +109,4 @@ def _exact(loss: PrivacyLoss) -> str:
         return "unbounded: a report can rule an answer out"
     written = written_odds(loss.odds)
     exact = f" = {written}" if written is not None and len(written) <= 40 else ""
-    return f"epsilon {loss.epsilon():.9g}, odds {told_odds(loss.odds, 9)}{exact}"
+    return f"epsilon {loss.epsilon():.9g}, odds {formatted_odds(loss.odds, 9)}{exact}"

@@ -154,7 +154,7 @@ class Survey:
                 bits.bit_count() == self.sample and bits <= self.whole if self.budget == "sampled" else bits == self.whole
             )
             if not allowed:
-                raise InvalidReport("No device of this survey answers this combination of questions.")
+                raise InvalidReport("No device of this survey sends this combination of questions.")
             if len(self._parts) >= MOST_PARTS:
                 self._parts.clear()
             self._parts[bits] = tuple(q for place, q in enumerate(self.questions) if bits >> place & 1)

@@ -253,7 +253,7 @@ class _Watched(SeededCoins):
 
 
 def coins(exact: Exact) -> None:
-    """The same coins are tossed for all answers: what is drawn tells nothing, and neither does the time it takes."""
+    """The same coins are tossed for all answers: neither what is drawn nor the time it takes depends on the answer."""
     mechanism, seen = exact.mechanism, set()
     if mechanism.layout.prefix:
         raise NotApplicable("Reports of variable length take as many coins as they need; their loss covers the length.")

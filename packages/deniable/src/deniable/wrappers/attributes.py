@@ -36,7 +36,7 @@ class Attributes(Mechanism[Sequence[object], Ints]):
         super().__post_init__()
         parts = tuple(self.parts)
         if not isinstance(self.domain, Vectors) or not all(isinstance(part, PureProtocol) for part in parts):
-            raise InvalidParameter("Records need Vectors and one mechanism for shares for each of its parts.")
+            raise InvalidParameter("Records need a Vectors domain, and one mechanism for shares per part.")
         if [part.domain for part in parts] != list(self.domain.parts):
             raise InvalidParameter("The mechanisms must be for the parts of the domain, in their order.")
         object.__setattr__(self, "parts", parts)
@@ -60,7 +60,7 @@ class Attributes(Mechanism[Sequence[object], Ints]):
         shares = np.asarray(truth, np.float64)
         if n < 1 or shares.shape != (self.edges[-1],) or (shares < 0).any():
             raise InvalidParameter(
-                f"A prediction needs a person at least, and {self.edges[-1]} shares, those of each attribute."
+                f"A prediction needs at least one person, and {self.edges[-1]} shares: those of each attribute in turn."
             )
         if any(abs(own.sum() - 1) > 1e-9 for own in self.split(shares)):
             raise InvalidParameter("The true shares of each attribute must sum to 1.")
@@ -69,7 +69,7 @@ class Attributes(Mechanism[Sequence[object], Ints]):
 
     @abstractmethod
     def noise(self, place: int, shares: Floats, n: int, reports: float | None = None) -> Floats:
-        """The variance of these shares of one attribute, from so many people, of whom so many told of it."""
+        """The variance of these shares of one attribute, from n people, of whom `reports` reported it."""
 
     def total_error(self, n: int) -> float:
         """The root of the mean squared error of a share, over all attributes, if all answers are equally common."""

@@ -1,4 +1,4 @@
-"""The layout of reports that either are a base mechanism's or tell an open answer, and never both."""
+"""The layout of reports that are a base mechanism's or disclose an open answer, never both."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -13,27 +13,27 @@ from deniable.errors import InvalidReport
 
 @dataclass(frozen=True)
 class Either(Layout):
-    """`told` is 0 where a report is the base's, else it numbers the open answer from 1 to `open`."""
+    """Numbers the open answers from 1 to `open`; a report with number 0 is the base's."""
 
     base: Layout
     open: int
 
     @abstractmethod
-    def join(self, told: Ints, columns: Drawn) -> Drawn:
-        """Reports that tell where `told` is not 0, and are these ones elsewhere."""
+    def join(self, number: Ints, columns: Drawn) -> Drawn:
+        """Reports that disclose the open answer `number`, or these ones where it is 0."""
 
     @abstractmethod
-    def told(self, columns: Columns) -> Ints:
-        """What each report tells."""
+    def disclosed(self, columns: Columns) -> Ints:
+        """The number of the open answer that each report discloses, or 0."""
 
     @abstractmethod
     def protected(self, columns: Columns, rows: Bools) -> Columns:
-        """The base's reports in these rows, which tell nothing."""
+        """The base's reports in these rows, which disclose no open answer."""
 
 
 @dataclass(frozen=True)
 class OneNumber(Either):
-    """Where the base sends one number, an open answer is a further number: no bit is spent to tell which it is."""
+    """Where the base sends one number, an open answer is a further number: no bit is spent on which it is."""
 
     @cached_property
     def _number(self) -> Number:
@@ -41,13 +41,13 @@ class OneNumber(Either):
         assert isinstance(field, Number)
         return field
 
-    def join(self, told: Ints, columns: Drawn) -> Drawn:
+    def join(self, number: Ints, columns: Drawn) -> Drawn:
         name, below = self._number.name, self._number.below
-        return {name: np.where(told > 0, told + (below - 1), columns[name])}
+        return {name: np.where(number > 0, number + (below - 1), columns[name])}
 
-    def told(self, columns: Columns) -> Ints:
-        number = columns[self._number.name].astype(np.int64)
-        return np.maximum(number - (self._number.below - 1), 0)
+    def disclosed(self, columns: Columns) -> Ints:
+        sent = columns[self._number.name].astype(np.int64)
+        return np.maximum(sent - (self._number.below - 1), 0)
 
     def protected(self, columns: Columns, rows: Bools) -> Columns:
         return {self._number.name: columns[self._number.name][rows].astype(self._number.dtype)}
@@ -57,13 +57,13 @@ class OneNumber(Either):
 class ManyFields(Either):
     """A field "open" that is 0 in the base's reports, before the base's own fields, which are 0 in all others."""
 
-    def join(self, told: Ints, columns: Drawn) -> Drawn:
-        kept = told == 0
-        return {"open": told} | {
+    def join(self, number: Ints, columns: Drawn) -> Drawn:
+        kept = number == 0
+        return {"open": number} | {
             name: column * kept.reshape(-1, *[1] * (column.ndim - 1)) for name, column in columns.items()
         }
 
-    def told(self, columns: Columns) -> Ints:
+    def disclosed(self, columns: Columns) -> Ints:
         return columns["open"].astype(np.int64)
 
     def protected(self, columns: Columns, rows: Bools) -> Columns:
@@ -71,10 +71,10 @@ class ManyFields(Either):
 
     def check(self, columns: Columns) -> int:
         size = super().check(columns)
-        telling = columns["open"] > 0
-        self.base.check(self.protected(columns, ~telling))
-        if any(column.any() for column in self.protected(columns, telling).values()):
-            raise InvalidReport("A report tells an open answer and a protected one at once. No device sends that.")
+        disclosing = columns["open"] > 0
+        self.base.check(self.protected(columns, ~disclosing))
+        if any(column.any() for column in self.protected(columns, disclosing).values()):
+            raise InvalidReport("A report discloses an open answer and also has a protected part. No device sends that.")
         return size
 
 
@@ -83,6 +83,6 @@ def either(base: Layout, open_answers: int) -> Either:
     first, *others = base.fields
     if isinstance(first, Number) and not others:
         return OneNumber((Number(first.name, first.below + open_answers),), base, open_answers)
-    # A report that tells has no cell set, so how many are set is for the base's layout to check.
+    # A report that discloses an answer has no cell set, so the base's layout checks how many are set.
     fields = (Flags(field.name, field.bits) if isinstance(field, Flags) else field for field in base.fields)
     return ManyFields((Number("open", open_answers + 1), *fields), base, open_answers)

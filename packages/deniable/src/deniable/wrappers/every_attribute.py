@@ -30,7 +30,7 @@ def together(parts: Sequence[PureProtocol]) -> Fraction | None:
 
 @dataclass(frozen=True)
 class EveryAttribute(Attributes):
-    """Every answer is told, each with a share of the budget: splitting (SPL). The odds multiply to those of a record."""
+    """Every answer is reported, each with a share of the budget: splitting (SPL). The odds multiply to those of a record."""
 
     domain: Vectors
     epsilon: float

@@ -28,12 +28,12 @@ from deniable.wrappers.attributes import RECORDS, Attributes, Maker
 
 @dataclass(frozen=True)
 class FakeAttributes(Attributes):
-    """One answer, drawn in secret, is told; for all others fakes are sent, that depend on nothing: RS+FD.
+    """One answer, drawn in secret, is reported; for all others fakes are sent that depend on no answer: RS+FD.
 
-    A report looks as if every answer were told. Arcolezi et al. 2021 spend ln(d (e^epsilon - 1) + 1) on the answer that is
-    told, as if the secret drawing of one out of d amplified privacy. It does only for records that differ in one answer, and
-    not always then; two records that differ in all of them are told apart with the whole odds of an answer. So here each
-    answer has the budget itself, and `as_published` tells its true loss.
+    A report looks as if every answer were in it. Arcolezi et al. 2021 spend ln(d (e^epsilon - 1) + 1) on the drawn answer,
+    as if the secret drawing of one out of d amplified privacy. It does only for records that differ in one answer, and not
+    always then; two records that differ in all answers are distinguished with the whole odds of an answer. So here each
+    answer has the budget itself, and `as_published` states its true loss.
 
     Fakes are blank reports: uniform values for direct response, noise without a true bit for unary encoding (UE-z); with
     `random_fakes` they are reports on a random value (UE-r).
@@ -48,9 +48,9 @@ class FakeAttributes(Attributes):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.random_fakes and not all(part.random_fakes for part in self.parts):
-            raise InvalidParameter("Reports on random values are fakes for Unary and DirectResponse only.")
+            raise InvalidParameter("random_fakes works with Unary and DirectResponse only.")
         if len({part.loss().odds for part in self.parts}) != 1:
-            raise InvalidParameter("All attributes need mechanisms with the same odds, as any of them may be told.")
+            raise InvalidParameter("All attributes need mechanisms with the same odds, as any of them may be drawn.")
         for part in self.parts:
             assert part.blank_support > 0  # refuses mechanisms without blank reports
 
@@ -58,14 +58,14 @@ class FakeAttributes(Attributes):
     def of(
         cls, domain: Vectors, epsilon: float, make: Maker = DirectResponse, random_fakes: bool = False
     ) -> "FakeAttributes":
-        """With the whole budget for the answer that is told: keeps its promise for any two records."""
+        """With the whole budget for the drawn answer: keeps its promise for any two records."""
         return cls(domain, epsilon, [make(part, epsilon) for part in domain.parts], random_fakes)
 
     @classmethod
     def as_published(
         cls, domain: Vectors, epsilon: float, make: Maker = DirectResponse, random_fakes: bool = False
     ) -> "FakeAttributes":
-        """With the epsilon of the paper for the answer that is told, ln(d (e^epsilon - 1) + 1)."""
+        """With the epsilon of the paper for the drawn answer, ln(d (e^epsilon - 1) + 1)."""
         spent = math.nextafter(log_up(len(domain.parts) * (odds_below(epsilon) - 1) + 1), 0.0)
         return cls(domain, epsilon, [make(part, spent) for part in domain.parts], random_fakes)
 
@@ -78,8 +78,8 @@ class FakeAttributes(Attributes):
         for place, part in enumerate(self.parts):
             real, fake = part.randomize(truth[:, place], coins), self.fake(part, len(truth), coins)
             for name, column in real.items():
-                told = (which == place).reshape(-1, *[1] * (np.ndim(column) - 1))
-                out[f"{place}.{name}"] = np.where(told, column, fake[name])
+                drawn = (which == place).reshape(-1, *[1] * (np.ndim(column) - 1))
+                out[f"{place}.{name}"] = np.where(drawn, column, fake[name])
         return out
 
     def fake(self, part: PureProtocol, size: int, coins: Coins) -> Drawn:
@@ -97,9 +97,9 @@ class FakeAttributes(Attributes):
 
     def support(self, place: int) -> tuple[Fraction, Fraction]:
         """The probabilities that a report supports the true value of an attribute, and a given other one."""
-        part, told = self.parts[place], Fraction(1, len(self.parts))
-        faked = (1 - told) * self._fake_support(part)
-        return part.p * told + faked, part.q * told + faked
+        part, drawn = self.parts[place], Fraction(1, len(self.parts))
+        faked = (1 - drawn) * self._fake_support(part)
+        return part.p * drawn + faked, part.q * drawn + faked
 
     def loss(self) -> PrivacyLoss:
         """Divided by the law of fakes, a report's probability is the mean over the attributes of what each says.

@@ -1,7 +1,7 @@
 """What somebody sends whose answer is open and who hides it: a report that could be anybody's.
 
 Any mechanism that protects the sensitive values must let every report y occur under an open value with at least
-max_x P(y | x) / odds. A mask that has exactly that is the least one: no other lets open values be told more often, and it is
+max_x P(y | x) / odds. A mask that has exactly that is the least one: no other discloses open values more often, and it is
 within the odds of every P(y | x), since these are within the odds of each other.
 """
 
@@ -35,7 +35,7 @@ class Mask(ABC):
     @property
     @abstractmethod
     def mean(self) -> Floats:
-        """The expectation of a_x over the reports of somebody with an open answer; those that tell count 0."""
+        """The expectation of a_x over the reports of somebody with an open answer; those that disclose it count 0."""
 
     @property
     @abstractmethod

@@ -31,12 +31,12 @@ class Memoized(PureProtocol):
 
     With p1, q1 of the base and a second round that leaves a one a one with probability `stay` and makes a zero a one with
     probability `rise`, a report supports the true value with p = p1 stay + (1 - p1) rise and another one with
-    q = q1 stay + (1 - q1) rise. Where the base tells one of g values or buckets, the second round tells the kept one with
-    probability `stay` and else another, so rise = (1 - stay) / (g - 1). Without a second round (stay 1, rise 0), which any
-    base may have, the kept report itself is sent each time.
+    q = q1 stay + (1 - q1) rise. Where the base reports one of g values or buckets, the second round reports the kept one
+    with probability `stay` and else another, so rise = (1 - stay) / (g - 1). Without a second round (stay 1, rise 0), which
+    any base may have, the kept report itself is sent each time.
 
     `loss` is for one report alone, `lifetime_loss` for all reports ever: they are made from the kept one, so they cannot
-    tell more than it does. `epsilon` is the budget of the latter. Erlingsson et al. 2014 (RAPPOR); Arcolezi et al. 2022
+    disclose more than it does. `epsilon` is the budget of the latter. Erlingsson et al. 2014 (RAPPOR); Arcolezi et al. 2022
     (L-GRR, L-SUE, L-OSUE) and 2023 (LOLOHA).
     """
 
@@ -67,7 +67,7 @@ class Memoized(PureProtocol):
             object.__setattr__(self, "rise", (1 - self.stay) / (self.choices - 1))
         if not 0 <= self.rise < self.stay <= 1 or (bits and 0 in (self.rise, 1 - self.stay)):
             raise InvalidParameter(
-                "A second round needs 0 < rise < stay < 1, so that it randomizes and still tells something."
+                "A second round needs 0 < rise < stay < 1, so that it adds noise and reports still depend on the answer."
             )
 
     @classmethod
@@ -234,7 +234,7 @@ class Memoized(PureProtocol):
         is not hidden: see `stream_loss`.
         """
         if values < 1:
-            raise InvalidParameter("A person has had at least one value.")
+            raise InvalidParameter("Each person needs at least one value.")
         times, own = min(values, self.base.most_kept), self.base.loss()
         odds = None if own.odds is None else own.odds**times
         over = "all reports ever" + (f", {values} values that change at known times" if values > 1 else "")
@@ -247,7 +247,7 @@ class Memoized(PureProtocol):
         round two unlike reports prove it, so that nothing is promised; with one, each report adds the odds of that round.
         """
         if reports < 1:
-            raise InvalidParameter("A stream has at least one report.")
+            raise InvalidParameter("A stream needs at least one report.")
         over = f"{reports} reports, values that may change at any time"
         if not self.twice:
             return PrivacyLoss(None, "theorem", "any two histories", over=over)
@@ -304,5 +304,5 @@ def _odds(once: float, epsilon: float) -> Fraction:
 
 
 def _stay(p: Fraction, q: Fraction, odds: Fraction, choices: int) -> Fraction:
-    """What the second round must keep, so that both rounds together tell one of so many with these odds."""
+    """What the second round must keep, so that both rounds together report one of `choices` with these odds."""
     return (odds / (odds + choices - 1) - q) / (p - q)

@@ -21,10 +21,10 @@ from deniable.wrappers.attributes import RECORDS, Attributes, Maker
 
 @dataclass(frozen=True)
 class OneAttribute(Attributes):
-    """One answer, drawn at random and in public, is told with the whole budget: sampling (SMP).
+    """One answer, drawn at random and in public, is reported with the whole budget: sampling (SMP).
 
-    The odds of a record are those of one answer. That the drawing hides the other answers adds nothing to the worst case:
-    the answer that is told may be the one that differs.
+    The odds of a record are those of one answer. Hiding the other answers does not improve the worst case: the drawn answer
+    may be the one that differs.
     """
 
     domain: Vectors
@@ -44,7 +44,7 @@ class OneAttribute(Attributes):
 
     @property
     def cells(self) -> int:
-        return self.edges[-1] + len(self.parts)  # and how many told of each attribute
+        return self.edges[-1] + len(self.parts)  # and how many reports each attribute has
 
     @property
     def layout(self) -> Layout:
@@ -64,9 +64,9 @@ class OneAttribute(Attributes):
 
     def votes(self, columns: Columns) -> Ints:
         self.layout.check(columns)
-        which, report, counts, told = columns["which"], columns["report"], [], []
+        which, report, counts, reports = columns["which"], columns["report"], [], []
         if len(which) and int(which.max()) >= len(self.parts):
-            raise InvalidReport("A report tells of an attribute that there is not. It is refused.")
+            raise InvalidReport("A report is about an attribute that the domain does not have. It is refused.")
         for place, part in enumerate(self.parts):
             rows, bits = np.ascontiguousarray(report[which == place]), part.layout.bits
             used = (bits + 7) // 8
@@ -75,8 +75,8 @@ class OneAttribute(Attributes):
             own = part.layout.columns(np.ascontiguousarray(rows[:, :used]))
             part.layout.check(own)
             counts.append(part.votes(own) if len(rows) else np.zeros(part.cells, np.int64))
-            told.append(len(rows))
-        return np.concatenate([*counts, np.array(told, np.int64)])
+            reports.append(len(rows))
+        return np.concatenate([*counts, np.array(reports, np.int64)])
 
     def loss(self) -> PrivacyLoss:
         odds = [part.loss().odds for part in self.parts]
@@ -84,18 +84,18 @@ class OneAttribute(Attributes):
         return PrivacyLoss(worst, "factored", RECORDS)
 
     def estimate(self, tally: Tally) -> Estimate:
-        """The variance is for the numbers that told of each attribute, and counts which people were drawn."""
+        """The variance is for these numbers of reports on each attribute, and includes who was drawn."""
         self.check_tally(tally)
-        told, values, noise = tally.counts[self.edges[-1] :], [], []
-        if told.min() == 0:
-            raise EmptyBatch("Of some attribute nobody told. Collect more reports.")
+        reports, values, noise = tally.counts[self.edges[-1] :], [], []
+        if reports.min() == 0:
+            raise EmptyBatch("Some attribute has no reports. Collect more reports.")
         for place, own in enumerate(self.split(tally.counts[: self.edges[-1]])):
-            shares = self.parts[place].debias(cast(Any, own), int(told[place])) / told[place]
+            shares = self.parts[place].debias(cast(Any, own), int(reports[place])) / reports[place]
             values.append(shares)
-            noise.append(self.noise(place, shares, tally.n, int(told[place])))
+            noise.append(self.noise(place, shares, tally.n, int(reports[place])))
         return Estimate(cast(Any, self.domain.labels), np.concatenate(values), np.concatenate(noise), tally.n)
 
     def noise(self, place: int, shares: Floats, n: int, reports: float | None = None) -> Floats:
-        told = n / len(self.parts) if reports is None else reports
-        drawn = shares * (1 - shares) * (n - told) / max(n - 1, 1)  # who was drawn, without putting anybody back
-        return (self.parts[place].noise(shares) + drawn) / told
+        many = n / len(self.parts) if reports is None else reports
+        drawn = shares * (1 - shares) * (n - many) / max(n - 1, 1)  # who was drawn, without replacement
+        return (self.parts[place].noise(shares) + drawn) / many

@@ -1,5 +1,6 @@
 """Questions of which some answers are sensitive: what all mechanisms for them share."""
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
 from functools import cached_property
@@ -15,7 +16,7 @@ from deniable.wrappers.either import Either
 
 
 class OpenAnswers(Mechanism):
-    """A question of which some answers are sensitive; the others may be told. `base` randomizes the sensitive ones."""
+    """A question of which some answers are sensitive; the others may be disclosed. `base` randomizes the sensitive ones."""
 
     base: Additive
     sensitive: Sequence[object]
@@ -42,14 +43,14 @@ class OpenAnswers(Mechanism):
         return (np.cumsum(self.secret) - 1) * self.secret
 
     @cached_property
-    def _told(self) -> Ints:
+    def _open_number(self) -> Ints:
         """The number of each open answer, from 1 on, and 0 for a sensitive one."""
         return np.cumsum(~self.secret) * (1 - self.secret)
 
     @cached_property
     def _order(self) -> Ints:
         """Where each answer stands in the counts: first the cells of the base, then the open answers."""
-        return np.where(self.secret, self._place, self.base.cells + self._told - 1)
+        return np.where(self.secret, self._place, self.base.cells + self._open_number - 1)
 
     @property
     def cells(self) -> int:
@@ -62,20 +63,35 @@ class OpenAnswers(Mechanism):
 
     @property
     @abstractmethod
-    def told_share(self) -> float:
-        """The probability that an open answer is told."""
+    def disclosed_share(self) -> float:
+        """The probability that an open answer is disclosed."""
 
-    def told(self, columns: Columns) -> Ints:
-        """The number of the open answer that each report tells, 0 where it tells none."""
-        return self.layout.told(columns)
+    def disclosed(self, columns: Columns) -> Ints:
+        """The number of the open answer that each report discloses, 0 where it discloses none."""
+        return self.layout.disclosed(columns)
 
     def places(self, indices: Sequence[int]) -> list[int]:
         """The places of those of these answers that are sensitive, among the sensitive ones."""
         return [int(self._place[index]) for index in indices if self.secret[index]]
 
-    def told_index(self, told: Ints) -> Ints:
+    def disclosed_index(self, numbers: Ints) -> Ints:
         """The index of the open answer with each number, and -1 for 0."""
-        return np.concatenate([[-1], np.flatnonzero(~self.secret)])[told]
+        return np.concatenate([[-1], np.flatnonzero(~self.secret)])[numbers]
+
+    @property
+    def told_share(self) -> float:
+        """The former name of `disclosed_share`."""
+        return self.disclosed_share
+
+    def told(self, columns: Columns) -> Ints:
+        """The former name of `disclosed`."""
+        warnings.warn("told is now called disclosed. Use that name.", DeprecationWarning, stacklevel=2)
+        return self.disclosed(columns)
+
+    def told_index(self, numbers: Ints) -> Ints:
+        """The former name of `disclosed_index`."""
+        warnings.warn("told_index is now called disclosed_index. Use that name.", DeprecationWarning, stacklevel=2)
+        return self.disclosed_index(numbers)
 
 
 def checked_sensitive(domain: Domain, sensitive: Collection[object]) -> tuple[object, ...]:

@@ -50,11 +50,11 @@ class Pilot:
         return UtilityOptimized(self.base, self.domain, self.sensitive, self.epsilon, self.open_share)
 
     def shown(self, tally: Tally) -> tuple[float, float]:
-        """The open share that the first people show, cut to 0 to 1, and its standard error."""
+        """The open share that the first people show, clipped to 0 to 1, and its standard error."""
         self.first.check_tally(tally)
-        told, telling = self.first.told_share, int(tally.counts[self.first.base.cells :].sum())
-        share = float(np.clip(telling / (tally.n * told), 0, 1))
-        return share, float(np.sqrt(share * (1 - told) / (tally.n * told)))
+        chance, disclosing = self.first.disclosed_share, int(tally.counts[self.first.base.cells :].sum())
+        share = float(np.clip(disclosing / (tally.n * chance), 0, 1))
+        return share, float(np.sqrt(share * (1 - chance) / (tally.n * chance)))
 
     def rest(self, tally: Tally) -> UtilityOptimized:
         """For everybody else, once the first have answered."""
@@ -64,7 +64,7 @@ class Pilot:
         """The shares among all people, from the tallies of both steps."""
         second = self.rest(tally)
         if rest.fingerprint != second.fingerprint:
-            raise SurveyMismatch("The second tally is not of the mechanism that follows from the first, pilot.rest(tally).")
+            raise SurveyMismatch("The second tally must come from pilot.rest(first tally).")
         early, late, total = self.first.estimate(tally), second.estimate(rest), tally.n + rest.n
         weights = tally.n / total, rest.n / total
         values = weights[0] * early.values + weights[1] * late.values

@@ -1,9 +1,9 @@
 """Utility-optimized response as it was published: kept to be compared with, and to have its true cost computed.
 
-Somebody with an open answer tells it with probability 1 - f. Otherwise they take a sensitive value at random and randomize
-it as if it were their own; with probability z they tell their open answer beside that report. Formulas of He et al. (uSS,
-uUE, uLH, uWheel), numbered as there. For hashing and the wheel z was worked out for the average over all hash functions;
-but a report names its function, and under one that gives a bucket few values it is worth more than was promised.
+Somebody with an open answer discloses it with probability 1 - f. Otherwise they take a sensitive value at random and
+randomize it as if it were their own; with probability z they disclose their open answer beside that report. Formulas of
+He et al. (uSS, uUE, uLH, uWheel), numbered as there. For hashing and the wheel z was derived for the average over all hash
+functions; but a report names its function, and under one that gives a bucket few values it costs more than promised.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -24,14 +24,14 @@ from deniable.core.mechanism import PureProtocol
 from deniable.core.spec import Spec
 from deniable.core.tally import Tally
 from deniable.errors import InvalidParameter, InvalidReport
-from deniable.mechanisms.algebra.utility_formulas import disguise, told_beside, true_odds
+from deniable.mechanisms.algebra.utility_formulas import disclosed_beside, disguise, true_odds
 from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.utility_base import Load, UtilityBase
 from deniable.wrappers.either import Either
 from deniable.wrappers.open_answers import OpenAnswers, checked_sensitive
 from deniable.wrappers.utility_optimized import Base, made
 
-TWO_NEEDED = "The published mechanisms need two sensitive answers: with one they divide 0 by 0."
+TWO_NEEDED = "The published mechanisms need at least two sensitive answers: with one they divide 0 by 0."
 
 
 MOST_VALUES = 1 << 12  # sensitive values for which the loads of all hash functions are counted
@@ -39,19 +39,19 @@ MOST_VALUES = 1 << 12  # sensitive values for which the loads of all hash functi
 
 @dataclass(frozen=True)
 class Pairs(Either):
-    """Reports may tell an open answer and have the fields of the base too, if z is not 0; "masked" says whether they do."""
+    """Reports may disclose an open answer beside the base's fields, if z is not 0; "masked" says whether they do."""
 
     both: bool = True
 
-    def join(self, told: Ints, columns: Drawn) -> Drawn:
+    def join(self, number: Ints, columns: Drawn) -> Drawn:
         masked = columns["masked"].astype(bool)
         base = {
             field.name: columns[field.name] * masked.reshape(-1, *[1] * (np.ndim(columns[field.name]) - 1))
             for field in self.base.fields
         }
-        return {"open": told, "masked": columns["masked"], **base}
+        return {"open": number, "masked": columns["masked"], **base}
 
-    def told(self, columns: Columns) -> Ints:
+    def disclosed(self, columns: Columns) -> Ints:
         return columns["open"].astype(np.int64)
 
     def protected(self, columns: Columns, rows: NDArray[np.bool_]) -> Columns:
@@ -62,17 +62,17 @@ class Pairs(Either):
         masked = columns["masked"] == 1
         self.base.check(self.protected(columns, masked))
         if any(column.any() for column in self.protected(columns, ~masked).values()):
-            raise InvalidReport("A report has a protected part that it says is not there. No device sends that.")
+            raise InvalidReport("A report has a protected part but is marked as having none. No device sends that.")
         if not self.both and (columns["open"][masked] > 0).any():
-            raise InvalidReport("A report tells an open answer beside a protected one, which never happens here.")
+            raise InvalidReport("A report discloses an open answer and also has a protected part. No device sends that.")
         if (columns["open"][~masked] == 0).any():
-            raise InvalidReport("A report says nothing at all. No device sends that.")
+            raise InvalidReport("A report is empty. No device sends that.")
         return size
 
 
 @dataclass(frozen=True)
 class PublishedUtility(OpenAnswers):
-    """uSS, uUE, uLH or uWheel as published, by its base; `loss` tells what the law really costs."""
+    """uSS, uUE, uLH or uWheel as published, by its base; `loss` is the exact loss."""
 
     base: UtilityBase
     domain: Domain
@@ -115,12 +115,12 @@ class PublishedUtility(OpenAnswers):
 
     @cached_property
     def z(self) -> Fraction:
-        """The probability that a disguised open answer is told beside the report."""
+        """The probability that a disguised open answer is disclosed beside the report."""
         name, parameter = self.base.published
-        return told_beside(name, len(self.sensitive), parameter, self.odds)
+        return disclosed_beside(name, len(self.sensitive), parameter, self.odds)
 
     @cached_property
-    def told_share(self) -> float:
+    def disclosed_share(self) -> float:
         return float(1 - self.f * (1 - self.z))
 
     @cached_property
@@ -130,12 +130,12 @@ class PublishedUtility(OpenAnswers):
         return Pairs((Number("open", open_answers + 1), Number("masked", 2), *fields), base, open_answers, self.z > 0)
 
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
-        told, secret, size = self._told[truth], self.secret[truth], len(truth)
+        number, secret, size = self._open_number[truth], self.secret[truth], len(truth)
         instead = coins.where(~secret).below(len(self.sensitive), size)
         own = self.base.randomize(np.where(secret, self._place[truth], instead), coins)
         disguised, beside = (coins.where(~secret).toss(share, size) for share in (self.f, self.z))
         masked = secret | disguised
-        return self.layout.join(told * (~disguised | beside), {**own, "masked": masked.astype(np.int64)})
+        return self.layout.join(number * (~disguised | beside), {**own, "masked": masked.astype(np.int64)})
 
     def votes(self, columns: Columns) -> Ints:
         self.layout.check(columns)
@@ -162,7 +162,7 @@ class PublishedUtility(OpenAnswers):
         """Eq. 21."""
         self.check_tally(tally)
         own = self.base.debias(tally.counts[: self.base.cells], tally.n) / tally.n
-        shares = np.concatenate([own, tally.counts[self.base.cells :] / (tally.n * self.told_share)])
+        shares = np.concatenate([own, tally.counts[self.base.cells :] / (tally.n * self.disclosed_share)])
         return self._with_error(shares[self._order], tally.n)
 
     def predict(self, truth: ArrayLike, n: int) -> Estimate:
@@ -170,7 +170,7 @@ class PublishedUtility(OpenAnswers):
 
     def _with_error(self, shares: Floats, n: int) -> Estimate:
         """Eq. 25."""
-        noise = shares * (1 - self.told_share) / self.told_share
+        noise = shares * (1 - self.disclosed_share) / self.disclosed_share
         noise[self.secret] = self.base.noise(shares[self.secret])
         return Estimate(self.domain.labels, shares, noise / n, n)
 

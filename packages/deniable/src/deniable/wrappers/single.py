@@ -11,7 +11,7 @@ from deniable.core.domain import Answers, Domain
 
 @dataclass(frozen=True)
 class Single(Domain[int, Ints]):
-    """A domain of one answer, which needs no telling."""
+    """A domain of one answer: nothing is left to report."""
 
     labels = (0,)
 

@@ -36,10 +36,10 @@ Base = Additive | type[PureProtocol] | Callable[[Domain, float], Additive]
 
 @dataclass(frozen=True)
 class UtilityOptimized(OpenAnswers):
-    """Any mechanism for the sensitive answers; an open answer is told, or hidden among the reports on sensitive ones.
+    """Any mechanism for the sensitive answers; an open answer is disclosed, or hidden among reports on those.
 
-    It is hidden as rarely as can be (see masks.py), so a report that tells nothing is at most `odds` times as likely under
-    one answer as under another, whatever they are; and one that tells can only come from the answer it tells. That is
+    It is hidden as rarely as can be (see mask.py), so a report that discloses no answer is at most `odds` times as likely
+    under one answer as under another; one that does can only come from the answer it discloses. That is
     utility-optimized local differential privacy (Murakami, Kawamoto 2019); the base may be any, as He et al. showed.
     `base` is a class of mechanisms, whose best parameter is then found for the share of people with an open answer, or a
     mechanism for the numbers from 0 to the number of sensitive answers. `flat` hides behind all reports alike.
@@ -72,7 +72,7 @@ class UtilityOptimized(OpenAnswers):
         object.__setattr__(self, "base", made(base, len(chosen), self.epsilon, self.open_share))
         if self.base.loss().epsilon() > self.epsilon:
             raise InvalidParameter(
-                f"The base mechanism does not keep epsilon {self.epsilon:g} itself. Give it at most that budget."
+                f"The base mechanism costs more than epsilon {self.epsilon:g} itself. Give it at most that budget."
             )
 
     @staticmethod
@@ -97,7 +97,7 @@ class UtilityOptimized(OpenAnswers):
         return PureMask(self.base, self.odds, self.flat)
 
     @cached_property
-    def told_share(self) -> float:
+    def disclosed_share(self) -> float:
         return float(1 - self.mask.hidden)
 
     @cached_property
@@ -105,14 +105,14 @@ class UtilityOptimized(OpenAnswers):
         return either(self.base.layout, self.domain.size - len(self.sensitive))
 
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
-        told, secret = self._told[truth], self.secret[truth]
+        number, secret = self._open_number[truth], self.secret[truth]
         own = self.base.randomize(self._place[truth], coins.where(secret))
         blank, hidden = self.mask.draw(len(truth), coins.where(~secret))
         chosen = {
             name: np.where(secret.reshape(-1, *[1] * (np.ndim(column) - 1)), column, blank[name])
             for name, column in own.items()
         }
-        return self.layout.join(told * ~hidden, chosen)
+        return self.layout.join(number * ~hidden, chosen)
 
     def votes(self, columns: Columns) -> Ints:
         self.layout.check(columns)
@@ -121,9 +121,9 @@ class UtilityOptimized(OpenAnswers):
             assert isinstance(field, Number) and isinstance(own, Number)
             histogram = kernels.histogram(columns[field.name], field.below)
             return np.concatenate([self.base.votes_of(histogram[: own.below]), histogram[own.below :]])
-        told = self.layout.told(columns)
-        base = self.base.votes(self.layout.protected(columns, told == 0))
-        return np.concatenate([base, np.bincount(told, minlength=self.layout.open + 1)[1:]])
+        number = self.layout.disclosed(columns)
+        base = self.base.votes(self.layout.protected(columns, number == 0))
+        return np.concatenate([base, np.bincount(number, minlength=self.layout.open + 1)[1:]])
 
     def loss(self) -> PrivacyLoss:
         own = self.base.loss().odds
@@ -133,10 +133,10 @@ class UtilityOptimized(OpenAnswers):
     def estimate(self, tally: Any) -> Estimate:
         self.check_tally(tally)
         open_counts = tally.counts[self.base.cells :]
-        shares = open_counts / (tally.n * self.told_share)
-        telling, total = int(open_counts.sum()), float(shares.sum())
+        shares = open_counts / (tally.n * self.disclosed_share)
+        disclosing, total = int(open_counts.sum()), float(shares.sum())
         # Each protected report counts as what the base makes of it; what open answers add to that is taken off again.
-        own = self.base.debias(tally.counts[: self.base.cells], tally.n - telling) / tally.n - self.mask.mean * total
+        own = self.base.debias(tally.counts[: self.base.cells], tally.n - disclosing) / tally.n - self.mask.mean * total
         return self._with_error(np.concatenate([own, shares]), tally.n)
 
     def predict(self, truth: ArrayLike, n: int) -> Estimate:
@@ -145,16 +145,16 @@ class UtilityOptimized(OpenAnswers):
 
     def _with_error(self, shares: Floats, n: int) -> Estimate:
         """From the shares of the sensitive answers, then those of the open ones."""
-        size, place = len(self.sensitive), np.where(self.secret, self._place, len(self.sensitive) + self._told - 1)
-        own, total, told = shares[:size], float(shares[size:].sum()), self.told_share
-        spread = self.mask.squares + self.mask.mean**2 / told  # the variance of what one open answer adds
-        noise = np.concatenate([self.base.noise(own, 1 - total) + total * spread, shares[size:] * (1 - told) / told])
+        size, place = len(self.sensitive), np.where(self.secret, self._place, len(self.sensitive) + self._open_number - 1)
+        own, total, chance = shares[:size], float(shares[size:].sum()), self.disclosed_share
+        spread = self.mask.squares + self.mask.mean**2 / chance  # the variance of what one open answer adds
+        noise = np.concatenate([self.base.noise(own, 1 - total) + total * spread, shares[size:] * (1 - chance) / chance])
 
         def covary() -> Floats:
             matrix = np.diag(noise)
-            shared = self.mask.products() + np.outer(self.mask.mean, self.mask.mean) / told
+            shared = self.mask.products() + np.outer(self.mask.mean, self.mask.mean) / chance
             matrix[:size, :size] = self.base.joint_noise(own, 1 - total) + total * shared
-            matrix[:size, size:] = -np.outer(self.mask.mean, shares[size:]) / told
+            matrix[:size, size:] = -np.outer(self.mask.mean, shares[size:]) / chance
             matrix[size:, :size] = matrix[:size, size:].T
             return matrix[np.ix_(place, place)] / n
 
@@ -163,7 +163,7 @@ class UtilityOptimized(OpenAnswers):
     def guess(self) -> float:
         """How often somebody who sees one report, and thinks all values equally likely, guesses the true one."""
         size, every = len(self.sensitive), self.domain.size
-        return (size * self.base.guess() + (every - size) * self.told_share) / every
+        return (size * self.base.guess() + (every - size) * self.disclosed_share) / every
 
     @property
     def work(self) -> int:
@@ -172,17 +172,18 @@ class UtilityOptimized(OpenAnswers):
 
     def total_noise(self, open_share: float) -> float:
         """n times the sum of all variances, if this share of people have an open answer; which they have does not matter."""
-        size, told = len(self.sensitive), self.told_share
+        size, chance = len(self.sensitive), self.disclosed_share
         own = self.base.noise(np.full(size, (1 - open_share) / size), 1 - open_share)
         return (
-            float((own + open_share * (self.mask.squares + self.mask.mean**2 / told)).sum()) + open_share * (1 - told) / told
+            float((own + open_share * (self.mask.squares + self.mask.mean**2 / chance)).sum())
+            + open_share * (1 - chance) / chance
         )
 
     def worst_noise(self) -> float:
         """n times the variance of a share, for the answer and the people for which it is largest."""
-        told = self.told_share
-        open_people = self.mask.squares + self.mask.mean**2 / told
-        return max(self.base.worst_noise(), float(open_people.max()), (1 - told) / told)
+        chance = self.disclosed_share
+        open_people = self.mask.squares + self.mask.mean**2 / chance
+        return max(self.base.worst_noise(), float(open_people.max()), (1 - chance) / chance)
 
     def withhold(self, answers: Answers, declared: Sequence[Collection[object]], instead: object) -> list[object]:
         """Answers with those replaced that their givers declared sensitive: on the device, before it is randomized.
@@ -196,7 +197,7 @@ class UtilityOptimized(OpenAnswers):
         if instead not in self.sensitive:
             raise InvalidParameter("The answer that stands for withheld ones must be one of the sensitive answers.")
         if len(declared) != len(batch):
-            raise InvalidParameter("Every answer needs the list of what its giver declared, which may be empty.")
+            raise InvalidParameter("Give one list of declared answers for each answer; a list may be empty.")
         return [instead if answer in own else answer for answer, own in zip(batch, declared, strict=True)]
 
     @classmethod

@@ -245,7 +245,7 @@ def check_differences(sums: ShiftedSums, k: int) -> None:
     """Refuse a set that does not have k elements, or some differences more often than others."""
     v, differences = len(sums.member), sums(sums.member.astype(np.int64))
     if differences[0] != k or np.any(differences[1:] * (v - 1) != k * (k - 1)):
-        raise InvalidParameter("This is no difference set: some differences occur more often than others.")
+        raise InvalidParameter("This is not a difference set: some differences occur more often than others.")
 
 
 def candidates(least: int, most: int) -> Iterator[DifferenceSet]:

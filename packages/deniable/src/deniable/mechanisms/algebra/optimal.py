@@ -27,7 +27,7 @@ def optimal_channel(
         raise MissingExtra("The best channel", "stats") from None
     size, shares = metric.size, checked_prior(prior, metric.size)
     if size > LARGEST:
-        raise InvalidParameter(f"The best channel is worked out for at most {LARGEST} answers. Use Coarsened for more.")
+        raise InvalidParameter(f"The best channel is computed for at most {LARGEST} answers. Use Coarsened for more.")
     losses = metric.losses(np.arange(size))
     ones, each = np.ones((size, 1)), eye_array(size)
     sums = hstack([np.ones((size, size)), kron(each, ones.T)])  # row x: sum of t + sum of u[x, .]
@@ -45,7 +45,7 @@ def optimal_channel(
         upper, limit = limits, np.zeros(size * size)
     found = linprog(cost, A_ub=csr_array(upper), b_ub=limit, A_eq=csr_array(sums), b_eq=np.ones(size), method="highs")
     if found.status != 0:
-        raise InvalidParameter(f"The linear programme was not solved: {found.message}")
+        raise InvalidParameter(f"The linear program was not solved: {found.message}")
     base, extra = found.x[:size], found.x[size : size + size * size].reshape(size, size)
     channel = np.maximum(base + extra, 0)
     return float(found.fun), channel / channel.sum(axis=1, keepdims=True)

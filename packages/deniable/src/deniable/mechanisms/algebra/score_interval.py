@@ -59,23 +59,23 @@ class ScoreEstimate(Estimate):
     def interval(self, confidence: float = 0.95, together: bool = False) -> tuple[Floats, Floats]:
         assert self.adds is not None and self.chances is not None
         z = _normal(confidence, len(self.values) if together else 1)
-        told, unknown = (self.adds * self.chances).sum(axis=0), ~np.isfinite(self.standard_error)
+        observed, unknown = (self.adds * self.chances).sum(axis=0), ~np.isfinite(self.standard_error)
         furthest = z * np.ptp(self.adds, axis=0) / 2 / np.sqrt(self.people)  # no variance is larger than that of two ends
         ends = []
         for sign in (-1.0, 1.0):
-            inside, outside = told, told + sign * furthest
+            inside, outside = observed, observed + sign * furthest
             for _ in range(STEPS):
                 middle = (inside + outside) / 2
-                allowed = self._allowed(middle, told, z)
+                allowed = self._allowed(middle, observed, z)
                 inside, outside = np.where(allowed, middle, inside), np.where(allowed, outside, middle)
-            ends.append(np.where(unknown, sign * np.inf, self.values + inside - told))
+            ends.append(np.where(unknown, sign * np.inf, self.values + inside - observed))
         return ends[0], ends[1]
 
-    def _allowed(self, mean: Floats, told: Floats, z: float) -> Bools:
+    def _allowed(self, mean: Floats, observed: Floats, z: float) -> Bools:
         assert self.adds is not None and self.chances is not None
         law, possible = likeliest(self.chances[:3], self.adds[:3], mean - self.adds[3] * self.chances[3])
         spread = (law * (self.adds[:3] - mean) ** 2).sum(axis=0) + self.chances[3] * (self.adds[3] - mean) ** 2
-        allowed: Bools = possible & ((mean - told) ** 2 <= z**2 * np.maximum(spread / self.people - self.fixed, 0))
+        allowed: Bools = possible & ((mean - observed) ** 2 <= z**2 * np.maximum(spread / self.people - self.fixed, 0))
         return allowed
 
     def times(self, factor: float, measure: str) -> "ScoreEstimate":

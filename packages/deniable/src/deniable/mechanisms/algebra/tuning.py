@@ -20,7 +20,7 @@ def total_error(values: int, p: Real, q: Real) -> Real:
 
 
 def hidden_share(p: Real, odds: Real, blank_support: Real, idle: Real | int = 0) -> Real:
-    """How often somebody whose answer is open must send a blank report instead of telling it.
+    """How often somebody whose answer is open must send a blank report instead of disclosing it.
 
     A blank that supports some value is as rare as it may be, 1 / odds of what it is under that value; so is one that
     supports none, which is idle. Less would betray who has a sensitive value.
@@ -31,7 +31,7 @@ def hidden_share(p: Real, odds: Real, blank_support: Real, idle: Real | int = 0)
 def open_error(values: int, p: Real, q: Real, odds: Real, hidden: Real, open_share: Real) -> Real:
     """As `total_error`, where these are only the sensitive values and `open_share` of all people have an open one.
 
-    An open value is told with probability z = 1 - hidden, and supports each sensitive value with probability u = p / odds.
+    An open value is disclosed with probability z = 1 - hidden, and supports each sensitive value with u = p / odds.
 
     >>> open_error(2, Fraction(3, 4), Fraction(1, 4), Fraction(3), Fraction(1, 2), Fraction(0))
     Fraction(3, 2)

@@ -13,7 +13,7 @@ def disguise(values: int, p: Real, q: Real) -> Real:
     return values * q / (p + (values - 1) * q)
 
 
-def told_beside(family: str, values: int, parameter: Real, odds: Real) -> Real:
+def disclosed_beside(family: str, values: int, parameter: Real, odds: Real) -> Real:
     """z as printed: after Eq. 34 for uSS (subsets of k), 39 for uUE (p), 45 for uLH (g) and 59 for uWheel (l)."""
     match family:
         case "uSS":
@@ -27,10 +27,13 @@ def told_beside(family: str, values: int, parameter: Real, odds: Real) -> Real:
     raise InvalidParameter("The published mechanisms are uSS, uUE, uLH and uWheel.")
 
 
-def published_error(values: int, p: Real, q: Real, told: Real, open_share: Real) -> Real:
+told_beside = disclosed_beside  # the former name
+
+
+def published_error(values: int, p: Real, q: Real, disclosed: Real, open_share: Real) -> Real:
     """Eq. 28: n times the sum of all variances."""
     own = (1 - open_share) * (1 - p - q) / (p - q) + values * q * (1 - q) / (p - q) ** 2
-    return own + open_share * (1 - told) / told
+    return own + open_share * (1 - disclosed) / disclosed
 
 
 def true_odds(values: int, odds: Real, hidden: Real, load: int) -> Real:

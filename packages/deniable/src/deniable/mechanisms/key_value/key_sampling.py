@@ -24,7 +24,7 @@ from deniable.domains.link import HIGH, LOW, NONE
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
-from deniable.mechanisms.key_value.three_state import ThreeState, told_by_states
+from deniable.mechanisms.key_value.three_state import ThreeState, estimate_by_states
 from deniable.mechanisms.shares.exact_channel import check_cost, own_cost
 
 Chances3 = tuple[Fraction, Fraction, Fraction]
@@ -34,7 +34,7 @@ HALF = WHOLE // 2
 
 @dataclass(frozen=True)
 class KeySampling(KeyValueProtocol):
-    """A key is drawn, uniformly and in public; whether it is in the set, with which end, is told by three-state response.
+    """A key is drawn, uniformly and in public; three-state response reports whether it is in the set, with which end.
 
     `three` are the chances p1, p2, q of `ThreeState`. Where the key is not in the set but a link is reported, its end is
     high with a chance of its own for each key, `fakes` in units of 2^-53, 1/2 unless given. Only one person in d is asked
@@ -51,13 +51,13 @@ class KeySampling(KeyValueProtocol):
     def __post_init__(self) -> None:
         if self.three is None:
             if self.epsilon is None:
-                raise InvalidParameter("A mechanism needs a budget, or else the chances of its reports.")
+                raise InvalidParameter("Give epsilon, or the chances of the reports.")
             best = ThreeState.ewrr(self.epsilon)
             object.__setattr__(self, "three", (best.p1, best.p2, best.q))
         if self.fakes is not None:
             good = len(self.fakes) == self.keys and all(isinstance(f, int) and 0 <= f <= WHOLE for f in self.fakes)
             if not good:
-                raise InvalidParameter(f"Fakes are {self.keys} whole numbers from 0 to 2^53, one for each key.")
+                raise InvalidParameter(f"fakes must be {self.keys} whole numbers from 0 to 2^53, one for each key.")
         object.__setattr__(self, "epsilon", own_cost(self.epsilon, self._odds))
         super().__post_init__()
         if not self.claimed:
@@ -109,7 +109,7 @@ class KeySampling(KeyValueProtocol):
     def as_published(cls, domain: KeyValue, key_epsilon: float, value_epsilon: float) -> "KeySampling":
         """LPP-ddagger with the cost that Ma, Wang 2021 state, e1 + ln(2 / (1 + exp(-e2))): too small where e2 is larger.
 
-        `loss` tells the true cost: budgets of 0.1 and 2.0 cost 2.0, and not 0.67.
+        `loss` gives the true cost: budgets of 0.1 and 2.0 cost 2.0, and not 0.67.
         """
         made = cls.privkv(domain, key_epsilon, value_epsilon)
         key, end = odds_below(key_epsilon), odds_below(value_epsilon)
@@ -117,7 +117,7 @@ class KeySampling(KeyValueProtocol):
 
     @cached_property
     def response(self) -> ThreeState:
-        """What is told about the drawn key."""
+        """The response about the drawn key."""
         p1, p2, q = self.three
         if p1 + p2 == 1 and (p2 == 0 or q == Fraction(1, 2)):
             raise InvalidParameter("With these chances reports do not depend on the pairs, so nothing can be estimated.")
@@ -170,7 +170,7 @@ class KeySampling(KeyValueProtocol):
         none, high, low = tally.counts.reshape(3, -1)
         asked = none + high + low
         per = 1 / np.maximum(asked, 1)
-        return self._told((high + low) * per, (high - low) * per, asked, tally.n, None)
+        return self._with_error((high + low) * per, (high - low) * per, asked, tally.n, None)
 
     def predict(self, truth: ArrayLike, n: int) -> KeyValueEstimate:  # type: ignore[override]
         shares, signed = self.checked_table(truth, n)
@@ -179,13 +179,13 @@ class KeySampling(KeyValueProtocol):
         high_low = (1 - p1) * (1 - shares) * self._lean + p2 * (2 * q - 1) * signed
         with np.errstate(divide="ignore", invalid="ignore"):
             second = np.where(shares > 0, signed**2 / shares, 0.0)
-        return self._told(answered, high_low, np.full(self.keys, n / self.keys), n, second)
+        return self._with_error(answered, high_low, np.full(self.keys, n / self.keys), n, second)
 
-    def _told(
+    def _with_error(
         self, answered: Floats, signed: Floats, asked: NDArray[Any], n: int, second: Floats | None
     ) -> KeyValueEstimate:
         labels, lean = self.domain.labels, self._lean
-        return told_by_states(self.response, answered, signed, asked, n, self.domain, labels, lean, second)
+        return estimate_by_states(self.response, answered, signed, asked, n, self.domain, labels, lean, second)
 
     @property
     def _lean(self) -> Floats:

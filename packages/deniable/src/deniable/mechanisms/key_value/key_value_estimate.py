@@ -126,9 +126,9 @@ class RatioEstimate(Estimate):
 class KeyValueEstimate:
     """For each key the share of people who have it, its weight and its mean value, each with variance and interval.
 
-    `signed` is the sum of all values over the number of people when values run from -1 to 1; None where the mechanism does
-    not tell it, as `shares` where it does not tell frequencies. The variance is about these people; `for_population` is
-    about those they were drawn from.
+    `signed` is the sum of all values over the number of people when values run from -1 to 1; None where the mechanism
+    does not estimate it, as are `shares` where it does not estimate frequencies. The variance is about these people;
+    `for_population` is about those they were drawn from.
     """
 
     labels: Sequence[Label]
@@ -185,7 +185,7 @@ class KeyValueEstimate:
         """The mean value of the keys whose frequency is no noise; the others are left out, and none at all is refused.
 
         m = weight / frequency, Var m ~ (Var d - 2 m Cov + m^2 Var f) / f^2 and bias ~ (m Var f - Cov) / f^2 for values
-        from -1 to 1. The bias is told and not taken off.
+        from -1 to 1. The bias is reported and not subtracted.
         """
         chosen = np.flatnonzero(self.clear)
         if not len(chosen):
@@ -230,12 +230,12 @@ class KeyValueEstimate:
 
     def _shares(self) -> Floats:
         if self.shares is None:
-            raise InvalidParameter("This mechanism tells weights only: its reports say nothing about who has a key.")
+            raise InvalidParameter("This mechanism estimates weights only: its reports do not depend on who has a key.")
         return self.shares
 
     def _signed(self) -> Floats:
         if self.signed is None:
-            raise InvalidParameter("This mechanism tells frequencies only: its reports say nothing about values.")
+            raise InvalidParameter("This mechanism estimates frequencies only: its reports do not depend on values.")
         return self.signed
 
 

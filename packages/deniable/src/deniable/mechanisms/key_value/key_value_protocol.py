@@ -1,4 +1,4 @@
-"""What all mechanisms for keys with values share, and those that pad each set and tell one pair of it."""
+"""What all mechanisms for keys with values share, and those that pad each set and report one pair of it."""
 
 from abc import abstractmethod
 from collections.abc import Callable

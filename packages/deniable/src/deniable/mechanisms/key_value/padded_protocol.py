@@ -16,10 +16,10 @@ from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol, w
 
 
 class Chances(NamedTuple):
-    """How a key is reported: for the pair that is told, and for every other key.
+    """The probabilities of what is reported on the sampled key and on any other key.
 
-    `kept` and `flipped`: only the true end, only the other one; `both`: both ends at once; `noise`, of a key that is not
-    told: only the high end, and as often only the low one; `noise_both`: both.
+    `kept` and `flipped`: only the true end, only the other one; `both`: both ends at once; `noise`, of a key that was
+    not sampled: only the high end, and as often only the low one; `noise_both`: both.
     """
 
     kept: Fraction
@@ -30,14 +30,14 @@ class Chances(NamedTuple):
 
 
 class PaddedProtocol(KeyValueProtocol):
-    """Padding and sampling: of a set padded to l = `at_most` pairs, one is told, so each pair with probability 1 / l.
+    """Padding and sampling: of a set padded to l = `at_most` pairs, one is sampled, so each pair with probability 1 / l.
 
-    Padding tells a pair that is on no list. With C_high and C_low the reports that name an end of a key,
+    A padding pair has a key outside the domain. With C_high and C_low the reports that name an end of a key,
 
         frequency = l ((C_high + C_low) / n - 2 h) / (H + H' - 2 h)        weight = l (C_high - C_low) / (n (H - H'))
 
-    where H, H' and h are the probabilities that the true end and the other end of the told key, and an end of another key,
-    are named. Gu, Li, Cheng, Xiong, Cao 2020 (PCKV).
+    where H, H' and h are the probabilities that the true end and the other end of the sampled key, and an end of another
+    key, are named. Gu, Li, Cheng, Xiong, Cao 2020 (PCKV).
     """
 
     @property
@@ -45,8 +45,8 @@ class PaddedProtocol(KeyValueProtocol):
     def chances(self) -> Chances:
         """The law of the report on one key."""
 
-    def told(self, truth: Pairs, coins: Coins) -> tuple[Bools, Ints, Bools]:
-        """For each person whether a pair of theirs is told and not padding, its key, and whether it is rounded up."""
+    def sampled_pair(self, truth: Pairs, coins: Coins) -> tuple[Bools, Ints, Bools]:
+        """For each person whether a pair of theirs is sampled and not padding, its key, and whether it is rounded up."""
         draw = coins.below(self.domain.at_most, len(truth))
         real = draw < truth.sizes
         if len(truth.keys):
@@ -72,23 +72,23 @@ class PaddedProtocol(KeyValueProtocol):
 
     def _with_error(self, shares: Floats, signed: Floats, n: int, second: Floats | None) -> KeyValueEstimate:
         law, domain = Moments(self.chances), self.domain
-        told = (shares if law.slope else None, signed if law.turn else None)
+        estimated = (shares if law.slope else None, signed if law.turn else None)
         spreads = padded_spread(law, domain.at_most, n, shares, signed, second)
         return KeyValueEstimate(
-            domain.labels, n, domain.low, domain.high, *told, *spreads, self._named(law, shares, signed, n)
+            domain.labels, n, domain.low, domain.high, *estimated, *spreads, self._named(law, shares, signed, n)
         )
 
     def _named(self, law: "Moments", shares: Floats, signed: Floats, n: int) -> Named:
-        padding, told = self.domain.at_most, shares / self.domain.at_most
-        both = np.maximum(told * float(self.chances.both) + (1 - told) * float(self.chances.noise_both), 0)
-        either, turned = law.other + told * law.slope, signed / padding * law.turn
+        padding, sampled = self.domain.at_most, shares / self.domain.at_most
+        both = np.maximum(sampled * float(self.chances.both) + (1 - sampled) * float(self.chances.noise_both), 0)
+        either, turned = law.other + sampled * law.slope, signed / padding * law.turn
         ends = (np.maximum((either + turned) / 2 - both, 0), np.maximum((either - turned) / 2 - both, 0), both)
         f, d = padding * law.per_slope, padding * law.per_turn
         return Named((f, f, 2 * f), (d, -d, 0.0), ends, n, 0.0)
 
 
 class Moments:
-    """The moments of a report on a key, as floats: of the told one, and of any other.
+    """The moments of a report on a key, as floats: of the sampled key, and of any other.
 
     x counts the named ends, 0 to 2, and s is high minus low, so x s = s.
     """

@@ -1,4 +1,4 @@
-"""PCKV-GRR: one pair of a padded set, told by direct response over all keys."""
+"""PCKV-GRR: one pair of a padded set, by direct response over all keys."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from deniable.mechanisms.shares.exact_channel import check_cost, own_cost
 
 @dataclass(frozen=True)
 class PCKVDirect(PaddedProtocol):
-    """The told key is named with probability a, else any of the other d + l - 1, of which l stand for padding.
+    """The sampled key is named with probability a, else any of the other d + l - 1, of which l stand for padding.
 
     A true key keeps its end with p, a false one has either end. Exactly, over whole sets with l = `at_most`,
 
@@ -51,7 +51,7 @@ class PCKVDirect(PaddedProtocol):
         for chance in (self.a, self.p):
             check_probability(chance)
         if self.a == self.b:
-            raise InvalidParameter("With a = 1 / (d + l) the key that is told makes no difference. Choose another a.")
+            raise InvalidParameter("With a = 1 / (d + l) reports do not depend on the key. Choose another a.")
         object.__setattr__(self, "epsilon", own_cost(self.epsilon, self._odds))
         super().__post_init__()
         check_cost(self)
@@ -95,10 +95,10 @@ class PCKVDirect(PaddedProtocol):
 
     def randomize(self, truth: Pairs, coins: Coins) -> Mapping[str, Ints]:
         n, places = len(truth), self.places
-        real, key, up = self.told(truth, coins)
-        moved = coins.split(self.a, 1, places - 1, n)  # how far to move on: 0 is the told key
+        real, key, up = self.sampled_pair(truth, coins)
+        moved = coins.split(self.a, 1, places - 1, n)  # how far to move on: 0 is the sampled key
         kept, either = coins.toss(self.p, n), coins.toss(Fraction(1, 2), n)
-        # which of the places for padding is told makes no difference, since they are not told apart
+        # all places for padding give the same report, so any of them will do
         named = (np.where(real, key, places - 1) + moved) % places
         high = np.where(moved == 0, up == kept, either)
         return {"pair": np.where(named < self.keys, 2 * named + high, 2 * self.keys)}

@@ -26,14 +26,13 @@ from deniable.mechanisms.shares.exact_channel import check_cost, own_cost
 
 @dataclass(frozen=True)
 class PCKVUnary(PaddedProtocol):
-    """Every key has two bits, "high" and "low". The told pair names its end more often than noise does; the rest is noise.
+    """Every key has two bits, "high" and "low". The sampled pair sets its end more often than noise does.
 
-    `published` is PCKV-UE with its near-optimal allocation (Gu, Li, Cheng, Xiong, Cao 2020): a told key is named with
+    `published` is PCKV-UE with its near-optimal allocation (Gu, Li, Cheng, Xiong, Cao 2020): a sampled key is named with
     a = 1/2, by its true end with p = E / (E + 1), any other key with b = 2 / (E + 3), never by both ends. `allocated` has
     the best a, b and p. Without chances, the two bits are independent, 1/2 for the true end and 1 / (E + 1) for all others:
     then rare keys have the smallest sum of the variances of frequency and weight, and `balanced` does the same for keys
-    that are not rare. Positions that only padding
-    could name are not sent, since they tell nothing.
+    that are not rare. Positions that only padding could name carry no information and are not sent.
     """
 
     domain: KeyValue
@@ -44,7 +43,7 @@ class PCKVUnary(PaddedProtocol):
     def __post_init__(self) -> None:
         if self.chances is None:
             if self.epsilon is None:
-                raise InvalidParameter("A mechanism needs a budget, or else the chances of its reports.")
+                raise InvalidParameter("Give epsilon, or the chances of the reports.")
             object.__setattr__(self, "chances", independent(Fraction(1, 2), 1 / (odds_below(self.epsilon) + 1)))
         law = self.chances
         for chance in law:
@@ -60,7 +59,7 @@ class PCKVUnary(PaddedProtocol):
 
     @classmethod
     def of(cls, domain: KeyValue, a: Fraction, b: Fraction, p: Fraction, epsilon: float | None = None) -> "PCKVUnary":
-        """PCKV-UE with these parameters: a told key is named with a, by its true end with p; any other key with b."""
+        """PCKV-UE with these parameters: the sampled key is named with a, by its true end with p; any other key with b."""
         for chance in (a, b, p):
             check_probability(chance)
         return cls(domain, epsilon, Chances(a * p, a * (1 - p), Fraction(0), b / 2, Fraction(0)))  # type: ignore[arg-type]
@@ -78,7 +77,7 @@ class PCKVUnary(PaddedProtocol):
         """PCKV-UE with the a, b and p whose variance is smallest for a key with this frequency and mean (from -1 to 1).
 
         Targets: "frequency", "weight" or "balanced", their sum. The budget leaves b = 2 p a / (E (1 - a) + 2 p a). For the
-        frequency alone the end is not told, p = 1/2; otherwise p is as large as the budget allows.
+        frequency alone the end is random, p = 1/2; otherwise p is as large as the budget allows.
         """
         odds, half = odds_below(epsilon), Fraction(1, 2)
         p = half if target == "frequency" else odds / (odds + 1)
@@ -133,18 +132,18 @@ class PCKVUnary(PaddedProtocol):
 
     def randomize(self, truth: Pairs, coins: Coins) -> Mapping[str, Bytes]:
         law, n = self.chances, len(truth)
-        real, key, up = self.told(truth, coins)
+        real, key, up = self.sampled_pair(truth, coins)
         named = law.kept + law.both
         true_end = coins.toss(named, n)
         other_too, other_only = coins.toss(_part(law.both, named), n), coins.toss(_part(law.flipped, 1 - named), n)
         other_end = np.where(true_end, other_too, other_only)
         high, low = self._noise(coins, n)
         ends = ((high, np.where(up, true_end, other_end)), (low, np.where(up, other_end, true_end)))
-        told = (bits.with_bit(key, np.where(real, end, bits.bit(key))).bytes for bits, end in ends)
-        return dict(zip(("high", "low"), told, strict=True))
+        drawn = (bits.with_bit(key, np.where(real, end, bits.bit(key))).bytes for bits, end in ends)
+        return dict(zip(("high", "low"), drawn, strict=True))
 
     def _noise(self, coins: Coins, n: int) -> tuple[PackedBits, PackedBits]:
-        """Both bits of every key as if it were not told."""
+        """Both bits of every key as if it were not sampled."""
         law = self.chances
         named = law.noise + law.noise_both
         high = coins.toss_packed(named, n, self.keys)
@@ -189,7 +188,7 @@ def set_odds(law: Chances, keys: int, padding: int) -> Fraction | None:
     """The worst ratio between the laws of two sets of at most `padding` of the keys; None if it is unbounded.
 
     Given all bits, the law of a set is proportional to the mean, over its padded pairs, of the gain at their keys: how much
-    likelier the bits of that key are if it is told than if it is not; 1 for padding. A key may be in the first set only (x
+    likelier the bits of that key are if it is sampled than if not; 1 for padding. A key may be in the first set only (x
     of them), where the largest gain counts; in the second only (z), where the smallest does; or in both with different
     ends (w). The ratio of two linear functions is largest at a corner of x + w <= l, z + w <= l, x + z + w <= keys, and all
     corners are whole.
@@ -197,7 +196,7 @@ def set_odds(law: Chances, keys: int, padding: int) -> Fraction | None:
     neither = 1 - law.kept - law.flipped - law.both
     noise = (1 - 2 * law.noise - law.noise_both, law.noise, law.noise, law.noise_both)
     high, low = (neither, law.kept, law.flipped, law.both), (neither, law.flipped, law.kept, law.both)
-    if any(told and not other for told, other in zip(high, noise, strict=True)):
+    if any(sampled and not other for sampled, other in zip(high, noise, strict=True)):
         return None
     pairs = {(one / other, two / other) for one, two, other in zip(high, low, noise, strict=True) if other}
     most, least = max(one for one, _ in pairs), min(one for one, _ in pairs)

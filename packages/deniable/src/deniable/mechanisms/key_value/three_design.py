@@ -90,7 +90,7 @@ def variance(target: str, point: Point, prior: Prior) -> float:
             return (degree + weight + 2 * both) / 4
         case "mean":
             return (weight - 2 * d / f * both + (d / f) ** 2 * degree) / f**2
-    raise InvalidParameter('A design is for the "degree", the "weight", "balanced" or the "mean".')
+    raise InvalidParameter('The target must be "degree", "weight", "balanced" or "mean".')
 
 
 def least(epsilon: float, target: str, prior: Prior) -> tuple[Point, float]:
@@ -112,17 +112,17 @@ def least(epsilon: float, target: str, prior: Prior) -> tuple[Point, float]:
 def designed(epsilon: float, target: Target, prior: Prior | None) -> ThreeState:
     """What `ThreeState.design` returns, with its explanation."""
     if target not in ("degree", "weight", "balanced", "mean"):
-        raise InvalidParameter('A design is for the "degree", the "weight", "balanced" or the "mean".')
+        raise InvalidParameter('The target must be "degree", "weight", "balanced" or "mean".')
     shares = SPARSE if prior is None else prior
     if len(shares) != 3 or not min(shares) >= 0 or abs(sum(shares) - 1) > 1e-9 or (target == "mean" and shares[0] >= 1):
-        raise InvalidParameter("A prior is three shares, of no link, high and low, that sum to 1.")
+        raise InvalidParameter("The prior must be three shares (no link, high, low) that sum to 1.")
     best, smallest = least(epsilon, target, shares)
     made = ThreeState(*best, epsilon)
     lines = [
         f"three-state response for the {target}, epsilon {epsilon:g} for one answer, shares {shares} of no link, high, low",
         f"n x variance {smallest:.4g}, at p1 = {float(best[0]):.4f}, p2 = {float(best[1]):.4f}, q = {float(best[2]):.4f}"
-        + ("" if made.tells_degree else "; degrees are lost")
-        + ("" if made.tells_weight else "; weights are lost"),
+        + ("" if made.estimates_degree else "; degrees are lost")
+        + ("" if made.estimates_weight else "; weights are lost"),
         "the corners of all channels that the budget allows:",
     ]
     for point in sorted(vertices(epsilon), key=lambda point: variance(target, point, shares)):

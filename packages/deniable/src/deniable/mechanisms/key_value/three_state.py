@@ -41,8 +41,8 @@ class ThreeState(ExactChannel):
         link, high       1-p2      p2 q          p2 (1-q)
         link, low        1-p2      p2 (1-q)      p2 q
 
-    This is RR3-club of Ma, Wang 2021, which contains their other families: `ewrr`, `dagger`, `ddagger`. Degrees can be told
-    where p1 + p2 is not 1, weights where p2 (2q - 1) is not 0. `design` gives the best parameters for a budget.
+    This is RR3-club of Ma, Wang 2021, which contains their other families: `ewrr`, `dagger`, `ddagger`. Degrees can be
+    estimated where p1 + p2 is not 1, weights where p2 (2q - 1) is not 0. `design` gives the best parameters for a budget.
 
     >>> three = ThreeState.ewrr(1.0)
     >>> three.links(three.tally(three.perturb([None, 0.5, 1, -0.25, 1] * 10_000))).frequency.values.round(1)
@@ -61,7 +61,7 @@ class ThreeState(ExactChannel):
     def __post_init__(self) -> None:
         for probability in (self.p1, self.p2, self.q):
             check_probability(probability)
-        if not self.tells_degree and not self.tells_weight:
+        if not self.estimates_degree and not self.estimates_weight:
             raise InvalidParameter(SINGULAR.format(what="both degree and weight"))
         object.__setattr__(self, "epsilon", own_cost(self.epsilon, self.worst()))
         super().__post_init__()
@@ -70,7 +70,7 @@ class ThreeState(ExactChannel):
 
     @classmethod
     def club(cls, p1: Fraction, p2: Fraction, q: Fraction, epsilon: float | None = None) -> "ThreeState":
-        """These parameters; refused if either degree or weight could not be told."""
+        """These parameters; refused if degree or weight could not be estimated."""
         made = cls(p1, p2, q, epsilon)  # type: ignore[arg-type]
         made.check_invertible()
         return made
@@ -88,14 +88,14 @@ class ThreeState(ExactChannel):
 
     @classmethod
     def ddagger(cls, p1: Fraction, p2: Fraction, epsilon: float | None = None) -> "ThreeState":
-        """Whether there is a link is told truly with p1, and its end with p2: RR3-ddagger."""
+        """Whether there is a link is kept with p1, and its end with p2: RR3-ddagger."""
         return cls.club(p1, p1, p2, epsilon)
 
     @classmethod
     def dagger_as_published(cls, p1: Fraction, p2: Fraction, epsilon: float) -> "ThreeState":
         """RR3-dagger for the budget that the paper's region gives it: 2 p1 <= e^epsilon (1 - p2), without 2 p2 <= the same.
 
-        `loss` tells what it costs: at epsilon 1 the point (0.4, 0.7) of that region costs 1.54.
+        `loss` gives its true cost: at epsilon 1 the point (0.4, 0.7) of that region costs 1.54.
         """
         if 2 * p1 > odds_below(epsilon) * (1 - p2):
             raise InvalidParameter("The published region has 2 p1 <= e^epsilon (1 - p2); this point lies outside.")
@@ -120,19 +120,29 @@ class ThreeState(ExactChannel):
         return (p1, fake, fake), (1 - p2, p2 * q, p2 * (1 - q)), (1 - p2, p2 * (1 - q), p2 * q)
 
     @property
-    def tells_degree(self) -> bool:
+    def estimates_degree(self) -> bool:
         """Whether the share of links can be estimated."""
         return self.p1 + self.p2 != 1
 
     @property
-    def tells_weight(self) -> bool:
+    def estimates_weight(self) -> bool:
         """Whether the sum of weights can be estimated."""
         return self.p2 != 0 and self.q != Fraction(1, 2)
 
+    @property
+    def tells_degree(self) -> bool:
+        """The former name of `estimates_degree`."""
+        return self.estimates_degree
+
+    @property
+    def tells_weight(self) -> bool:
+        """The former name of `estimates_weight`."""
+        return self.estimates_weight
+
     def check_invertible(self) -> None:
         """Refuse parameters from which not all three shares can be estimated."""
-        if not self.tells_degree or not self.tells_weight:
-            raise InvalidParameter(SINGULAR.format(what="the weight" if self.tells_degree else "the degree"))
+        if not self.estimates_degree or not self.estimates_weight:
+            raise InvalidParameter(SINGULAR.format(what="the weight" if self.estimates_degree else "the degree"))
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
         return {"value": self.respond(truth, coins, coins.toss(Fraction(1, 2), len(truth)))}
@@ -157,13 +167,13 @@ class ThreeState(ExactChannel):
         """Degree, weight and mean weight of the link; what the parameters lose is refused where it is asked for."""
         self.check_tally(tally)
         none, high, low = (np.array([count / tally.n]) for count in tally.counts)
-        return told_by_states(self, 1 - none, high - low, np.array([tally.n]), tally.n, self.domain, ("link",))
+        return estimate_by_states(self, 1 - none, high - low, np.array([tally.n]), tally.n, self.domain, ("link",))
 
     def predict_links(self, truth: Prior, n: int) -> KeyValueEstimate:
         """What `links` gives for n people with these shares of no link, high and low: the truth, with its exact variance."""
         none, high, low = (np.array([float(share)]) for share in np.asarray(truth, np.float64) @ self.matrix)
         second = np.array([1.0 - truth[0]])  # states have weights of -1 and 1 only
-        return told_by_states(self, 1 - none, high - low, np.array([n]), n, self.domain, ("link",), second=second)
+        return estimate_by_states(self, 1 - none, high - low, np.array([n]), n, self.domain, ("link",), second=second)
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self._worst, proof="enumerated")
@@ -182,7 +192,7 @@ class ThreeState(ExactChannel):
         return chances | ({"claimed": True} if self.claimed else {})
 
 
-def told_by_states(
+def estimate_by_states(
     three: ThreeState,
     answered: Floats,
     signed: Floats,
@@ -205,14 +215,14 @@ def told_by_states(
     per_slope, per_turn = 1 / slope if slope else 0.0, 1 / turn if turn else 0.0
     f, k = (answered - fake) * per_slope, pull * per_slope
     d = (signed - pull * (1 - f)) * per_turn
-    tells_weight = three.tells_weight and (three.tells_degree or not pull.any())
+    estimates_weight = three.estimates_weight and (three.estimates_degree or not pull.any())
     xx, ss, xs = answered * (1 - answered), answered - signed**2, signed * (1 - answered)
     once = Spread(xx * per_slope**2, (ss + k**2 * xx + 2 * k * xs) * per_turn**2, (xs + k * xx) * per_slope * per_turn)
     people, known = np.maximum(asked, 1), np.asarray(asked) > 0
     drawn = Spread(*(np.where(known, each / people, far) for each, far in zip(once, (np.inf, np.inf, 0.0), strict=True)))
     # Of a sample without putting back the share (asked - 1) / (n - 1) of the people's own variance falls away.
     less = (people - 1) / max(n - 1, 1) / people
-    if three.tells_degree:
+    if three.estimates_degree:
         second = squares(f, d, drawn.frequency) if second is None else second
         own = Spread(f * (1 - f), second - d**2, d * (1 - f))
     else:
@@ -226,8 +236,8 @@ def told_by_states(
         n,
         domain.low,
         domain.high,
-        np.where(known, f, 0.0) if three.tells_degree else None,
-        np.where(known, d, 0.0) if tells_weight else None,
+        np.where(known, f, 0.0) if three.estimates_degree else None,
+        np.where(known, d, 0.0) if estimates_weight else None,
         fixed,
         drawn,
         named,

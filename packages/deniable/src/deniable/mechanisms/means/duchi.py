@@ -15,7 +15,7 @@ from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 
 @dataclass(frozen=True)
 class Duchi(MeanMechanism):
-    """Report one of two numbers, C or -C on [-1, 1]: the number is rounded to either end, and that end told truly or not.
+    """Report one of two numbers, C or -C on [-1, 1]: the number is rounded to an end, and that end is kept or flipped.
 
     C = (odds + 1) / (odds - 1) and P(C) = 1/2 + x / (2 C); the variance C^2 - x^2 is the same whatever the grid. One bit.
     Duchi, Jordan, Wainwright 2013; LDP-FL (Sun, Qian, Chen 2021) is the same. Best for epsilon up to 0.609.

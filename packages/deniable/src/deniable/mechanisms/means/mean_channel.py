@@ -106,7 +106,7 @@ class MeanChannel(MeanMechanism):
     def gaussian(cls, domain: Interval, epsilon: float, delta: float = 1e-6) -> "MeanChannel":
         """Normal noise, on the grid and up to eight standard deviations: a reference that does NOT keep epsilon.
 
-        It has (epsilon, delta) privacy: `delta(epsilon)` tells how much is left over, `loss()` what is certain.
+        It has (epsilon, delta) privacy: `delta(epsilon)` is the probability left over, `loss()` the loss that always holds.
         """
         _check_steps(domain)
         scale = gaussian_scale(epsilon, delta)
@@ -138,7 +138,7 @@ class MeanChannel(MeanMechanism):
 
 def _check_steps(domain: Interval) -> None:
     if not isinstance(domain, Interval) or domain.steps > MOST_STEPS:
-        raise InvalidParameter(f"A channel that is written out takes an Interval of at most {MOST_STEPS} steps.")
+        raise InvalidParameter(f"An explicit channel needs an Interval of at most {MOST_STEPS} steps.")
 
 
 def _channel(domain: Interval, epsilon: float, chances: Floats, values: Floats) -> MeanChannel:
@@ -153,7 +153,7 @@ def _best_channel(domain: Interval, epsilon: float, prior: ArrayLike | None, out
     """The solution of the linear program: the probabilities p[j, k] and the least of each column, m[k]; m <= p <= odds m."""
     _check_steps(domain)
     if not 3 <= outputs <= 1001:
-        raise InvalidParameter("The best channel is sought among 3 to 1001 reports.")
+        raise InvalidParameter("The number of reports must be from 3 to 1001.")
     try:
         from scipy.optimize import linprog
         from scipy.sparse import coo_array

@@ -33,7 +33,7 @@ class MeanMechanism(Mechanism[float, Ints]):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.domain, Interval):
-            raise InvalidParameter("A mean is of numbers: make this mechanism for an Interval, such as Interval(0, 100).")
+            raise InvalidParameter("This mechanism needs an Interval of numbers, such as Interval(0, 100).")
 
     @cached_property
     @abstractmethod
@@ -59,7 +59,7 @@ class MeanMechanism(Mechanism[float, Ints]):
     def votes(self, columns: Columns) -> Ints:
         value = columns["value"]
         if len(value) and value.max() >= self.cells:
-            raise InvalidReport("A report is none of the numbers that this mechanism sends.")
+            raise InvalidReport("A report is not one of the numbers that this mechanism sends.")
         return kernels.histogram(value, self.cells)
 
     def loss(self) -> PrivacyLoss:

@@ -129,7 +129,7 @@ class Bipartite(Release):
     def matrix(self) -> Floats:
         size = self.domain.size
         if size > LARGEST_MATRIX:
-            raise InvalidParameter(f"The channel of more than {LARGEST_MATRIX:,} answers is not written out.")
+            raise InvalidParameter(f"The channel of more than {LARGEST_MATRIX:,} answers is too large to compute.")
         inside = np.concatenate([nearest(losses, self.near) for _, losses in self.metric.blocks()])
         if self.metric.line is not None:
             start = self.metric.line.windows(self.near)[:, None]

@@ -51,7 +51,7 @@ class Coarsened(Release):
         chosen = tuple(self.chosen) or representatives(self.metric, self.odds, prior)
         if not all(is_whole(place) and 0 <= place < self.domain.size for place in chosen) or len(set(chosen)) != len(chosen):
             raise InvalidParameter(
-                f"The representatives are different numbers of answers, from 0 to {self.domain.size - 1}, each once."
+                f"The representatives must be distinct indices of answers, from 0 to {self.domain.size - 1}."
             )
         object.__setattr__(self, "chosen", tuple(sorted(int(place) for place in chosen)))
 

@@ -129,7 +129,7 @@ def _softmax(losses: Floats, theta: float) -> Floats:
 def _small(domain: Domain) -> Metric:
     metric = metric_of(domain)
     if metric.size > LARGEST:
-        raise InvalidParameter(f"A table of weights is written for at most {LARGEST:,} answers; here are {metric.size:,}.")
+        raise InvalidParameter(f"A table of weights takes at most {LARGEST:,} answers; this domain has {metric.size:,}.")
     return metric
 
 

@@ -98,7 +98,7 @@ class Staircase(Release):
     def matrix(self) -> Floats:
         size = self.domain.size
         if size > LARGEST_MATRIX:
-            raise InvalidParameter(f"The channel of more than {LARGEST_MATRIX:,} answers is not written out.")
+            raise InvalidParameter(f"The channel of more than {LARGEST_MATRIX:,} answers is too large to compute.")
         chances, matrix = self._table.weights[0] / self._table.total, np.empty((size, size))
         for row in range(size):
             matrix[row, self._rings.member(np.full(size, row), np.arange(size))] = chances

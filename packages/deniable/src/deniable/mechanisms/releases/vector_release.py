@@ -58,7 +58,7 @@ class VectorRelease(Mechanism[Sequence[object], Ints]):
         """Every coordinate, with these shares of the budget: equal ones unless given."""
         weights = [Fraction(1)] * len(domain.parts) if shares is None else [Fraction(share) for share in shares]
         if len(weights) != len(domain.parts) or min(weights) <= 0:
-            raise InvalidParameter(f"The budget is split into {len(domain.parts)} shares, all positive.")
+            raise InvalidParameter(f"The budget needs {len(domain.parts)} shares, all positive.")
         whole = Fraction(checked_epsilon(epsilon))
         budgets = [rounded_down(whole * weight / sum(weights)) for weight in weights]  # down: their sum stays within it
         return cls(domain, epsilon, [make(part, share) for part, share in zip(domain.parts, budgets, strict=True)])
@@ -129,7 +129,7 @@ class VectorRelease(Mechanism[Sequence[object], Ints]):
 
     def estimate(self, tally: Tally) -> Estimate:
         raise InvalidParameter(
-            "Releases of vectors are for use as they are. For shares of one coordinate give its part of the counts to "
+            "Releases of vectors have no estimate. For shares of one coordinate give its part of the counts to "
             "em_channel or least_squares, with the matrix of that coordinate's release."
         )
 

@@ -27,7 +27,7 @@ class Channel(Counted, Additive):
 
     @cached_property
     def rank(self) -> int:
-        """How many rows of the channel are linearly independent, as far as floats can tell."""
+        """How many rows of the channel are linearly independent, to the precision of floats."""
         return int(np.linalg.matrix_rank(self.matrix, rtol=RANK))
 
     @property
@@ -36,7 +36,7 @@ class Channel(Counted, Additive):
 
     def votes_of(self, histogram: Ints) -> Ints:
         if histogram[self.cells :].any():
-            raise InvalidReport("A report is none of those that this mechanism can send.")
+            raise InvalidReport("A report is not one that this mechanism can send.")
         return histogram[: self.cells]
 
     @cached_property

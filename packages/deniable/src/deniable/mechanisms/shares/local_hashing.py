@@ -29,7 +29,7 @@ MOST_BUCKETS = 1 << 20  # that are tried when the best number is asked for
 
 @dataclass(frozen=True)
 class LocalHashing(UtilityBase):
-    """Report a, b and the bucket of h = (a x + b) mod P out of g, which is told by direct response.
+    """Report a, b and the bucket of h = (a x + b) mod P out of g, which is randomized by direct response.
 
     a from 1 to P - 1 and b from 0 to P - 1 are uniform and public, P is a prime of at least d, and the bucket is h g // P.
     p = odds / (odds + g - 1) and q = c p + (1 - c) / (odds + g - 1), where c is the probability that two values share a

@@ -21,7 +21,7 @@ from deniable.core.odds import checked_epsilon, odds_below
 from deniable.core.spec import Spec
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import hidden_share, is_whole, lowest, open_error
-from deniable.mechanisms.algebra.utility_formulas import disguise, published_error, published_optimum, told_beside
+from deniable.mechanisms.algebra.utility_formulas import disclosed_beside, disguise, published_error, published_optimum
 from deniable.mechanisms.shares.utility_base import Load, UtilityBase
 
 
@@ -103,7 +103,7 @@ class SubsetSelection(CellProtocol, UtilityBase):
 
         def error(k: int) -> Fraction:
             p, q = chance(values, k, odds)
-            disclosed = 1 - disguise(values, p, q) * (1 - told_beside("uSS", values, Fraction(k), odds))
+            disclosed = 1 - disguise(values, p, q) * (1 - disclosed_beside("uSS", values, Fraction(k), odds))
             return published_error(values, p, q, disclosed, Fraction(open_share))
 
         return cls(domain, epsilon, min({min(max(k, 1), values - 1) for k in (best, best + 1)}, key=error))

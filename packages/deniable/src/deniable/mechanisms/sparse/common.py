@@ -10,7 +10,7 @@ def common_with(own: ArrayLike, reported: ArrayLike, coordinate: CoordinateRespo
     """From one person's own set (as truth values) and another's responses: (unbiased estimate, its exact variance).
 
     The sum of the unbiased indicators over one's own items; the variance is F for each of them, F = q (1 - q) / (1 - 2 q)^2.
-    What it gives away of one's own set is another matter: it is for the one who holds it, or needs noise to be told.
+    It depends on one's own set: keep it, or add noise before publishing it.
     """
     mine = np.asarray(own, np.bool_)
     return float(coordinate.indicator(reported, 1)[mine].sum()), float(mine.sum()) * coordinate.noise

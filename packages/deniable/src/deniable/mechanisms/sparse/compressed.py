@@ -83,7 +83,7 @@ class Compressed(Mechanism[Collection[int], Sparse]):
         if self.weights is None:
             object.__setattr__(self, "weights", self._weights())
         elif (self.weights and not codes.are_weights(self.weights)) or bool(self.weights) != (self.code != "gamma"):
-            raise InvalidParameter("The weights of the code do not fit. Leave them out to have them worked out.")
+            raise InvalidParameter("The weights of the code do not match it. Leave them out to compute them.")
 
     @classmethod
     def as_published(cls, domain: SparseVector, epsilon: float, alpha: float = 2.0, beta: float = 2.0) -> "Compressed":
@@ -185,7 +185,7 @@ class Compressed(Mechanism[Collection[int], Sparse]):
         return {"key": keys, "message": self._written(truth, chunks, keys, coins)}
 
     def chunks(self, truth: Sparse, coins: Coins) -> Ints:
-        """In how many chunks each vector is told: from the public bound, or from its noisy sparsity alone."""
+        """In how many chunks each vector is encoded: from the public bound, or from its noisy sparsity alone."""
         if self.noisy_count is None:
             return chunk_numbers(np.full(len(truth), self.domain.most), 0, self.load or 1, 1, self.domain.size)
         noisy = truth.counts + self.noisy_count.noise(len(truth), coins)

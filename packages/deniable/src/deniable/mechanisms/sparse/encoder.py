@@ -1,4 +1,4 @@
-"""From sparse vectors to labels: which shared draw of each chunk to tell."""
+"""From sparse vectors to labels: which shared draw of each chunk to send."""
 
 import math
 from functools import lru_cache
@@ -30,7 +30,7 @@ def labels_for(
     """The labels of all chunks of all vectors, one after the other.
 
     Vector i has values[offsets[i]:offsets[i + 1]] at the permuted places[offsets[i]:offsets[i + 1]] of its `sizes`, and is
-    told in chunks[i] labels. Private randomness comes from the coins alone, never from the public keys.
+    encoded in chunks[i] labels. Private randomness comes from the coins alone, never from the public keys.
     """
     owner = np.repeat(np.arange(len(chunks)), np.diff(offsets))
     base = np.concatenate([[0], np.cumsum(chunks)])

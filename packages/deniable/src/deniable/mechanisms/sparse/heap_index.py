@@ -1,7 +1,7 @@
 """The published encoder of Poisson private representation, for comparison on small inputs.
 
 It goes through all points in the order of T min(V, 1)^(1/alpha), keeps in a heap those whose rank is not known yet, and must
-rank every point up to the one that it tells. The rank K has tail index alpha - 1, so that its mean time is infinite for
+rank every point up to the one that it sends. The rank K has tail index alpha - 1, so that its mean time is infinite for
 alpha <= 2.
 """
 
@@ -18,7 +18,7 @@ BLOCK = 512  # random words drawn at a time
 def heap_index(
     net: Callable[[int], int], epsilon: float, alpha: float, differing: int, coins: StreamCoins
 ) -> tuple[int, int]:
-    """The index K, and how many points were ranked to find it; net(k) tells how draw k agrees with the truth."""
+    """The index K, and how many points were ranked to find it; net(k) is how well draw k agrees with the truth."""
     words, a, most = _words(coins), 1 - 1 / alpha, math.exp(epsilon * differing)
     low_rate = _lower_gamma(a)  # of points with V <= 1, by s = T V^(1/alpha); marks have density ~ v^(a-1) e^-v
     level_low, level_high = exponential(next(words)) / low_rate, exponential(next(words)) * math.e

@@ -1,4 +1,4 @@
-"""The exact law of the index K that Poisson private representation tells.
+"""The exact law of the index K that Poisson private representation sends.
 
 Given the winner, its weight w is exponential and the other points before it are Poisson of mean w C, so that
 

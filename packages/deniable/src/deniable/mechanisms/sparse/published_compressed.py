@@ -23,7 +23,7 @@ from deniable.mechanisms.sparse.heap_index import heap_index
 
 @dataclass(frozen=True)
 class PublishedCompressed(Compressed):
-    """ceil(beta eps d) chunks for d differing coordinates, told in the clear, and the encoder with a heap.
+    """ceil(beta eps d) chunks for d differing coordinates, sent in the clear, and the encoder with a heap.
 
     The number of chunks is a function of d, so that some reports rule vectors out: nothing is promised, whatever epsilon
     says. With beta 0 the whole vector is one chunk (plain Poisson private representation); that keeps its promise, and takes
@@ -39,7 +39,7 @@ class PublishedCompressed(Compressed):
                 "Beta is a number from 0: how many chunks there are for each differing coordinate and epsilon."
             )
         if isinstance(self.domain, SparseVector) and self.domain.most is not None:
-            raise InvalidParameter("The published protocol knows no public bound. Leave `most` out.")
+            raise InvalidParameter("The published protocol has no public bound. Leave `most` out.")
         super().__post_init__()
 
     def _check_sparsity(self) -> None:

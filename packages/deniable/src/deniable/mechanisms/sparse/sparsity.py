@@ -59,7 +59,7 @@ class NoisyCount:
         return both[:size] - both[size:]
 
     def chunks(self, noisy: Ints, response: float, load: float, size: Ints | int) -> Ints:
-        """How many chunks to tell vectors in, from their noisy counts.
+        """In how many chunks to encode vectors, from their noisy counts.
 
         Noise that is low by x has probability e^(-epsilon x) and makes a chunk's draws e^(response x / chunks) times as
         many. With at least response / epsilon chunks the mean time stays finite; a margin of 2 / epsilon keeps most of them

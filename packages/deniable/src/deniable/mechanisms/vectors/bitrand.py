@@ -155,7 +155,7 @@ class BitRand(Mechanism[Sequence[float], Ints]):
 
     @cached_property
     def _known(self) -> Floats:
-        """ones - zeros for each bit; where they are the same nothing can be told, and the bit is left out."""
+        """ones - zeros for each bit; where they are equal the bit cannot be estimated and is left out."""
         return np.array([float(one - zero) for one, zero in zip(self.ones, self.zeros, strict=True)])
 
     @cached_property
@@ -165,9 +165,9 @@ class BitRand(Mechanism[Sequence[float], Ints]):
     def _spread(self, shares: Floats) -> Floats:
         """The variance of each unbiased bit, for the share of ones that is true; linear in the share."""
         one, zero = (np.array([float(c * (1 - c)) for c in chances]) for chances in (self.ones, self.zeros))
-        told = np.where(self._known == 0, np.inf, self._known) ** 2
+        squared = np.where(self._known == 0, np.inf, self._known) ** 2
         shape = (-1,) + (1,) * (shares.ndim - 1)
-        return (shares * one.reshape(shape) + (1 - shares) * zero.reshape(shape)) / told.reshape(shape)
+        return (shares * one.reshape(shape) + (1 - shares) * zero.reshape(shape)) / squared.reshape(shape)
 
     @property
     def _weights(self) -> Floats:
@@ -197,13 +197,13 @@ class BitRand(Mechanism[Sequence[float], Ints]):
         """
         self.check_tally(tally)
         ones = tally.counts.reshape(-1, self.domain.dimensions) / tally.n
-        told = np.where(self._known == 0, np.inf, self._known)[:, None]
-        bits = (ones[: self.bits] - self._base[:, None]) / told
+        known = np.where(self._known == 0, np.inf, self._known)[:, None]
+        bits = (ones[: self.bits] - self._base[:, None]) / known
         weights = self._weights[:, None]
         noise = self._spread(bits)
         if isinstance(self.domain, SignMagnitude):
             both = ones[self.bits :] - self._base[1:, None] * ones[0] - self._base[0] * ones[1 : self.bits]
-            both = (both + self._base[0] * self._base[1:, None]) / (told[0] * told[1:])
+            both = (both + self._base[0] * self._base[1:, None]) / (known[0] * known[1:])
             mean = (weights[1:] * (2 * both - bits[1:])).sum(axis=0)
             size = (weights[1:] ** 2 * noise[1:]).sum(axis=0)
             # Var(S M) = Var(S) Var(M) + Var(S) M^2 + Var(M) for a sign S and a magnitude M, which is at most the largest.
@@ -293,7 +293,7 @@ def sign_magnitude_errors(mechanism: BitRand, number: float) -> dict[str, float]
 
 
 def _near(number: float) -> Fraction:
-    """The simplest fraction that no float could tell from this number."""
+    """The simplest fraction that rounds to this number as a float."""
     exact = Fraction(number)
     return simplest_between(exact * (1 - Fraction(1, 10**17)), exact * (1 + Fraction(1, 10**17)))
 

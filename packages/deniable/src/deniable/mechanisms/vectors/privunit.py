@@ -57,7 +57,7 @@ class PrivUnit(Mechanism[Sequence[float], Floats]):
         if self.gamma == -1.0:
             object.__setattr__(self, "gamma", self._best_gamma())
         if not isinstance(self.gamma, float) or not 0 <= self.gamma < 1:
-            raise InvalidParameter("The cap begins at a gamma from 0 to below 1. Leave it out to get the best one.")
+            raise InvalidParameter("gamma must be at least 0 and below 1. Leave it out to get the best one.")
 
     @property
     def _shape(self) -> float:
@@ -121,15 +121,15 @@ class PrivUnit(Mechanism[Sequence[float], Floats]):
         around -= (around * truth).sum(axis=1, keepdims=True) * truth
         around /= np.sqrt((around**2).sum(axis=1, keepdims=True))
         z = t[:, None] * truth + np.sqrt(1 - t**2)[:, None] * around
-        told = np.rint((np.clip(z, -1, 1) + 1) / 2 * WHOLE).astype("<u2")
-        return {"vector": told.view(np.uint8).reshape(n, 2 * d)}
+        reported = np.rint((np.clip(z, -1, 1) + 1) / 2 * WHOLE).astype("<u2")
+        return {"vector": reported.view(np.uint8).reshape(n, 2 * d)}
 
     def votes(self, columns: Columns) -> Ints:
-        """The sums of all coordinates as they were told, then the sums of their squares."""
-        told = np.ascontiguousarray(columns["vector"]).view("<u2")
-        sums, squares = np.zeros(told.shape[1], np.int64), np.zeros(told.shape[1], np.int64)
-        for start in range(0, len(told), 1 << 12):
-            part = told[start : start + (1 << 12)].astype(np.int64)
+        """The sums of all coordinates as reported, then the sums of their squares."""
+        reported = np.ascontiguousarray(columns["vector"]).view("<u2")
+        sums, squares = np.zeros(reported.shape[1], np.int64), np.zeros(reported.shape[1], np.int64)
+        for start in range(0, len(reported), 1 << 12):
+            part = reported[start : start + (1 << 12)].astype(np.int64)
             sums, squares = sums + part.sum(axis=0), squares + (part**2).sum(axis=0)
         return np.concatenate([sums, squares])
 
@@ -153,7 +153,7 @@ class PrivUnit(Mechanism[Sequence[float], Floats]):
         d = self.domain.dimensions
         limits = np.repeat([WHOLE, WHOLE**2], d).astype(np.float64) * tally.n
         if tally.counts.shape != (self.cells,) or tally.counts.min() < 0 or (tally.counts > limits).any():
-            raise InvalidReport(f"A tally of this mechanism has {self.cells} sums, which this one has not.")
+            raise InvalidReport(f"A tally of this mechanism has {self.cells} sums; this one does not.")
 
     def estimate(self, tally: Tally) -> Estimate:
         """The mean vector, without bias up to the 16 bits of a coordinate, with the variance of the reports over n."""

@@ -160,7 +160,7 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
         self.check_owner(tally)
         most = 2 * UNIT * self.rounds * tally.n
         if tally.counts.shape != (self.cells,) or tally.counts.min() < 0 or tally.counts.max() > most:
-            raise InvalidReport(f"A tally of this mechanism has {self.cells} sums, which this one has not.")
+            raise InvalidReport(f"A tally of this mechanism has {self.cells} sums; this one does not.")
 
     def estimate(self, tally: Tally) -> Estimate:
         """The mean vector, without bias, with the variance of a coordinate on average over all of them."""
