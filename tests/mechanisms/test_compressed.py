@@ -180,7 +180,7 @@ class TestPromise:
         assert certificate.holds and certificate.loss.proof == "theorem"
         assert certificate.loss.odds == mechanism.loss().odds
         assert epsilon * 0.998 < mechanism.loss().epsilon() <= epsilon
-        assert "one coordinate" in str(certificate) and "a published one" in str(certificate)
+        assert "one coordinate" in str(certificate) and "theorem: published" in str(certificate)
 
     def test_powers_are_exact_or_above(self) -> None:
         odds = Fraction(9, 8)
@@ -510,7 +510,7 @@ class TestRefusals:
             dn.SparseVector(*given)
 
     def test_the_planner_is_for_single_answers(self) -> None:
-        with pytest.raises(dn.InvalidParameter, match="take Compressed"):
+        with pytest.raises(dn.InvalidParameter, match="use Compressed"):
             dn.plan(ITEMS, 1.0, 100)
 
     def test_domain_from_spec(self) -> None:

@@ -190,7 +190,7 @@ class TestFeatureVector:
             (lambda: SIGNS["two"].predict([[0.0, 0.0]], 0), "one person"),
             (lambda: vector_options(SMALL, 1.0, 0), "at least 1"),
             (lambda: people_needed(SMALL, 1.0, part=0), "positive part"),
-            (lambda: dn.plan(SMALL, 1.0, max_bits=3, target="mean"), "max_bits"),
+            (lambda: dn.plan(SMALL, 1.0, max_bits=1, target="mean"), "fits in 1 bit per report"),
         ],
     )
     def test_what_makes_no_sense_is_refused(self, make: object, says: str) -> None:

@@ -366,7 +366,7 @@ def test_vectors_are_certified_at_real_size_and_bugs_are_seen() -> None:
         certificate = dn.certify(mechanism)
         assert certificate.holds
         assert (certificate.loss.proof, certificate.loss.odds) == ("factored", mechanism.loss().odds)
-    with pytest.raises(dn.NotCertifiable, match="not what the releases"):
+    with pytest.raises(dn.NotCertifiable, match="not what the mechanisms of its parts"):
         dn.certify(Careless(domain, 2.0, VectorRelease.of(domain, 2.0).parts), "factored")
 
 

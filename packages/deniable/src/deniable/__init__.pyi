@@ -66,6 +66,9 @@ from deniable.errors import (
     MissingExtra as MissingExtra,
 )
 from deniable.errors import (
+    MissingPackage as MissingPackage,
+)
+from deniable.errors import (
     NotCertifiable as NotCertifiable,
 )
 from deniable.errors import (
