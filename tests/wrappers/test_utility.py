@@ -381,9 +381,9 @@ def test_impossible_open_shares(share: Any) -> None:
 @pytest.mark.parametrize(
     ("base", "says"),
     [
-        (dn.DirectResponse(number(2), 2.0), "does not keep epsilon 1"),
-        (dn.FiniteChannel(number(2), 1.0, [[9, 1], [1, 9]]), "does not keep epsilon 1"),
-        (dn.FiniteChannel(number(2), 1.0, [[1, 1, 0], [1, 0, 1]]), "does not keep epsilon 1"),
+        (dn.DirectResponse(number(2), 2.0), "costs more than epsilon 1 itself"),
+        (dn.FiniteChannel(number(2), 1.0, [[9, 1], [1, 9]]), "costs more than epsilon 1 itself"),
+        (dn.FiniteChannel(number(2), 1.0, [[1, 1, 0], [1, 0, 1]]), "costs more than epsilon 1 itself"),
         (dn.DirectResponse(number(3), 1.0), "for 2 values"),
         ("subset", "for 2 values"),
         (dn.Mechanism, "for 2 values"),
