@@ -148,7 +148,7 @@ assert dn.Survey.load("survey.toml").questions[0].mechanism.wire == "half-honest
 
 def test_a_kind_of_question_is_a_file_a_registration_and_its_widget(scratch: Scratch) -> None:
     scratch.add("survey/kinds/yes_no.py", KIND)
-    scratch.register("survey/kinds/registry.py", "OURS = {", '    "yes-no": "yes_no:YesNo",')
+    scratch.register("survey/kinds/registry.py", "OURS = {", '    "yes-no": "survey.kinds.yes_no:YesNo",')
     text = SURVEY.partition("kind =")[0] + 'kind = "yes-no"\n'
     (scratch.folder / "survey.toml").write_text(text)
     scratch.run("""
@@ -169,8 +169,7 @@ assert survey.randomize({"mode": "no"}) and dn.Survey.from_json(survey.to_json()
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="the store of this test needs /dev/shm")
 def test_a_store_is_a_file_and_a_registration(scratch: Scratch) -> None:
     scratch.add("collector/memory.py", STORE)
-    line = '    EntryPoint("memory", "deniable.collector.memory:MemoryStore", GROUP),'
-    scratch.register("collector/store.py", "OURS = (", line)
+    scratch.register("collector/store.py", "OURS = {", '    "memory": "collector.memory:MemoryStore",')
     (scratch.folder / "survey.toml").write_text(SURVEY.partition("mechanism =")[0])
     scratch.run(f"""
 import os, deniable as dn

@@ -16,6 +16,7 @@ SOURCE = Path(dn.__file__).parent
 ORDER = [
     "errors",
     "arrays",
+    "plugins",
     "verbs",
     "kernels",
     "core",
@@ -91,7 +92,7 @@ def test_packages_import_one_way() -> None:
 
 def test_every_folder_has_its_place() -> None:
     folders = {path.name for path in SOURCE.iterdir() if path.is_dir() and path.name not in ("__pycache__", "data")}
-    assert folders == set(ORDER) - {"arrays", "errors", "metrics", "verbs"}
+    assert folders == set(ORDER) - {"arrays", "errors", "metrics", "plugins", "verbs"}
 
 
 def test_public_names_are_listed_once_and_exist() -> None:

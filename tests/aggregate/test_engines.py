@@ -137,7 +137,8 @@ class TestKilledWorkers:
         manifest = tmp_path / "manifest.json"
         with pytest.raises(dn.EngineFailure, match=f"ended {TRIES} worker processes"):
             dn.aggregate(mechanism, tmp_path / "reports", workers=2, manifest=manifest)
-        assert TRIES <= mechanism.died <= 2 * TRIES
+        # Two jobs may be lost in turn, and workers go on until the failure is heard: a few more than twice the tries.
+        assert TRIES <= mechanism.died <= 4 * TRIES
         assert manifest.exists()
         assert dn.aggregate(honest, tmp_path / "reports", workers=1, manifest=manifest) == expected
 
@@ -162,12 +163,12 @@ class Inline:
 def test_engines_of_other_packages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """One class and one entry point; the address and the client then work everywhere."""
     entry = EntryPoint("inline", f"{__name__}:Inline", engine_module.GROUP)
-    monkeypatch.setattr(engine_module, "entry_points", lambda group: [entry])
+    monkeypatch.setattr("deniable.plugins.entry_points", lambda group: [entry])
     mechanism = FAMILIES["direct-1"]
     expected = written(mechanism, tmp_path)
     assert expected == dn.aggregate(mechanism, tmp_path, "inline") == dn.aggregate(mechanism, tmp_path, "inline://here")
     assert expected == dn.aggregate(mechanism, tmp_path, object())
-    with pytest.raises(dn.InvalidParameter, match="Use inline or dask://HOST:8786 or spark"), engine_of("ray://x", None):
+    with pytest.raises(dn.InvalidParameter, match=r"Use dask://HOST:8786 or spark.* or inline"), engine_of("ray://x", None):
         pass
 
 

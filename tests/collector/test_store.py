@@ -227,7 +227,7 @@ def test_commits_are_synchronised(tmp_path: Path) -> None:
 
 def test_a_store_of_another_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     theirs = [EntryPoint("other", "tests.collector.test_store:OtherStore", "deniable.stores")]
-    monkeypatch.setattr("deniable.collector.store.entry_points", lambda group: theirs)
+    monkeypatch.setattr("deniable.plugins.entry_points", lambda group: theirs)
     with opened(f"other://{tmp_path / 'a.db'}") as store:
         assert type(store).__name__ == "OtherStore" and store.register(survey(ONE))[0] == 1
     with opened(f"sqlite://{tmp_path / 'a.db'}") as store:

@@ -10,10 +10,10 @@ import os
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from importlib.metadata import EntryPoint, entry_points
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from deniable.errors import EngineFailure, InvalidParameter
+from deniable.plugins import registered
 
 GROUP = "deniable.engines"
 OURS = {"dask": "aggregate.dask:Dask", "spark": "aggregate.spark:Spark"}
@@ -86,8 +86,7 @@ def engine_of(engine: object, workers: int | None) -> Iterator[Engine]:
 
 def clusters() -> Mapping[str, type[Cluster]]:
     """All engines of other machines by name, ours and those of other packages."""
-    ours = (EntryPoint(name, f"deniable.{place}", GROUP) for name, place in OURS.items())
-    return {entry.name: entry.load() for entry in (*entry_points(group=GROUP), *ours)}
+    return {name: entry.load() for name, entry in registered(GROUP, OURS).items()}
 
 
 def _adapted(engine: object) -> Engine:

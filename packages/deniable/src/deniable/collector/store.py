@@ -7,7 +7,6 @@ is the same for SQLite and PostgreSQL but for the few lines that subclasses over
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 import numpy as np
@@ -15,17 +14,18 @@ import numpy as np
 from deniable.arrays import Ints
 from deniable.core.tally import Tally
 from deniable.errors import InvalidParameter, SurveyMismatch
+from deniable.plugins import registered
 from deniable.survey import Survey
 
 Row = tuple[Any, ...]
 
 # The store for each scheme of an address. Other packages add theirs with entry points of this group.
 GROUP = "deniable.stores"
-OURS = (
-    EntryPoint("sqlite", "deniable.collector.sqlite:SqliteStore", GROUP),
-    EntryPoint("postgres", "deniable.collector.postgres:PostgresStore", GROUP),
-    EntryPoint("postgresql", "deniable.collector.postgres:PostgresStore", GROUP),
-)
+OURS = {
+    "sqlite": "collector.sqlite:SqliteStore",
+    "postgres": "collector.postgres:PostgresStore",
+    "postgresql": "collector.postgres:PostgresStore",
+}
 
 # Each entry brings the schema from the version of its place to the next one. Never change one that was released: add one.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -230,7 +230,7 @@ def opened(address: str) -> Iterator[Store]:
 def open_store(address: str) -> Store:
     """The store at this address: postgresql://... or the path of an SQLite file, which is created if it does not exist."""
     scheme = address.partition("://")[0] if "://" in address else "sqlite"
-    found = {entry.name: entry for entry in (*entry_points(group=GROUP), *OURS)}
+    found = registered(GROUP, OURS)
     if scheme not in found:
         known = ", ".join(f"{each}://" for each in found)
         raise InvalidParameter(f"No store for {scheme}:// is installed. Use the path of a file, or one of {known}.")

@@ -9,13 +9,14 @@ A package registers its own with an entry point, and they then work in survey fi
 import json
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 
 from deniable.core.candidate import Candidate
 from deniable.core.mechanism import Mechanism
 from deniable.core.spec import Spec
 from deniable.domains import domain_from_spec
 from deniable.errors import InvalidParameter
+from deniable.plugins import registered
 
 GROUP = "deniable.mechanisms"
 OURS = {
@@ -63,10 +64,8 @@ OURS = {
 
 @cache
 def families() -> Mapping[str, EntryPoint]:
-    """All registered families by wire name, not yet loaded. Ours come first and cannot be replaced."""
-    ours = (EntryPoint(wire, f"deniable.{place}", GROUP) for wire, place in OURS.items())
-    theirs = (entry for entry in entry_points(group=GROUP) if entry.name not in OURS)
-    return {entry.name: entry for entry in (*ours, *theirs)}
+    """All registered families by wire name, not yet loaded."""
+    return registered(GROUP, OURS)
 
 
 @cache

@@ -8,31 +8,30 @@ A package registers its own with an entry point:
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any
 
 from deniable.errors import InvalidParameter
+from deniable.plugins import registered
 from deniable.survey.kinds.kind import Kind, WrongDetail
 
 GROUP = "deniable.kinds"
 OURS = {
-    "category": "category:Category",
-    "number": "number:Number",
-    "features": "features:Features",
-    "ordered": "ordered:Ordered",
-    "place": "place:Place",
-    "ratings": "ratings:Ratings",
-    "set": "set:Set",
-    "sparse-set": "sparse_set:SparseSet",
+    "category": "survey.kinds.category:Category",
+    "number": "survey.kinds.number:Number",
+    "features": "survey.kinds.features:Features",
+    "ordered": "survey.kinds.ordered:Ordered",
+    "place": "survey.kinds.place:Place",
+    "ratings": "survey.kinds.ratings:Ratings",
+    "set": "survey.kinds.set:Set",
+    "sparse-set": "survey.kinds.sparse_set:SparseSet",
 }
 
 
 @cache
 def kinds() -> Mapping[str, EntryPoint]:
-    """All registered kinds by name, not yet loaded. Ours come first and cannot be replaced."""
-    ours = (EntryPoint(name, f"deniable.survey.kinds.{place}", GROUP) for name, place in OURS.items())
-    theirs = (entry for entry in entry_points(group=GROUP) if entry.name not in OURS)
-    return {entry.name: entry for entry in (*ours, *theirs)}
+    """All registered kinds by name, not yet loaded."""
+    return registered(GROUP, OURS)
 
 
 @cache
