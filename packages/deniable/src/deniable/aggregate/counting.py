@@ -7,7 +7,7 @@ from typing import Literal
 from deniable.aggregate import pieces, sources, work
 from deniable.aggregate.engine import engine_of
 from deniable.aggregate.manifest import Aggregate, Book
-from deniable.core.mechanism import Mechanism
+from deniable.core import Mechanism
 from deniable.errors import EmptyBatch, InvalidParameter
 
 

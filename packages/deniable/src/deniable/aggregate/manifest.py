@@ -10,7 +10,7 @@ from pathlib import Path
 
 from deniable.aggregate.pieces import File, LeftOut
 from deniable.aggregate.work import Group, Partial
-from deniable.core.tally import Tally
+from deniable.core import Tally
 from deniable.errors import EngineFailure, InvalidParameter, InvalidReport, SurveyMismatch
 from deniable.files.atomic import written_whole
 

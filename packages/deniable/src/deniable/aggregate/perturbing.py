@@ -7,7 +7,7 @@ from pathlib import Path
 
 from deniable.aggregate import pieces, sources
 from deniable.aggregate.engine import engine_of
-from deniable.core.mechanism import Mechanism
+from deniable.core import Mechanism
 from deniable.errors import InvalidParameter
 from deniable.files.answers import randomized, read_answers
 from deniable.files.reports import batch_size, write_batches

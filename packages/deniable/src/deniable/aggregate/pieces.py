@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deniable.aggregate import sources
-from deniable.core.mechanism import Mechanism
+from deniable.core import Mechanism
 from deniable.errors import DeniableError, InvalidReport, SurveyMismatch
 from deniable.files.arrow import from_arrow, open_parquet, pyarrow_package
 from deniable.files.packed import read_messages

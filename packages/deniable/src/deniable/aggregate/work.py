@@ -11,9 +11,7 @@ from pathlib import Path
 
 from deniable.aggregate import sources
 from deniable.aggregate.pieces import Job, LeftOut, Piece
-from deniable.core.mechanism import Mechanism
-from deniable.core.reports import Reports
-from deniable.core.tally import Tally
+from deniable.core import Mechanism, Reports, Tally
 from deniable.errors import EngineFailure, InvalidReport, SurveyMismatch
 from deniable.files.arrow import from_arrow, open_parquet, pyarrow_package
 from deniable.files.packed import read_messages

@@ -9,10 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
-from deniable.core.bits import PackedBits
-from deniable.core.layout import Columns, Flags, Layout
-from deniable.core.reports import Reports, concatenate
-from deniable.core.variable import VariableLayout
+from deniable.core import Columns, Flags, Layout, PackedBits, Reports, VariableLayout, concatenate
 from deniable.errors import InvalidParameter
 
 EMPTY = -(1 << 40)  # what stands in the cells that a shorter report does not have

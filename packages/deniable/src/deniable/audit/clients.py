@@ -14,8 +14,7 @@ import numpy as np
 
 from deniable.arrays import Ints
 from deniable.audit.batch import Batch, read
-from deniable.core.coins import Coins
-from deniable.core.mechanism import Mechanism
+from deniable.core import Coins, Mechanism
 from deniable.errors import InvalidParameter, OutsideDomain, Unavailable
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
 from deniable.audit.batch import EMPTY, Batch, cell_names
-from deniable.core.mechanism import CellProtocol, Mechanism, PureProtocol
+from deniable.core import CellProtocol, Mechanism, PureProtocol
 from deniable.errors import DeniableError
 from deniable.privacy.law import law
 

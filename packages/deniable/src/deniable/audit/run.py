@@ -26,9 +26,7 @@ from deniable.audit.events import Readings
 from deniable.audit.features import Context, features_of
 from deniable.audit.result import Audit
 from deniable.audit.search import Found, Judge, best
-from deniable.core.coins import Coins
-from deniable.core.mechanism import Mechanism
-from deniable.core.odds import checked_epsilon
+from deniable.core import Coins, Mechanism, checked_epsilon
 from deniable.errors import InvalidParameter
 
 Progress = Callable[[float], None]

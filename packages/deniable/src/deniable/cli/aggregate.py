@@ -12,7 +12,7 @@ from deniable.cli import options
 from deniable.cli.mechanisms import read_mechanism
 from deniable.cli.modes import names_survey
 from deniable.cli.targets import check_target, write_text
-from deniable.core.mechanism import Mechanism
+from deniable.core import Mechanism
 from deniable.errors import InvalidParameter
 from deniable.planning.ranking import counted
 from deniable.survey import Survey

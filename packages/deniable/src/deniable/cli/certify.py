@@ -10,8 +10,7 @@ from deniable.cli import options, surveys
 from deniable.cli.claims import claims_mode
 from deniable.cli.mechanisms import MAKERS, NAMES, made, read_mechanism
 from deniable.cli.modes import Modes, has, names_survey
-from deniable.core.loss import Proof, written_odds
-from deniable.core.mechanism import Mechanism
+from deniable.core import Mechanism, Proof, written_odds
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.subset_selection import SubsetSelection
 from deniable.privacy.certificate import Certificate

@@ -10,10 +10,7 @@ from deniable.cli import options
 from deniable.cli.mechanisms import MAKERS, made
 from deniable.cli.question import SampleQuestion, marital_status
 from deniable.cli.targets import check_picture, draw
-from deniable.core.estimate import Estimate
-from deniable.core.mechanism import PureProtocol
-from deniable.core.reports import Reports
-from deniable.core.tally import Tally
+from deniable.core import Estimate, PureProtocol, Reports, Tally
 from deniable.domains import Categories
 from deniable.planning import options as planned
 from deniable.planning.ranking import short_name

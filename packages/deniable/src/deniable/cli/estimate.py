@@ -17,9 +17,7 @@ from deniable.cli.mechanisms import read_mechanism
 from deniable.cli.modes import Modes, names_survey
 from deniable.cli.survey_results import survey_results, write_results
 from deniable.cli.targets import check_picture, check_target, draw, write_text
-from deniable.core.estimate import Estimate, confidence_each
-from deniable.core.mechanism import Mechanism, PureProtocol
-from deniable.core.tally import Tally
+from deniable.core import Estimate, Mechanism, PureProtocol, Tally, confidence_each
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
 from deniable.files import read_batches
 from deniable.postprocess import norm_sub

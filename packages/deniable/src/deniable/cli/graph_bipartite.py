@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable.cli import options
 from deniable.cli.targets import check_picture, draw
-from deniable.core.estimate import confidence_each
+from deniable.core import confidence_each
 from deniable.domains import KeyValue, Pairs
 from deniable.errors import EmptyBatch, InvalidParameter
 from deniable.files.links import Links, has_column, read_links

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from deniable.core.domain import Domain
-from deniable.core.mechanism import Mechanism, PureProtocol
+from deniable.core import Domain, Mechanism, PureProtocol
 from deniable.errors import DeniableError, InvalidParameter
 from deniable.mechanisms.registry import candidates, mechanism_from_json
 from deniable.planning.ranking import short_name

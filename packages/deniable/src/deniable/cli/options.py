@@ -6,8 +6,7 @@ from typing import TypeVar
 
 import click
 
-from deniable.core.coins import Coins, SecureCoins, SeededCoins
-from deniable.core.domain import Label
+from deniable.core import Coins, Label, SecureCoins, SeededCoins
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 from deniable.wrappers.utility_optimized import OPEN_SHARE

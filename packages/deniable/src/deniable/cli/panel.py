@@ -16,9 +16,7 @@ from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-from deniable.core.domain import formatted_size
-from deniable.core.loss import formatted_odds, written_odds
-from deniable.core.mechanism import Mechanism, PureProtocol
+from deniable.core import Mechanism, PureProtocol, formatted_odds, formatted_size, written_odds
 from deniable.errors import InvalidReport
 from deniable.privacy.certificate import Certificate, shown_answer
 

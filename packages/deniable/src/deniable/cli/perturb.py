@@ -8,7 +8,7 @@ import click
 from deniable.cli import options
 from deniable.cli.mechanisms import read_mechanism
 from deniable.cli.targets import check_target
-from deniable.core.reports import Reports
+from deniable.core import Reports
 from deniable.errors import InvalidParameter
 from deniable.files import write_batches
 from deniable.files.answers import randomized, read_answers

@@ -10,7 +10,7 @@ from deniable.cli import options, surveys
 from deniable.cli.mechanisms import MAKERS
 from deniable.cli.modes import Modes, has, names_survey
 from deniable.cli.targets import check_target, write_text
-from deniable.core.mechanism import Mechanism
+from deniable.core import Mechanism
 from deniable.domains import Interval
 from deniable.planning import measured_cost, plan_repeated
 from deniable.planning import options as share_options

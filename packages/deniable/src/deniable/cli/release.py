@@ -17,7 +17,7 @@ from deniable.arrays import Floats, Ints
 from deniable.cli import options
 from deniable.cli.modes import Modes, has
 from deniable.cli.targets import check_picture, check_target, draw, write_text
-from deniable.core.coins import Coins
+from deniable.core import Coins
 from deniable.domains import Ordered, Points
 from deniable.domains.metric import Metric
 from deniable.errors import InvalidParameter, MissingExtra, OutsideDomain

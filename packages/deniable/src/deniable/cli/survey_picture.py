@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.core.estimate import Estimate
+from deniable.core import Estimate
 from deniable.errors import EmptyBatch, MissingExtra
 
 if TYPE_CHECKING:

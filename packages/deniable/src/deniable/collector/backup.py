@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from deniable.collector.store import Store
-from deniable.core.tally import Tally
+from deniable.core import Tally
 from deniable.errors import DeniableError, InvalidParameter, InvalidReport
 from deniable.files.atomic import written_whole
 from deniable.survey import Survey

@@ -9,7 +9,7 @@ import numpy as np
 from deniable.arrays import Bools, Ints
 from deniable.collector.store import Change, Store
 from deniable.collector.verdicts import CLOSED, IMPOSSIBLE, TOO_EARLY, TOO_LATE, Counted, Refusal, Verdict
-from deniable.core.reports import Reports, concatenate
+from deniable.core import Reports, concatenate
 from deniable.errors import InvalidReport
 from deniable.survey import Message, Survey
 from deniable.survey.survey import SKEW

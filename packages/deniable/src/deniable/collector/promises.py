@@ -3,7 +3,7 @@
 from fractions import Fraction
 from threading import Lock
 
-from deniable.core.loss import PrivacyLoss, formatted_odds, written_odds
+from deniable.core import PrivacyLoss, formatted_odds, written_odds
 from deniable.errors import DeniableError
 from deniable.privacy.certificate import Certificate, shown_answer
 from deniable.survey import Survey, SurveyCertificate, certify_survey

@@ -10,8 +10,7 @@ from statistics import NormalDist
 import numpy as np
 
 from deniable.collector.store import Store
-from deniable.core.estimate import Estimate, confidence_each
-from deniable.core.tally import Tally
+from deniable.core import Estimate, Tally, confidence_each
 from deniable.files.arrow import pyarrow_package
 from deniable.survey import Question, Survey
 

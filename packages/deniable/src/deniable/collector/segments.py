@@ -9,7 +9,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from deniable.collector.collector import Collector
-from deniable.core.reports import Reports, concatenate
+from deniable.core import Reports, concatenate
 from deniable.files import write_batches
 from deniable.survey import Message, Survey
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Ints
-from deniable.core.tally import Tally
+from deniable.core import Tally
 from deniable.errors import InvalidParameter, SurveyMismatch
 from deniable.plugins import registered
 from deniable.survey import Survey

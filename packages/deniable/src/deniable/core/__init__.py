@@ -1,1 +1,25 @@
 """The types that everything else is made of; no files, sockets, clock or global randomness."""
+
+from deniable.core.bits import PackedBits, distinct_rows
+from deniable.core.candidate import LARGEST_DENSE, Candidate
+from deniable.core.coins import WHOLE, Coins, SecureCoins, SeededCoins, StreamCoins, check_probability, checked_coins
+from deniable.core.domain import LARGEST_DOMAIN, Answer, Answers, Domain, Label, Rows, checked_answers, formatted_size
+from deniable.core.estimate import Estimate, confidence_each
+from deniable.core.every import EveryCoin, FollowedCoins, SingleCoins, WatchedCoins
+from deniable.core.layout import Column, Columns, Drawn, Flags, Layout, Number
+from deniable.core.loss import PrivacyLoss, Proof, formatted_odds, written_odds
+from deniable.core.mechanism import Additive, CellProtocol, Counted, Mechanism, PureProtocol
+from deniable.core.odds import (
+    SMALLEST_EPSILON,
+    checked_epsilon,
+    log_up,
+    odds_below,
+    rounded_down,
+    rounded_up,
+    simplest_between,
+)
+from deniable.core.reports import Reports, concatenate
+from deniable.core.spec import Spec
+from deniable.core.tally import Tally
+from deniable.core.variable import Key, Variable, VariableLayout
+from deniable.core.weights import LARGEST_SUM, WeightTable

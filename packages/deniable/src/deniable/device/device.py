@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
-from deniable.core.coins import Coins
+from deniable.core import Coins
 from deniable.device.ledger import Entry, Ledger, checked_entry
 from deniable.device.sending import Reply, Sender, http_sender, send_until
 from deniable.errors import BudgetSpent, InvalidParameter

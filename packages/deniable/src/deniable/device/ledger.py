@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 
-from deniable.core.loss import PrivacyLoss, written_odds
-from deniable.core.odds import odds_below
+from deniable.core import PrivacyLoss, odds_below, written_odds
 from deniable.device.kept import KeptFile
 from deniable.errors import BudgetSpent, InvalidParameter
 

@@ -10,9 +10,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.core.coins import Coins, checked_coins
-from deniable.core.loss import PrivacyLoss
-from deniable.core.reports import Reports
+from deniable.core import Coins, PrivacyLoss, Reports, checked_coins
 from deniable.device.kept import KeptFile
 from deniable.errors import InvalidParameter, SurveyMismatch
 from deniable.mechanisms.shares.local_hashing import LocalHashing

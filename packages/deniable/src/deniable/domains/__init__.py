@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from deniable.core.domain import Domain
-from deniable.core.spec import Spec
+from deniable.core import Domain, Spec
 from deniable.domains.categories import Categories
 from deniable.domains.codes import SignMagnitude
 from deniable.domains.features import Features, UnitVectors

@@ -7,8 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Ints
-from deniable.core.domain import LARGEST_DOMAIN, Answers, Domain, Label
-from deniable.core.spec import Spec
+from deniable.core import LARGEST_DOMAIN, Answers, Domain, Label, Spec
 from deniable.errors import InvalidParameter, OutsideDomain
 
 

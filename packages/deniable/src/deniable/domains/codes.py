@@ -7,8 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core.domain import Answers, Domain
-from deniable.core.spec import Spec
+from deniable.core import Answers, Domain, Spec
 from deniable.domains.features import check_dimensions, checked_rows
 from deniable.errors import InvalidParameter, OutsideDomain
 

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
-from deniable.core.coins import Coins
-from deniable.core.domain import Answers, Domain
-from deniable.core.spec import Spec
+from deniable.core import Answers, Coins, Domain, Spec
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, OutsideDomain
 

@@ -8,9 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core.coins import WHOLE, Coins
-from deniable.core.domain import Answers, Domain
-from deniable.core.spec import Spec
+from deniable.core import WHOLE, Answers, Coins, Domain, Spec
 from deniable.errors import InvalidParameter, OutsideDomain
 
 MOST_STEPS = 1 << 22

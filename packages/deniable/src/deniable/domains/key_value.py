@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.arrays import Floats, Ints
-from deniable.core.coins import WHOLE, Coins
-from deniable.core.domain import LARGEST_DOMAIN, Answers, Domain, Label, Rows
-from deniable.core.spec import Spec
+from deniable.core import LARGEST_DOMAIN, WHOLE, Answers, Coins, Domain, Label, Rows, Spec
 from deniable.errors import InvalidParameter, OutsideDomain
 
 

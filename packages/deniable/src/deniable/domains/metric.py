@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core.domain import Answer, Answers, Domain, Label
+from deniable.core import Answer, Answers, Domain, Label
 from deniable.domains.categories import Categories
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter

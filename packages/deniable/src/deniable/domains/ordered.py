@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core.domain import Answers
-from deniable.core.spec import Spec
+from deniable.core import Answers, Spec
 from deniable.domains.line import Line
 from deniable.domains.metric import Metric, checked_labels
 from deniable.errors import InvalidParameter, OutsideDomain

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core.spec import Spec
+from deniable.core import Spec
 from deniable.domains.metric import BLOCK, Metric, checked_labels
 from deniable.domains.quadkey import LEVELS, quadkey
 from deniable.errors import InvalidParameter, OutsideDomain

@@ -7,8 +7,7 @@ from typing import Any, overload
 import numpy as np
 
 from deniable.arrays import Ints
-from deniable.core.domain import LARGEST_DOMAIN, Answers, Domain
-from deniable.core.spec import Spec
+from deniable.core import LARGEST_DOMAIN, Answers, Domain, Spec
 from deniable.errors import InvalidParameter, OutsideDomain
 
 MOST_VALUES = 256

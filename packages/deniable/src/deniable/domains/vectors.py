@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Ints
-from deniable.core.domain import Answers, Domain
-from deniable.core.spec import Spec
+from deniable.core import Answers, Domain, Spec
 from deniable.errors import InvalidParameter, OutsideDomain
 
 

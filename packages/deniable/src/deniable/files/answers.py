@@ -13,10 +13,7 @@ from typing import BinaryIO, cast
 
 import numpy as np
 
-from deniable.core.coins import Coins
-from deniable.core.domain import Answers, Domain, Label
-from deniable.core.mechanism import Mechanism
-from deniable.core.reports import Reports
+from deniable.core import Answers, Coins, Domain, Label, Mechanism, Reports
 from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
 from deniable.files.arrow import open_parquet, pyarrow_package
 

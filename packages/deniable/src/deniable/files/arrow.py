@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.core.layout import Column
-from deniable.core.mechanism import Mechanism
-from deniable.core.reports import Reports
+from deniable.core import Column, Mechanism, Reports
 from deniable.errors import InvalidReport, MissingExtra, SurveyMismatch
 
 if TYPE_CHECKING:

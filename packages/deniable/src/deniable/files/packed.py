@@ -5,9 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from deniable.core import packing
-from deniable.core.mechanism import Mechanism
-from deniable.core.reports import Reports
+from deniable.core import Mechanism, Reports, packing
 from deniable.errors import InvalidReport
 
 

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 
-from deniable.core.mechanism import Mechanism
-from deniable.core.reports import Reports, concatenate
+from deniable.core import Mechanism, Reports, concatenate
 from deniable.errors import EmptyBatch, InvalidReport, SurveyMismatch
 from deniable.files.arrow import read_parquet, write_parquet
 from deniable.files.atomic import written_whole

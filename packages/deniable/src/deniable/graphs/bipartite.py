@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from deniable.core.coins import Coins
-from deniable.core.domain import Answers
-from deniable.core.estimate import Estimate
+from deniable.core import Answers, Coins, Estimate
 from deniable.domains import KeyValue
 from deniable.errors import MissingExtra
 from deniable.mechanisms.algebra.score_interval import ScoreEstimate, SlantedEstimate

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from deniable.core.odds import checked_epsilon
+from deniable.core import checked_epsilon
 from deniable.errors import InvalidParameter
 
 DEGREES = 0.08

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.core.coins import Coins, checked_coins
+from deniable.core import Coins, checked_coins
 from deniable.domains import SparseVector
 from deniable.errors import InvalidParameter
 from deniable.graphs import noise

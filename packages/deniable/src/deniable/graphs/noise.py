@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.core.coins import Coins
+from deniable.core import Coins
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.sparse.encoder import stream
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Bytes, Ints
-from deniable.core.bits import PackedBits
-from deniable.core.coins import Coins
+from deniable.core import Coins, PackedBits
 from deniable.errors import InvalidParameter
 from deniable.graphs.graph import Graph
 from deniable.kernels import coder, draws

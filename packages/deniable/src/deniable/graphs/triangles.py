@@ -11,7 +11,7 @@ import numpy as np
 
 from deniable import kernels
 from deniable.arrays import Floats, Ints
-from deniable.core.coins import Coins, checked_coins
+from deniable.core import Coins, checked_coins
 from deniable.errors import InvalidParameter
 from deniable.graphs import noise
 from deniable.graphs.budget import Split

@@ -1,6 +1,6 @@
 """The best split of a budget, for a graph that is public and like the private one."""
 
-from deniable.core.coins import Coins, checked_coins
+from deniable.core import Coins, checked_coins
 from deniable.graphs.budget import Split
 from deniable.graphs.graph import Graph
 from deniable.graphs.triangles import count_triangles

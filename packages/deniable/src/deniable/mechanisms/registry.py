@@ -11,9 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint
 
-from deniable.core.candidate import Candidate
-from deniable.core.mechanism import Mechanism
-from deniable.core.spec import Spec
+from deniable.core import Candidate, Mechanism, Spec
 from deniable.domains import domain_from_spec
 from deniable.errors import InvalidParameter
 from deniable.plugins import registered

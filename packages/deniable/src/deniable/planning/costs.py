@@ -4,8 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from deniable.core.coins import SeededCoins
-from deniable.core.mechanism import Mechanism
+from deniable.core import Mechanism, SeededCoins
 from deniable.errors import InvalidParameter
 
 

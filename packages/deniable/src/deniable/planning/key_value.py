@@ -2,8 +2,7 @@
 
 import math
 
-from deniable.core.candidate import Candidate
-from deniable.core.odds import checked_epsilon
+from deniable.core import Candidate, checked_epsilon
 from deniable.domains.key_value import KeyValue
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol, total_error
 from deniable.mechanisms.registry import candidates

@@ -8,10 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats
-from deniable.core.candidate import Candidate
-from deniable.core.domain import Domain
-from deniable.core.mechanism import Mechanism
-from deniable.core.odds import checked_epsilon
+from deniable.core import Candidate, Domain, Mechanism, checked_epsilon
 from deniable.domains.features import Features
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, MissingExtra

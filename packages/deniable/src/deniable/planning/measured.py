@@ -10,10 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.arrays import Ints
-from deniable.core.coins import Coins, checked_coins
-from deniable.core.domain import Domain
-from deniable.core.mechanism import Mechanism
-from deniable.core.tally import Tally
+from deniable.core import Coins, Domain, Mechanism, Tally, checked_coins
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.shares.subset_selection import SubsetSelection

@@ -8,9 +8,7 @@ from typing import Literal, overload
 
 from numpy.typing import ArrayLike
 
-from deniable.core.domain import Domain
-from deniable.core.estimate import confidence_each
-from deniable.core.mechanism import Additive, Mechanism, PureProtocol
+from deniable.core import Additive, Domain, Mechanism, PureProtocol, confidence_each
 from deniable.domains import KeyValue, SparseVector, Vectors
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Generic, Self, TypeVar, overload
 
-from deniable.core.candidate import Candidate
-from deniable.core.mechanism import Mechanism
+from deniable.core import Candidate, Mechanism
 from deniable.errors import DeniableError, InvalidParameter
 
 CLOSE = 1.015  # squared errors this close to the smallest count as equally good; then report size and server work decide

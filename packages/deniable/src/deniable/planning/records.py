@@ -4,9 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
-from deniable.core.candidate import Candidate
-from deniable.core.mechanism import Mechanism
-from deniable.core.odds import checked_epsilon, rounded_down
+from deniable.core import Candidate, Mechanism, checked_epsilon, rounded_down
 from deniable.domains import Vectors
 from deniable.mechanisms.shares.unary import Unary
 from deniable.planning.ranking import EQUAL, Ranking, Row, checked_people, made, people, planned

@@ -4,9 +4,7 @@ from functools import partial
 
 from numpy.typing import ArrayLike
 
-from deniable.core.candidate import Candidate
-from deniable.core.domain import Domain
-from deniable.core.odds import checked_epsilon
+from deniable.core import Candidate, Domain, checked_epsilon
 from deniable.domains.metric import checked_prior, metric_of
 from deniable.mechanisms.algebra import optimal
 from deniable.mechanisms.registry import candidates

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from deniable.core.candidate import LARGEST_DENSE, Candidate
-from deniable.core.domain import Domain
+from deniable.core import LARGEST_DENSE, Candidate, Domain
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import total_error
 from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, counted, made, people, planned

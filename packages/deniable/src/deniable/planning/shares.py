@@ -5,10 +5,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from deniable.core.candidate import Candidate
-from deniable.core.domain import Domain
-from deniable.core.mechanism import Additive, Mechanism, PureProtocol
-from deniable.core.odds import checked_epsilon
+from deniable.core import Additive, Candidate, Domain, Mechanism, PureProtocol, checked_epsilon
 from deniable.mechanisms.algebra.tuning import total_error
 from deniable.mechanisms.registry import candidates
 from deniable.planning.ranking import Column, Ranking, Row, checked_people, made, people, planned

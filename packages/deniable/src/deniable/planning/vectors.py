@@ -3,8 +3,7 @@
 import math
 from dataclasses import replace
 
-from deniable.core.candidate import Candidate
-from deniable.core.odds import checked_epsilon
+from deniable.core import Candidate, checked_epsilon
 from deniable.domains.features import Features
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.registry import candidates

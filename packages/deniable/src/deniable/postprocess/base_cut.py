@@ -4,7 +4,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from deniable.core.estimate import Estimate, confidence_each
+from deniable.core import Estimate, confidence_each
 
 
 def base_cut(estimate: Estimate, confidence: float = 0.95) -> Estimate:

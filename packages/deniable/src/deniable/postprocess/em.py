@@ -6,10 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats
-from deniable.core.bits import distinct_rows
-from deniable.core.estimate import Estimate
-from deniable.core.mechanism import PureProtocol
-from deniable.core.reports import Reports
+from deniable.core import Estimate, PureProtocol, Reports, distinct_rows
 from deniable.errors import EmptyBatch, InvalidParameter, SurveyMismatch
 
 Progress = Callable[[int, float], None]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deniable.core.estimate import Estimate
+from deniable.core import Estimate
 from deniable.errors import InvalidParameter
 from deniable.postprocess.em import checked_channel
 from deniable.postprocess.norm_sub import norm_sub

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from deniable.core.estimate import Estimate
+from deniable.core import Estimate
 
 
 def norm_sub(estimate: Estimate) -> Estimate:

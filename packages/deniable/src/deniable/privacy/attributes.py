@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
-from deniable.core.coins import Coins, SeededCoins
-from deniable.core.domain import Domain
-from deniable.core.mechanism import Mechanism
+from deniable.core import Coins, Domain, Mechanism, SeededCoins
 from deniable.errors import NotCertifiable
 from deniable.mechanisms.releases.vector_release import VectorRelease
 from deniable.privacy.certificate import Certificate, certificate

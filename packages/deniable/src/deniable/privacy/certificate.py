@@ -3,9 +3,7 @@
 import warnings
 from dataclasses import dataclass
 
-from deniable.core.domain import formatted_size
-from deniable.core.loss import PrivacyLoss, Proof, formatted_odds, written_odds
-from deniable.core.mechanism import Mechanism
+from deniable.core import Mechanism, PrivacyLoss, Proof, formatted_odds, formatted_size, written_odds
 from deniable.privacy.ratio import Worst
 
 LONGEST = 160  # letters of a worst report that are shown whole

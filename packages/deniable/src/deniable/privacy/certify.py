@@ -24,10 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
-from deniable.core.every import EveryCoin, FollowedCoins, WatchedCoins
-from deniable.core.layout import Flags, Number
-from deniable.core.loss import Proof
-from deniable.core.mechanism import Mechanism, PureProtocol
+from deniable.core import EveryCoin, Flags, FollowedCoins, Mechanism, Number, Proof, PureProtocol, WatchedCoins
 from deniable.errors import InvalidParameter, NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.law import LIMIT, Chances, affordable, all_seen, combinations, is_within, law, runs

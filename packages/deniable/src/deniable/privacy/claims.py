@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from deniable.core.mechanism import Mechanism
+from deniable.core import Mechanism
 from deniable.domains import Categories, Features, KeyValue, LossMatrix, Vectors
 from deniable.mechanisms.algebra.bit_budgets import latent_published_epsilon, ome_published_epsilon
 from deniable.mechanisms.key_value.key_sampling import KeySampling

@@ -11,9 +11,7 @@ from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
 from itertools import product
 
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import Mechanism, PureProtocol
-from deniable.core.odds import log_up, rounded_up
+from deniable.core import Mechanism, PrivacyLoss, PureProtocol, log_up, rounded_up
 from deniable.errors import InvalidParameter, NotCertifiable
 from deniable.privacy.law import LIMIT, Law, law
 from deniable.privacy.loss_law import LossLaw

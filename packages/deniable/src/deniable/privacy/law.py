@@ -7,12 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from deniable.arrays import Bytes, Ints
-from deniable.core.bits import distinct_rows
-from deniable.core.domain import Answers
-from deniable.core.every import EveryCoin, FollowedCoins
-from deniable.core.layout import Columns
-from deniable.core.mechanism import Mechanism
-from deniable.core.reports import Reports
+from deniable.core import Answers, Columns, EveryCoin, FollowedCoins, Mechanism, Reports, distinct_rows
 from deniable.errors import NotCertifiable
 
 LIMIT = 1 << 21  # combinations of outcomes that are followed at most

@@ -11,10 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.core.bits import distinct_rows
-from deniable.core.mechanism import Mechanism, PureProtocol
-from deniable.core.reports import Reports
-from deniable.core.tally import Tally
+from deniable.core import Mechanism, PureProtocol, Reports, Tally, distinct_rows
 from deniable.errors import InvalidParameter, InvalidReport
 
 LISTED_BITS = 12  # of reports that are tried one by one

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
 
-from deniable.core.odds import log_up
+from deniable.core import log_up
 from deniable.errors import InvalidParameter
 
 MOST = 1 << 9  # different odds that are kept; beyond that some are raised to the next

@@ -5,9 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from deniable.core.coins import SeededCoins
-from deniable.core.every import EveryCoin
-from deniable.core.loss import PrivacyLoss
+from deniable.core import EveryCoin, PrivacyLoss, SeededCoins
 from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import by_cells, certify

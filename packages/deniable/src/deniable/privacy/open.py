@@ -10,9 +10,7 @@ import math
 import numpy as np
 
 from deniable.arrays import Bytes, Ints
-from deniable.core.every import EveryCoin, FollowedCoins, WatchedCoins
-from deniable.core.layout import Columns, Flags
-from deniable.core.mechanism import Mechanism, PureProtocol
+from deniable.core import Columns, EveryCoin, Flags, FollowedCoins, Mechanism, PureProtocol, WatchedCoins
 from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.certify import certify

@@ -12,11 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from deniable.arrays import Bools, Bytes, Ints
-from deniable.core.bits import PackedBits
-from deniable.core.coins import SeededCoins, check_probability
-from deniable.core.every import FollowedCoins
-from deniable.core.layout import Columns
-from deniable.core.mechanism import Mechanism
+from deniable.core import Columns, FollowedCoins, Mechanism, PackedBits, SeededCoins, check_probability
 from deniable.errors import NotCertifiable
 from deniable.mechanisms.key_value.pckv_unary import PCKVUnary
 from deniable.privacy.certificate import Certificate, certificate

@@ -13,10 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Bools, Ints
-from deniable.core.bits import PackedBits
-from deniable.core.coins import SeededCoins, check_probability
-from deniable.core.every import SingleCoins
-from deniable.core.mechanism import Mechanism
+from deniable.core import Mechanism, PackedBits, SeededCoins, SingleCoins, check_probability
 from deniable.errors import NotCertifiable
 from deniable.mechanisms.vectors.bitrand import BitRand
 from deniable.mechanisms.vectors.duchi_vector import DuchiVector

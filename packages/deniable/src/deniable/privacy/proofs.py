@@ -12,8 +12,7 @@ from functools import singledispatch
 from importlib import import_module
 from typing import Any, TypeVar
 
-from deniable.core.loss import PrivacyLoss, Proof
-from deniable.core.mechanism import Mechanism
+from deniable.core import Mechanism, PrivacyLoss, Proof
 from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from deniable.arrays import Bytes, Ints
-from deniable.core.bits import distinct_rows
+from deniable.core import distinct_rows
 from deniable.privacy.law import Chances, Law
 
 

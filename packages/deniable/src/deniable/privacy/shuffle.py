@@ -37,8 +37,7 @@ from fractions import Fraction
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.core.mechanism import Mechanism, PureProtocol
-from deniable.core.odds import checked_epsilon
+from deniable.core import Mechanism, PureProtocol, checked_epsilon
 from deniable.errors import InvalidParameter, NotCertifiable
 from deniable.privacy.law import law
 

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from deniable.core.loss import PrivacyLoss
+from deniable.core import PrivacyLoss
 from deniable.errors import NotCertifiable
 from deniable.mechanisms.sparse.budget import represented_odds
 from deniable.mechanisms.sparse.compressed import Compressed

@@ -13,9 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from deniable.arrays import Bools, Ints
-from deniable.core.every import SingleCoins
-from deniable.core.layout import Flags
-from deniable.core.mechanism import Mechanism
+from deniable.core import Flags, Mechanism, SingleCoins
 from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.law import Chances, combinations, runs

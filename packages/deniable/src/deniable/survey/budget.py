@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from deniable.core.loss import PrivacyLoss
-from deniable.core.odds import log_up, odds_below
+from deniable.core import PrivacyLoss, log_up, odds_below
 
 Budget = Literal["equal", "weighted", "sampled"]
 BUDGETS: tuple[Budget, ...] = ("equal", "weighted", "sampled")

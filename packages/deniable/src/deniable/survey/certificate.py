@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from deniable.core.loss import PrivacyLoss
+from deniable.core import PrivacyLoss
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify
 from deniable.survey import budget

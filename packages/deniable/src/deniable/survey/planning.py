@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from deniable.core.mechanism import Additive
+from deniable.core import Additive
 from deniable.errors import InvalidParameter
 from deniable.planning import Cost, measured_cost
 from deniable.planning.ranking import aligned

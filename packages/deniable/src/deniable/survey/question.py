@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from deniable.core.domain import Answers, Label
-from deniable.core.layout import Layout
-from deniable.core.mechanism import Mechanism
+from deniable.core import Answers, Label, Layout, Mechanism
 from deniable.errors import OutsideDomain
 from deniable.survey.kinds.choice import NO_ANSWER
 from deniable.survey.kinds.kind import Kind

@@ -10,9 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
-from deniable.core.domain import Domain
-from deniable.core.mechanism import Mechanism
-from deniable.core.odds import checked_epsilon
+from deniable.core import Domain, Mechanism, checked_epsilon
 from deniable.errors import DeniableError, InvalidParameter, InvalidSurvey
 from deniable.mechanisms.registry import family, mechanism_from_spec
 from deniable.survey import budget

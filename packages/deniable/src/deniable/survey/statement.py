@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-from deniable.core.loss import PrivacyLoss, formatted_odds, written_odds
+from deniable.core import PrivacyLoss, formatted_odds, written_odds
 from deniable.errors import InvalidParameter
 from deniable.privacy.certificate import Certificate
 from deniable.survey import budget

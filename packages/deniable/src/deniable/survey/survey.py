@@ -14,10 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.coins import Coins, checked_coins
-from deniable.core.domain import Answers
-from deniable.core.loss import PrivacyLoss
-from deniable.core.reports import Reports
+from deniable.core import Answers, Coins, PrivacyLoss, Reports, checked_coins
 from deniable.errors import InvalidReport, OutsideDomain
 from deniable.survey import budget, message
 from deniable.survey.budget import Advice, Budget

@@ -14,7 +14,7 @@ samples, but it takes every combination of coins. Checks that do not apply to a 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from deniable.core.mechanism import Mechanism
+from deniable.core import Mechanism
 from deniable.errors import DeniableError
 from deniable.testing.exact import LIMIT, Exact
 from deniable.testing.failures import CheckFailed, NotApplicable

@@ -8,13 +8,7 @@ from typing import cast
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core.coins import SeededCoins
-from deniable.core.domain import Answers
-from deniable.core.every import EveryCoin
-from deniable.core.layout import Columns
-from deniable.core.mechanism import Mechanism
-from deniable.core.reports import Reports
-from deniable.core.tally import Tally
+from deniable.core import Answers, Columns, EveryCoin, Mechanism, Reports, SeededCoins, Tally
 from deniable.errors import EmptyBatch, InvalidParameter, NotCertifiable
 from deniable.privacy.law import Law, combinations, law
 from deniable.testing.failures import CheckFailed, NotApplicable

@@ -10,10 +10,7 @@ from typing import cast
 import numpy as np
 
 from deniable.arrays import Bytes
-from deniable.core.coins import SeededCoins
-from deniable.core.layout import Number
-from deniable.core.mechanism import Additive, PureProtocol
-from deniable.core.tally import Tally
+from deniable.core import Additive, Number, PureProtocol, SeededCoins, Tally
 from deniable.errors import NotCertifiable
 from deniable.mechanisms import registry
 from deniable.mechanisms.releases.release import Release

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core.domain import Domain
-from deniable.core.estimate import Estimate
+from deniable.core import Domain, Estimate
 from deniable.domains import Features, KeyValue, SignMagnitude, UnitVectors, Vectors
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate
 from deniable.testing.failures import NotApplicable

@@ -10,11 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.arrays import Floats, Ints
-from deniable.core.domain import Domain
-from deniable.core.estimate import Estimate
-from deniable.core.layout import Column, Columns, Drawn, Layout
-from deniable.core.mechanism import Mechanism, PureProtocol
-from deniable.core.spec import Spec
+from deniable.core import Column, Columns, Domain, Drawn, Estimate, Layout, Mechanism, PureProtocol, Spec
 from deniable.domains.vectors import Vectors
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.registry import mechanism_from_spec

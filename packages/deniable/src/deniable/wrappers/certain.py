@@ -7,11 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from deniable.arrays import Bools, Ints
-from deniable.core.coins import Coins
-from deniable.core.domain import Domain
-from deniable.core.layout import Columns, Layout, Number
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import Counted, PureProtocol
+from deniable.core import Coins, Columns, Counted, Domain, Layout, Number, PrivacyLoss, PureProtocol
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Bools, Ints
-from deniable.core.layout import Columns, Drawn, Flags, Layout, Number
+from deniable.core import Columns, Drawn, Flags, Layout, Number
 from deniable.errors import InvalidReport
 
 

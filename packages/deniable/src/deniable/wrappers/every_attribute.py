@@ -10,13 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
-from deniable.core.coins import Coins
-from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Drawn, Layout
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import PureProtocol
-from deniable.core.odds import checked_epsilon, rounded_down
-from deniable.core.tally import Tally
+from deniable.core import (
+    Coins,
+    Columns,
+    Drawn,
+    Estimate,
+    Layout,
+    PrivacyLoss,
+    PureProtocol,
+    Tally,
+    checked_epsilon,
+    rounded_down,
+)
 from deniable.domains.vectors import Vectors
 from deniable.mechanisms.shares.direct_response import DirectResponse
 from deniable.wrappers.attributes import RECORDS, Attributes, Maker

@@ -10,15 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
-from deniable.core.coins import Coins
-from deniable.core.domain import Domain
-from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Drawn, Layout
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import PureProtocol
-from deniable.core.odds import log_up, odds_below
-from deniable.core.spec import Spec
-from deniable.core.tally import Tally
+from deniable.core import (
+    Coins,
+    Columns,
+    Domain,
+    Drawn,
+    Estimate,
+    Layout,
+    PrivacyLoss,
+    PureProtocol,
+    Spec,
+    Tally,
+    log_up,
+    odds_below,
+)
 from deniable.domains.vectors import Vectors
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.registry import mechanism_from_spec

@@ -13,9 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Bools, Floats, Ints
-from deniable.core.coins import Coins
-from deniable.core.layout import Drawn
-from deniable.core.mechanism import PureProtocol
+from deniable.core import Coins, Drawn, PureProtocol
 from deniable.mechanisms.algebra.tuning import hidden_share
 from deniable.mechanisms.shares.finite_channel import FiniteChannel
 

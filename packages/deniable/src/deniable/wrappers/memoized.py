@@ -9,15 +9,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Bools, Floats, Ints
-from deniable.core.coins import Coins, check_probability, checked_coins
-from deniable.core.domain import Answers, Domain
-from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Drawn, Layout
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import PureProtocol
-from deniable.core.odds import checked_epsilon, odds_below
-from deniable.core.reports import Reports
-from deniable.core.spec import Spec
+from deniable.core import (
+    Answers,
+    Coins,
+    Columns,
+    Domain,
+    Drawn,
+    Estimate,
+    Layout,
+    PrivacyLoss,
+    PureProtocol,
+    Reports,
+    Spec,
+    check_probability,
+    checked_coins,
+    checked_epsilon,
+    odds_below,
+)
 from deniable.errors import InvalidParameter, SurveyMismatch
 from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.direct_response import DirectResponse

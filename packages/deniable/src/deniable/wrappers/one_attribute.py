@@ -7,12 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from deniable.arrays import Bytes, Floats, Ints
-from deniable.core.coins import Coins
-from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Drawn, Flags, Layout, Number
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import PureProtocol
-from deniable.core.tally import Tally
+from deniable.core import Coins, Columns, Drawn, Estimate, Flags, Layout, Number, PrivacyLoss, PureProtocol, Tally
 from deniable.domains.vectors import Vectors
 from deniable.errors import EmptyBatch, InvalidReport
 from deniable.mechanisms.shares.direct_response import DirectResponse

@@ -8,9 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Bools, Ints
-from deniable.core.domain import Domain
-from deniable.core.layout import Columns
-from deniable.core.mechanism import Additive, Mechanism
+from deniable.core import Additive, Columns, Domain, Mechanism
 from deniable.errors import InvalidParameter
 from deniable.wrappers.either import Either
 

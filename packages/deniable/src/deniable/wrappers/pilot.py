@@ -6,10 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from deniable.core.domain import Domain
-from deniable.core.estimate import Estimate
-from deniable.core.mechanism import PureProtocol
-from deniable.core.tally import Tally
+from deniable.core import Domain, Estimate, PureProtocol, Tally
 from deniable.errors import SurveyMismatch
 from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
 

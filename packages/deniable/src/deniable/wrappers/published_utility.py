@@ -15,14 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.arrays import Floats, Ints
-from deniable.core.coins import Coins
-from deniable.core.domain import Domain
-from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Drawn, Flags, Number
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import PureProtocol
-from deniable.core.spec import Spec
-from deniable.core.tally import Tally
+from deniable.core import Coins, Columns, Domain, Drawn, Estimate, Flags, Number, PrivacyLoss, PureProtocol, Spec, Tally
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.algebra.utility_formulas import disclosed_beside, disguise, true_odds
 from deniable.mechanisms.registry import mechanism_from_spec

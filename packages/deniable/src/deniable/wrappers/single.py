@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.arrays import Ints
-from deniable.core.domain import Answers, Domain
+from deniable.core import Answers, Domain
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,21 @@ from numpy.typing import ArrayLike
 
 from deniable import kernels
 from deniable.arrays import Floats, Ints
-from deniable.core.coins import Coins
-from deniable.core.domain import Answers, Domain, checked_answers
-from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Drawn, Number
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import Additive, Counted, PureProtocol
-from deniable.core.spec import Spec
+from deniable.core import (
+    Additive,
+    Answers,
+    Coins,
+    Columns,
+    Counted,
+    Domain,
+    Drawn,
+    Estimate,
+    Number,
+    PrivacyLoss,
+    PureProtocol,
+    Spec,
+    checked_answers,
+)
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.registry import mechanism_from_spec

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.core.odds import checked_epsilon
+from deniable.core import checked_epsilon
 from deniable.errors import InvalidParameter
 
 ROUNDS = 80  # of bisection: more than a float has digits

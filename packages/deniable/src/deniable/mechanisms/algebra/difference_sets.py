@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from deniable.arrays import Bools, Ints
-from deniable.core.spec import Spec
+from deniable.core import Spec
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.fields import Polynomial, is_prime, prime_power, primitive_polynomial, sequence
 from deniable.mechanisms.algebra.transforms import ShiftedSums

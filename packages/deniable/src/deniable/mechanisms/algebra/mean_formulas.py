@@ -7,7 +7,7 @@ formulas say what to expect and where one mechanism becomes better than another.
 import math
 from collections.abc import Callable
 
-from deniable.core.odds import checked_epsilon
+from deniable.core import checked_epsilon
 from deniable.errors import InvalidParameter
 
 

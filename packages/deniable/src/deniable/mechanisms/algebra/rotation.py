@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats
-from deniable.core.coins import Coins, SeededCoins
-from deniable.core.estimate import Estimate
+from deniable.core import Coins, Estimate, SeededCoins
 from deniable.domains.features import check_dimensions, checked_rows
 from deniable.errors import InvalidParameter
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Bools, Floats
-from deniable.core.estimate import Estimate, confidence_each
+from deniable.core import Estimate, confidence_each
 
 STEPS = 40  # bisections: to 1e-12 of the range
 NEVER = 1e-12  # a share that is rounding: one report in a million million

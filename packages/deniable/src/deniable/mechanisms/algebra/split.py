@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Bools, Floats, Ints
-from deniable.core.odds import checked_epsilon
+from deniable.core import checked_epsilon
 from deniable.domains.line import Line
 from deniable.domains.metric import Metric, checked_prior
 

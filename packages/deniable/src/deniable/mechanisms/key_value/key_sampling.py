@@ -12,13 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable import kernels
 from deniable.arrays import Floats, Ints
-from deniable.core.candidate import Candidate
-from deniable.core.coins import WHOLE, Coins
-from deniable.core.layout import Columns, Layout, Number
-from deniable.core.loss import PrivacyLoss
-from deniable.core.odds import log_up, odds_below
-from deniable.core.spec import Spec
-from deniable.core.tally import Tally
+from deniable.core import WHOLE, Candidate, Coins, Columns, Layout, Number, PrivacyLoss, Spec, Tally, log_up, odds_below
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.domains.link import HIGH, LOW, NONE
 from deniable.errors import InvalidParameter, InvalidReport

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Bools, Floats
-from deniable.core.domain import Label
-from deniable.core.estimate import Estimate, confidence_each
+from deniable.core import Estimate, Label, confidence_each
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.score_interval import ScoreEstimate, SlantedEstimate, stacked
 

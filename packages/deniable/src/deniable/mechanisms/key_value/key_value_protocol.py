@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats
-from deniable.core.mechanism import Mechanism
-from deniable.core.tally import Tally
+from deniable.core import Mechanism, Tally
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Bools, Floats, Ints
-from deniable.core.coins import WHOLE, Coins
-from deniable.core.tally import Tally
+from deniable.core import WHOLE, Coins, Tally
 from deniable.domains.key_value import Pairs
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate, Named, Spread, squares
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol, weighed

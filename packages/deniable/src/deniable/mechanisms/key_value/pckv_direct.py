@@ -10,12 +10,7 @@ import numpy as np
 
 from deniable import kernels
 from deniable.arrays import Ints
-from deniable.core.candidate import Candidate
-from deniable.core.coins import Coins, check_probability
-from deniable.core.layout import Columns, Layout, Number
-from deniable.core.loss import PrivacyLoss
-from deniable.core.odds import odds_below
-from deniable.core.spec import Spec
+from deniable.core import Candidate, Coins, Columns, Layout, Number, PrivacyLoss, Spec, check_probability, odds_below
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.key_value.padded_protocol import Chances, PaddedProtocol

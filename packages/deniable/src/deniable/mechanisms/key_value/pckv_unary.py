@@ -10,13 +10,18 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Bytes, Ints
-from deniable.core.bits import PackedBits
-from deniable.core.candidate import Candidate
-from deniable.core.coins import Coins, check_probability
-from deniable.core.layout import Columns, Flags, Layout
-from deniable.core.loss import PrivacyLoss
-from deniable.core.odds import odds_below
-from deniable.core.spec import Spec
+from deniable.core import (
+    Candidate,
+    Coins,
+    Columns,
+    Flags,
+    Layout,
+    PackedBits,
+    PrivacyLoss,
+    Spec,
+    check_probability,
+    odds_below,
+)
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.key_value.key_value_protocol import FINE, lowest_between

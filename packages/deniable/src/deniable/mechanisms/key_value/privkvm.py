@@ -5,10 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.core.coins import Coins
-from deniable.core.domain import Answers
-from deniable.core.loss import PrivacyLoss
-from deniable.core.odds import checked_epsilon
+from deniable.core import Answers, Coins, PrivacyLoss, checked_epsilon
 from deniable.domains.key_value import KeyValue
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import is_whole

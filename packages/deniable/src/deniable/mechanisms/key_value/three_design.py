@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core import checked_epsilon, odds_below
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms.key_value.three_state import Prior, Target, ThreeState
 

@@ -10,13 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.arrays import Bools, Floats, Ints
-from deniable.core.coins import Coins, check_probability
-from deniable.core.domain import Label
-from deniable.core.estimate import Estimate
-from deniable.core.loss import PrivacyLoss
-from deniable.core.odds import checked_epsilon, odds_below
-from deniable.core.spec import Spec
-from deniable.core.tally import Tally
+from deniable.core import Coins, Estimate, Label, PrivacyLoss, Spec, Tally, check_probability, checked_epsilon, odds_below
 from deniable.domains.key_value import KeyValue
 from deniable.domains.link import HIGH, LOW, NONE, Link
 from deniable.errors import InvalidParameter

@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Ints
-from deniable.core.coins import Coins
-from deniable.core.layout import Drawn
+from deniable.core import Coins, Drawn
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.means.mean_mechanism import MeanMechanism

@@ -6,9 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from deniable.arrays import Ints
-from deniable.core.candidate import Candidate
-from deniable.core.coins import Coins
-from deniable.core.layout import Drawn
+from deniable.core import Candidate, Coins, Drawn
 from deniable.domains.interval import Interval
 from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 

@@ -8,11 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core.candidate import Candidate
-from deniable.core.coins import Coins
-from deniable.core.layout import Drawn
-from deniable.core.loss import PrivacyLoss
-from deniable.core.odds import odds_below
+from deniable.core import Candidate, Coins, Drawn, PrivacyLoss, odds_below
 from deniable.domains.interval import Interval
 from deniable.mechanisms.algebra.mean_formulas import hybrid_from
 from deniable.mechanisms.means.duchi import Duchi

@@ -10,13 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core.coins import Coins
-from deniable.core.domain import Domain
-from deniable.core.layout import Drawn
-from deniable.core.loss import PrivacyLoss
-from deniable.core.odds import checked_epsilon, odds_below
-from deniable.core.spec import Spec
-from deniable.core.weights import WeightTable
+from deniable.core import Coins, Domain, Drawn, PrivacyLoss, Spec, WeightTable, checked_epsilon, odds_below
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms.algebra.mean_formulas import duchi_scale, gaussian_scale, suboptimal

@@ -10,12 +10,7 @@ from numpy.typing import ArrayLike
 
 from deniable import kernels
 from deniable.arrays import Floats, Ints
-from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Layout, Number
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import Mechanism
-from deniable.core.reports import Reports
-from deniable.core.tally import Tally
+from deniable.core import Columns, Estimate, Layout, Mechanism, Number, PrivacyLoss, Reports, Tally
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, InvalidReport
 

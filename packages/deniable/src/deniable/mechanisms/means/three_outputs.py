@@ -8,11 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Ints
-from deniable.core.candidate import Candidate
-from deniable.core.coins import Coins
-from deniable.core.domain import Domain
-from deniable.core.layout import Drawn
-from deniable.core.spec import Spec
+from deniable.core import Candidate, Coins, Domain, Drawn, Spec
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.mean_formulas import three_outputs_share

@@ -10,13 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core.candidate import Candidate
-from deniable.core.coins import Coins
-from deniable.core.domain import Domain
-from deniable.core.estimate import Estimate
-from deniable.core.loss import PrivacyLoss
-from deniable.core.spec import Spec
-from deniable.core.tally import Tally
+from deniable.core import Candidate, Coins, Domain, Estimate, PrivacyLoss, Spec, Tally
 from deniable.domains.metric import BLOCK
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.cover import representatives

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats
-from deniable.core.domain import Domain
-from deniable.core.odds import odds_below
+from deniable.core import Domain, odds_below
 from deniable.domains.metric import Metric, checked_prior, metric_of
 from deniable.errors import MissingExtra
 from deniable.mechanisms.algebra import optimal

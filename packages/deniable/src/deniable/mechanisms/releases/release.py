@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core.coins import Coins
-from deniable.core.domain import Answers, checked_answers
-from deniable.core.reports import Reports
+from deniable.core import Answers, Coins, Reports, checked_answers
 from deniable.domains.metric import Metric, checked_prior, metric_of
 from deniable.errors import SurveyMismatch
 from deniable.mechanisms.shares.channel import Channel

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core.domain import Domain
-from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core import Domain, checked_epsilon, odds_below
 from deniable.domains.metric import Metric, metric_of
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.optimal import optimal_channel

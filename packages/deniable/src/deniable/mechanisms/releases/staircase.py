@@ -9,12 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core.candidate import Candidate
-from deniable.core.coins import Coins
-from deniable.core.domain import Domain
-from deniable.core.loss import PrivacyLoss
-from deniable.core.spec import Spec
-from deniable.core.weights import WeightTable
+from deniable.core import Candidate, Coins, Domain, PrivacyLoss, Spec, WeightTable
 from deniable.domains.metric import Metric, checked_prior
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.rings import Rings

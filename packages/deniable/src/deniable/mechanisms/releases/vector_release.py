@@ -9,16 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core.coins import Coins
-from deniable.core.domain import Domain
-from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Layout, Number
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import Mechanism
-from deniable.core.odds import checked_epsilon, rounded_down
-from deniable.core.reports import Reports
-from deniable.core.spec import Spec
-from deniable.core.tally import Tally
+from deniable.core import (
+    Coins,
+    Columns,
+    Domain,
+    Estimate,
+    Layout,
+    Mechanism,
+    Number,
+    PrivacyLoss,
+    Reports,
+    Spec,
+    Tally,
+    checked_epsilon,
+    rounded_down,
+)
 from deniable.domains.vectors import Vectors
 from deniable.errors import InvalidParameter, SurveyMismatch
 from deniable.mechanisms.releases.bipartite import Bipartite

@@ -9,14 +9,20 @@ from typing import Self
 import numpy as np
 
 from deniable.arrays import Bools, Ints
-from deniable.core.candidate import Candidate
-from deniable.core.coins import Coins
-from deniable.core.domain import Domain
-from deniable.core.layout import Columns, Layout, Number
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import Counted, PureProtocol
-from deniable.core.odds import checked_epsilon, odds_below
-from deniable.core.spec import Spec
+from deniable.core import (
+    Candidate,
+    Coins,
+    Columns,
+    Counted,
+    Domain,
+    Layout,
+    Number,
+    PrivacyLoss,
+    PureProtocol,
+    Spec,
+    checked_epsilon,
+    odds_below,
+)
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.difference_sets import LARGEST, DifferenceSet, candidates, difference_set, verified
 from deniable.mechanisms.algebra.transforms import MANY, ShiftedSums

@@ -6,8 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core.layout import Layout, Number
-from deniable.core.mechanism import Additive, Counted
+from deniable.core import Additive, Counted, Layout, Number
 from deniable.errors import InvalidParameter, InvalidReport
 
 RANK = 1e-10  # how small, against the largest, a singular value may be before the channel counts as not invertible

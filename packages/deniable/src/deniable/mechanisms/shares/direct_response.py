@@ -6,12 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from deniable.arrays import Bools, Ints
-from deniable.core.candidate import Candidate
-from deniable.core.coins import Coins
-from deniable.core.domain import Domain
-from deniable.core.layout import Columns, Layout, Number
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import Counted
+from deniable.core import Candidate, Coins, Columns, Counted, Domain, Layout, Number, PrivacyLoss
 from deniable.mechanisms.shares.utility_base import Load, UtilityBase
 
 

@@ -5,10 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from deniable.arrays import Ints
-from deniable.core.coins import Coins, check_probability
-from deniable.core.domain import Domain
-from deniable.core.loss import PrivacyLoss
-from deniable.core.spec import Spec
+from deniable.core import Coins, Domain, PrivacyLoss, Spec, check_probability
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.exact_channel import ExactChannel, Matrix, check_cost, own_cost
 

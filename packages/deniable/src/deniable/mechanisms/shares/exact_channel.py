@@ -7,8 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import Mechanism
+from deniable.core import Mechanism, PrivacyLoss
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.channel import Channel
 

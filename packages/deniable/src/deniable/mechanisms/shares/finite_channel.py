@@ -10,11 +10,7 @@ from typing import Self
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core.coins import Coins
-from deniable.core.domain import Domain
-from deniable.core.loss import PrivacyLoss
-from deniable.core.spec import Spec
-from deniable.core.weights import LARGEST_SUM, WeightTable
+from deniable.core import LARGEST_SUM, Coins, Domain, PrivacyLoss, Spec, WeightTable
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.channel import Channel
 

@@ -8,12 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Bools, Ints
-from deniable.core.candidate import Candidate
-from deniable.core.coins import Coins
-from deniable.core.domain import Domain
-from deniable.core.layout import Columns, Layout, Number
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import Counted, PureProtocol
+from deniable.core import Candidate, Coins, Columns, Counted, Domain, Layout, Number, PrivacyLoss, PureProtocol
 from deniable.mechanisms.algebra.transforms import MANY, walsh_hadamard
 
 

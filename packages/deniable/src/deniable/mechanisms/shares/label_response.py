@@ -9,13 +9,19 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Bools, Ints
-from deniable.core.coins import Coins, check_probability
-from deniable.core.domain import Domain
-from deniable.core.layout import Columns, Layout, Number
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import PureProtocol
-from deniable.core.odds import checked_epsilon, simplest_between
-from deniable.core.spec import Spec
+from deniable.core import (
+    Coins,
+    Columns,
+    Domain,
+    Layout,
+    Number,
+    PrivacyLoss,
+    PureProtocol,
+    Spec,
+    check_probability,
+    checked_epsilon,
+    simplest_between,
+)
 from deniable.errors import InvalidParameter, InvalidReport
 
 

@@ -11,13 +11,7 @@ import numpy as np
 
 from deniable import kernels
 from deniable.arrays import Bools, Ints
-from deniable.core.candidate import Candidate
-from deniable.core.coins import Coins
-from deniable.core.domain import Domain
-from deniable.core.layout import Columns, Layout, Number
-from deniable.core.loss import PrivacyLoss
-from deniable.core.odds import checked_epsilon, odds_below
-from deniable.core.spec import Spec
+from deniable.core import Candidate, Coins, Columns, Domain, Layout, Number, PrivacyLoss, Spec, checked_epsilon, odds_below
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, least_stretch, word_for
 from deniable.mechanisms.algebra.tuning import Real, hidden_share, is_whole, open_error

@@ -11,14 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
-from deniable.core.candidate import LARGEST_DENSE, Candidate
-from deniable.core.coins import Coins
-from deniable.core.domain import Domain
-from deniable.core.layout import Flags, Layout
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import CellProtocol
-from deniable.core.odds import checked_epsilon, odds_below
-from deniable.core.spec import Spec
+from deniable.core import (
+    LARGEST_DENSE,
+    Candidate,
+    CellProtocol,
+    Coins,
+    Domain,
+    Flags,
+    Layout,
+    PrivacyLoss,
+    Spec,
+    checked_epsilon,
+    odds_below,
+)
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import hidden_share, is_whole, lowest, open_error
 from deniable.mechanisms.algebra.utility_formulas import disclosed_beside, disguise, published_error, published_optimum

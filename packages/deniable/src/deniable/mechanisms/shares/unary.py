@@ -10,14 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
-from deniable.core.candidate import LARGEST_DENSE, Candidate
-from deniable.core.coins import Coins, check_probability
-from deniable.core.domain import Domain
-from deniable.core.layout import Columns, Flags, Layout
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import CellProtocol
-from deniable.core.odds import checked_epsilon, odds_below
-from deniable.core.spec import Spec
+from deniable.core import (
+    LARGEST_DENSE,
+    Candidate,
+    CellProtocol,
+    Coins,
+    Columns,
+    Domain,
+    Flags,
+    Layout,
+    PrivacyLoss,
+    Spec,
+    check_probability,
+    checked_epsilon,
+    odds_below,
+)
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import hidden_share, lowest, open_error
 from deniable.mechanisms.algebra.utility_formulas import published_optimum

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
 
-from deniable.core.domain import Domain
-from deniable.core.mechanism import PureProtocol
+from deniable.core import Domain, PureProtocol
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
-from deniable.core.odds import SMALLEST_EPSILON
+from deniable.core import SMALLEST_EPSILON
 from deniable.errors import InvalidParameter
 
 _DIGITS = 80

@@ -11,17 +11,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.arrays import Floats, Ints
-from deniable.core.bits import PackedBits
-from deniable.core.coins import Coins, checked_coins
-from deniable.core.domain import Answers, checked_answers
-from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Drawn
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import Mechanism
-from deniable.core.reports import Reports
-from deniable.core.spec import Spec
-from deniable.core.tally import Tally
-from deniable.core.variable import VariableLayout
+from deniable.core import (
+    Answers,
+    Coins,
+    Columns,
+    Drawn,
+    Estimate,
+    Mechanism,
+    PackedBits,
+    PrivacyLoss,
+    Reports,
+    Spec,
+    Tally,
+    VariableLayout,
+    checked_answers,
+    checked_coins,
+)
 from deniable.domains.sparse_vector import Sparse, SparseVector
 from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
 from deniable.mechanisms.sparse import codes

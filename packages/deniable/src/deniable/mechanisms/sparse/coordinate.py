@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats
-from deniable.core.odds import log_up, odds_below
+from deniable.core import log_up, odds_below
 from deniable.errors import InvalidParameter
 
 WHOLE = 1 << 32  # what thresholds count in

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints, Words
-from deniable.core.bits import PackedBits
+from deniable.core import PackedBits
 from deniable.kernels import draws
 from deniable.mechanisms.sparse.chunks import chunk_of, first_place
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints, Words
-from deniable.core.coins import Coins, StreamCoins
+from deniable.core import Coins, StreamCoins
 from deniable.errors import NotCertifiable
 from deniable.kernels import encoder
 from deniable.mechanisms.sparse.chunks import chunk_of

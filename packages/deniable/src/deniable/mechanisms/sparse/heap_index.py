@@ -9,7 +9,7 @@ import heapq
 import math
 from collections.abc import Callable, Iterator
 
-from deniable.core.coins import StreamCoins
+from deniable.core import StreamCoins
 from deniable.kernels.encoder_plain import exponential, uniform
 
 BLOCK = 512  # random words drawn at a time

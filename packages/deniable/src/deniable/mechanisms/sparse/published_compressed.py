@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
-from deniable.core.coins import Coins
-from deniable.core.loss import PrivacyLoss
-from deniable.core.spec import Spec
+from deniable.core import Coins, PrivacyLoss, Spec
 from deniable.domains.sparse_vector import Sparse, SparseVector
 from deniable.errors import InvalidParameter
 from deniable.kernels.encoder_plain import net_of

@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Ints
-from deniable.core.coins import Coins
-from deniable.core.odds import odds_below, simplest_between
+from deniable.core import Coins, odds_below, simplest_between
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.sparse.chunks import chunk_numbers
 

@@ -10,17 +10,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core.bits import PackedBits
-from deniable.core.candidate import Candidate
-from deniable.core.coins import Coins
-from deniable.core.domain import Domain
-from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Drawn, Flags, Layout
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import Mechanism
-from deniable.core.reports import Reports
-from deniable.core.spec import Spec
-from deniable.core.tally import Tally
+from deniable.core import (
+    Candidate,
+    Coins,
+    Columns,
+    Domain,
+    Drawn,
+    Estimate,
+    Flags,
+    Layout,
+    Mechanism,
+    PackedBits,
+    PrivacyLoss,
+    Reports,
+    Spec,
+    Tally,
+)
 from deniable.domains.features import Features, checked_rows
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.vectors.feature_vector import check_features

@@ -10,17 +10,25 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core.candidate import Candidate
-from deniable.core.coins import Coins
-from deniable.core.domain import Domain
-from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Drawn, Flags, Layout, Number
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import Mechanism
-from deniable.core.odds import SMALLEST_EPSILON, checked_epsilon, rounded_down
-from deniable.core.reports import Reports
-from deniable.core.spec import Spec
-from deniable.core.tally import Tally
+from deniable.core import (
+    SMALLEST_EPSILON,
+    Candidate,
+    Coins,
+    Columns,
+    Domain,
+    Drawn,
+    Estimate,
+    Flags,
+    Layout,
+    Mechanism,
+    Number,
+    PrivacyLoss,
+    Reports,
+    Spec,
+    Tally,
+    checked_epsilon,
+    rounded_down,
+)
 from deniable.domains.features import Features, checked_rows, rows_at_once
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.algebra import mean_formulas as formulas

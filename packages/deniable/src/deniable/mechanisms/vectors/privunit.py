@@ -11,15 +11,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core.coins import Coins
-from deniable.core.domain import Domain
-from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Drawn, Flags, Layout
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import Mechanism
-from deniable.core.reports import Reports
-from deniable.core.spec import Spec
-from deniable.core.tally import Tally
+from deniable.core import (
+    Coins,
+    Columns,
+    Domain,
+    Drawn,
+    Estimate,
+    Flags,
+    Layout,
+    Mechanism,
+    PrivacyLoss,
+    Reports,
+    Spec,
+    Tally,
+)
 from deniable.domains.features import UnitVectors, rows_at_once
 from deniable.errors import InvalidParameter, InvalidReport, MissingExtra
 from deniable.mechanisms.algebra.rotation import normals

@@ -11,16 +11,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.arrays import Floats, Ints, Words
-from deniable.core.coins import Coins
-from deniable.core.domain import Domain
-from deniable.core.estimate import Estimate
-from deniable.core.layout import Columns, Drawn, Layout, Number
-from deniable.core.loss import PrivacyLoss
-from deniable.core.mechanism import Mechanism
-from deniable.core.odds import rounded_down
-from deniable.core.reports import Reports
-from deniable.core.spec import Spec
-from deniable.core.tally import Tally
+from deniable.core import (
+    Coins,
+    Columns,
+    Domain,
+    Drawn,
+    Estimate,
+    Layout,
+    Mechanism,
+    Number,
+    PrivacyLoss,
+    Reports,
+    Spec,
+    Tally,
+    rounded_down,
+)
 from deniable.domains.features import UnitVectors, rows_at_once
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.algebra.tuning import is_whole

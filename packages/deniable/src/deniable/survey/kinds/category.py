@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from deniable.core.domain import Label
-from deniable.core.mechanism import Mechanism
+from deniable.core import Label, Mechanism
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 from deniable.planning import plan

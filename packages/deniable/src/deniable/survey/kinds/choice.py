@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from deniable.core.domain import Answers
+from deniable.core import Answers
 from deniable.errors import OutsideDomain
 from deniable.survey.kinds.kind import D, Kind
 

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from deniable.core.domain import Answers
-from deniable.core.mechanism import Mechanism
+from deniable.core import Answers, Mechanism
 from deniable.domains import Features as Vectors
 from deniable.errors import InvalidParameter, OutsideDomain
 from deniable.planning import plan

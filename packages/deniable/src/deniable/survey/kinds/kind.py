@@ -8,9 +8,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.core.domain import Answers, Domain, Label
-from deniable.core.estimate import Estimate
-from deniable.core.mechanism import Mechanism
+from deniable.core import Answers, Domain, Estimate, Label, Mechanism
 from deniable.errors import InvalidParameter
 from deniable.planning import plan
 from deniable.postprocess import norm_sub

@@ -4,9 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deniable.core.domain import Answers
-from deniable.core.estimate import Estimate
-from deniable.core.mechanism import Additive, Mechanism
+from deniable.core import Additive, Answers, Estimate, Mechanism
 from deniable.domains import Interval
 from deniable.errors import InvalidParameter, OutsideDomain
 from deniable.planning import plan

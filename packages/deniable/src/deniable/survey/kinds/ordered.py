@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from deniable.core.estimate import Estimate
+from deniable.core import Estimate
 from deniable.domains import Ordered as Scale
 from deniable.errors import InvalidParameter
 from deniable.survey.kinds.choice import Choice

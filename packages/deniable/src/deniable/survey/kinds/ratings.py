@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.core.domain import Answers, Label
-from deniable.core.estimate import Estimate
-from deniable.core.mechanism import Mechanism
+from deniable.core import Answers, Estimate, Label, Mechanism
 from deniable.domains import KeyValue
 from deniable.errors import InvalidParameter, OutsideDomain
 from deniable.survey.kinds.kind import Details, Kind, WrongDetail, need_numbers, rms

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.domain import Answers, Label
-from deniable.core.estimate import Estimate
+from deniable.core import Answers, Estimate, Label
 from deniable.domains import KeyValue
 from deniable.errors import OutsideDomain
 from deniable.survey.kinds.kind import Details

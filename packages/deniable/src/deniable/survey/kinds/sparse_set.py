@@ -5,9 +5,7 @@ import math
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.core.domain import Answers
-from deniable.core.estimate import Estimate
-from deniable.core.mechanism import Mechanism
+from deniable.core import Answers, Estimate, Mechanism
 from deniable.domains import SparseVector
 from deniable.errors import InvalidParameter, OutsideDomain
 from deniable.mechanisms.sparse.compressed import Compressed
