@@ -293,6 +293,18 @@ class TestCertify:
             assert (result.exit_code, result.stdout) == (2, "")
             assert result.stderr.startswith("Usage: ") and "Error: " in result.stderr
 
+    def test_vectors_from_a_file_are_certified(self, tmp_path: Path) -> None:
+        for mechanism, code in (
+            (dn.FeatureVector(dn.Features(20, 0, 1, steps=8), 4.0), 0),
+            (dn.BitRand.as_published(64, 10, 1.0), 1),
+        ):
+            path = tmp_path / "mechanism.json"
+            path.write_text(mechanism.to_json())
+            result = run("certify", str(path))
+            assert result.exit_code == code and "factored" in result.stdout
+            record = json.loads(run("certify", str(path), "--json").stdout)
+            assert record["holds"] is (code == 0) and record["values"] is None
+
 
 def table(output: str) -> dict[str, list[str]]:
     """The rows of the demo's table: answer -> estimate, low, high, truth, inside, cleaned."""
