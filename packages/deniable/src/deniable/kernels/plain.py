@@ -4,10 +4,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Bools, Bytes, Ints, Words
+from deniable.kernels.twins import compiled_in
 
 AnyWords = NDArray[np.unsignedinteger]
 
 
+@compiled_in("compiled", lambda planes, digit: planes.size * 8)
 def compare_planes(planes: Words, digit: int) -> tuple[Words, Words]:
     """Compare 64 random bytes per word with `digit`, bit plane by bit plane from the top: (smaller, equal) lanes."""
     smaller = np.zeros(planes.shape[1], np.uint64)
@@ -21,6 +23,7 @@ def compare_planes(planes: Words, digit: int) -> tuple[Words, Words]:
     return smaller, equal
 
 
+@compiled_in("compiled", lambda lanes: lanes.size)
 def set_positions(lanes: Words) -> Ints:
     """The positions of the bits that are one, in order; lane 0 is the lowest bit of word 0."""
     words = np.flatnonzero(lanes)
@@ -29,6 +32,7 @@ def set_positions(lanes: Words) -> Ints:
     return (words[row] * 64 + lane).astype(np.int64)
 
 
+@compiled_in("compiled", lambda bits, tied, *_: tied.size)
 def settle(bits: Bytes, tied: Ints, more: Bytes, digit: int) -> Ints:
     """Set the tied bits whose further byte is smaller than `digit`; the positions of those still equal."""
     won = tied[more < digit]
@@ -36,6 +40,7 @@ def settle(bits: Bytes, tied: Ints, more: Bytes, digit: int) -> Ints:
     return tied[more == digit]
 
 
+@compiled_in("compiled", lambda words, *_: words.size)
 def scale(words: AnyWords, bound: int, word_bits: int) -> tuple[Ints, Ints]:
     """Map uniform words to integers below `bound`: (values, positions of words that are refused and drawn again).
 
@@ -46,6 +51,7 @@ def scale(words: AnyWords, bound: int, word_bits: int) -> tuple[Ints, Ints]:
     return values, np.flatnonzero(refused)
 
 
+@compiled_in("compiled", lambda words, *_: words.size)
 def subsets(words: AnyWords, size: int, one_less: Bools, word_bits: int) -> tuple[Bytes, Ints]:
     """Map rows of k uniform words to k-subsets of range(size): (packed bits, rows that are refused and drawn again).
 
@@ -76,6 +82,7 @@ def _scaled(words: AnyWords, bound: Words, word_bits: int) -> tuple[Ints, Bools]
     return (product >> np.uint64(word_bits)).astype(np.int64), low < np.uint64(1 << word_bits) % bound
 
 
+@compiled_in("compiled", lambda words: words.size * 8)
 def column_sums(words: Words) -> Ints:
     """How many rows have each bit set; column 0 is the lowest bit of word 0."""
     sums = np.zeros(words.shape[1] * 64, np.int64)
@@ -85,6 +92,7 @@ def column_sums(words: Words) -> Ints:
     return sums
 
 
+@compiled_in("compiled", lambda values, size: values.size)
 def histogram(values: AnyWords, size: int) -> Ints:
     """How often each integer below `size` occurs."""
     counts = np.zeros(size, np.int64)
@@ -93,6 +101,7 @@ def histogram(values: AnyWords, size: int) -> Ints:
     return counts
 
 
+@compiled_in("compiled", lambda step, start, width, modulus, size: step.size * size)
 def interval_counts(step: AnyWords, start: AnyWords, width: AnyWords, modulus: int, size: int) -> Ints:
     """How many rows have (start + step x) mod modulus < width, for each x below `size`.
 
