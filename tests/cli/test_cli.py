@@ -688,9 +688,9 @@ class TestPerturb:
             (b"id,state\n1,ill\nhepatitis\n", "Row 2 of"),
             (b"id,state\n1,ill\n2,ill,hepatitis\n", "has 3 fields, but there are 2 columns"),
             (b"state\nill\n\xffhepatitis\n", "is not text in UTF-8"),
-            (b'state\nill\n"hepatitis\n', "cannot be read as CSV after row 1"),
-            (b'state\nill\n"hepa"titis\n', "cannot be read as CSV after row 1"),
-            (b"state\nill\n" + b"hepatitis" * 20_000, "cannot be read as CSV after row 1"),
+            (b'state\nill\n"hepatitis\n', "cannot be read as CSV near line"),
+            (b'state\nill\n"hepa"titis\n', "cannot be read as CSV near line"),
+            (b"state\nill\n" + b"hepatitis" * 20_000, "cannot be read as CSV near line"),
             (b"state\n1\nill\n", "Row 1 of"),
         ],
     )

@@ -13,7 +13,8 @@ from deniable.cli.targets import check_picture, draw
 from deniable.core import confidence_each
 from deniable.domains import KeyValue, Pairs
 from deniable.errors import EmptyBatch, InvalidParameter
-from deniable.files.links import Links, has_column, read_links
+from deniable.files.links import Links, read_links
+from deniable.files.tables import column_names
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -74,7 +75,7 @@ def bipartite(
     """
     check_picture(picture)
     confidence_each(confidence, 1)
-    column = weight if weight is not None else ("weight" if has_column(table, "weight") else None)
+    column = weight if weight is not None else ("weight" if "weight" in column_names(table) else None)
     links = read_links(table, user, item, column)
     coins = options.coins_of(seed)
     question = _question(links, items_file, low, high, at_most)

@@ -1,8 +1,5 @@
 """`deniable release`: release places, numbers or other answers near the truth, and what each way to do so costs."""
 
-import csv
-import gzip
-import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -23,6 +20,7 @@ from deniable.domains.metric import Metric
 from deniable.errors import InvalidParameter, MissingExtra, OutsideDomain
 from deniable.files import read_losses
 from deniable.files.answers import AnswerBatch
+from deniable.files.tables import read_columns
 from deniable.mechanisms.releases.bipartite import Bipartite
 from deniable.mechanisms.releases.coarsened import Coarsened
 from deniable.mechanisms.releases.comparison import compare_releases
@@ -237,7 +235,7 @@ def _domain(
     if city is not None:
         return Points(_city(city)[0], "haversine"), {}
     assert places is not None
-    rows = _read(places, ["lat", "lon", *([label] if label else [])])
+    rows = read_columns(places, ["lat", "lon", *([label] if label else [])])
     where = _floats(places, rows[:2])
     # Venues at the same place cannot be distinguished by where they are: the first one stands for all of them.
     kept, same = np.unique(where, axis=0, return_index=True, return_inverse=True)[1:]
@@ -253,8 +251,8 @@ def _truth(domain: Metric, names: Mapping[str, Any], data: Path, column: str | N
     if column is None:
         if not isinstance(domain, Points):
             raise InvalidParameter("Say which column of DATA has the answers: --column NAME.")
-        return domain.nearest(_floats(data, _read(data, ["lat", "lon"])))
-    (texts,) = _read(data, [column])
+        return domain.nearest(_floats(data, read_columns(data, ["lat", "lon"])))
+    (texts,) = read_columns(data, [column])
     given: list[Any] = []
     if isinstance(domain, Ordered):
         given = _floats(data, [texts])[:, 0].tolist()
@@ -270,20 +268,6 @@ def _truth(domain: Metric, names: Mapping[str, Any], data: Path, column: str | N
             f"Row {row} of {data}, column {column!r}: The answer is not in the list of possible answers.{ends} Correct the "
             "row, or allow more answers."
         ) from None
-
-
-def _read(path: Path, names: list[str]) -> list[list[str]]:
-    """Columns of a CSV file, which may be compressed."""
-    packed = path.read_bytes()
-    try:
-        text = (gzip.decompress(packed) if path.suffix == ".gz" else packed).decode("utf-8-sig")
-    except (gzip.BadGzipFile, EOFError, UnicodeDecodeError):
-        raise InvalidParameter(f"The file {path} is not text in UTF-8, or not whole.") from None
-    rows = list(csv.DictReader(io.StringIO(text)))
-    for name in names:
-        if not rows or rows[0].get(name) is None:
-            raise InvalidParameter(f"The file {path} has no rows, or no column {name!r}.")
-    return [[str(row[name] or "") for row in rows] for name in names]
 
 
 def _floats(path: Path, columns: list[list[str]]) -> Floats:
