@@ -239,7 +239,7 @@ class TestCertify:
             (["direct", "--category", "yes", "--category", "yes", "--epsilon", "1"], "Two categories are the same"),
             (["direct", "--values", "2", "--category", "yes", "--epsilon", "1"], "A mechanism needs a question"),
             (["direct", "--epsilon", "1"], "A mechanism needs a question"),
-            (["direct", "--values", "1000000000000", "--epsilon", "1"], "At most 100,000 values"),
+            (["direct", "--values", "1000000000", "--epsilon", "1"], "At most 100,000 values"),
             (["direct", "--values", "4", "--epsilon", "1", "--size", "2"], "Only subset takes --size"),
             (["subset", "--values", "4", "--epsilon", "1", "--size", "0"], "at least one answer"),
             (["subset", "--values", "4", "--epsilon", "1", "--size", "4"], "1 to 3 of the 4 values"),

@@ -10,6 +10,7 @@ from deniable.cli import options, surveys
 from deniable.cli.mechanisms import MAKERS, NAMES, made, read_mechanism
 from deniable.cli.modes import Modes, has, names_survey
 from deniable.core import Mechanism, Proof, written_odds
+from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.subset_selection import SubsetSelection
 from deniable.privacy.certificate import Certificate
@@ -79,10 +80,7 @@ proof_option = click.option(
 def name_mode(
     ctx: click.Context,
     name: str,
-    values: int | None,
-    words: tuple[str, ...],
-    file: Path | None,
-    other: str | None,
+    question: Categories,
     secrets: tuple[str, ...],
     epsilon: float,
     size: int | None,
@@ -97,8 +95,6 @@ def name_mode(
     deniable certify unary-symmetric --values 1024 --epsilon 2 --json
     deniable certify hashing --values 30 --sensitive 0-9 --epsilon 1
     """
-    _check_size(values or 0)
-    question = options.domain(values, words, file, other)
     _check_size(question.size)
     secret = options.secrets_of(question, secrets)
     if size is not None and (name != "subset" or secret is not None):

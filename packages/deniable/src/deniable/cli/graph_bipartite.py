@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from deniable.cli import options
-from deniable.cli.targets import check_picture, draw
+from deniable.cli.targets import draw
 from deniable.core import confidence_each
 from deniable.domains import KeyValue, Pairs
 from deniable.errors import EmptyBatch, InvalidParameter
@@ -73,7 +73,6 @@ def bipartite(
     deniable graph bipartite ratings.csv --epsilon 2 --items films.txt --low 0.5 --high 5 --at-most 50
     deniable graph bipartite visits.parquet --item area --epsilon 1 --top 10 --picture areas.png
     """
-    check_picture(picture)
     confidence_each(confidence, 1)
     column = weight if weight is not None else ("weight" if "weight" in column_names(table) else None)
     links = read_links(table, user, item, column)

@@ -13,11 +13,11 @@ import numpy as np
 from deniable.arrays import Floats, Ints
 from deniable.cli import options
 from deniable.cli.modes import Modes, has
-from deniable.cli.targets import check_picture, check_target, draw, write_text
+from deniable.cli.targets import draw, write_text
 from deniable.core import Coins
 from deniable.domains import Ordered, Points
 from deniable.domains.metric import Metric
-from deniable.errors import InvalidParameter, MissingExtra, OutsideDomain
+from deniable.errors import InvalidParameter, OutsideDomain
 from deniable.files import read_losses
 from deniable.files.answers import AnswerBatch
 from deniable.files.tables import read_columns
@@ -28,6 +28,7 @@ from deniable.mechanisms.releases.release import Release
 from deniable.mechanisms.releases.staircase import Staircase
 from deniable.planning.ranking import counted
 from deniable.planning.releases import plan_release
+from deniable.plugins import optional
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -101,14 +102,13 @@ def answers(command: options.Command) -> options.Command:
 @click.option(
     "--mechanism", "name", type=click.Choice(list(MAKERS)), default="best", show_default=True, help="The mechanism to use."
 )
-@options.file_option("--out", help="Write the released values to FILE, as CSV.")
+@options.target("--out", help="Write the released values to FILE, as CSV.")
 @options.force
 def data_mode(
     data: Path,
     column: str | None,
     name: str,
     out: Path | None,
-    force: bool,
     epsilon: float,
     picture: Path | None,
     seed: int | None,
@@ -125,8 +125,6 @@ def data_mode(
     deniable release people.csv --column age --numbers 18 99 --epsilon 1 --out released.csv
     deniable release checkins.csv --places venues.csv --epsilon 4 --out released.csv --picture map.png
     """
-    check_picture(picture)
-    check_target(out, force)
     domain, names = _domain(**possible)
     _check_map(domain, picture)
     truth, coins = _truth(domain, names, data, column), options.coins_of(seed)
@@ -158,7 +156,6 @@ def compare_mode(epsilon: float, picture: Path | None, seed: int | None, as_json
     deniable release --numbers 18 99 --epsilon 1
     deniable release --city 300 --epsilon 4 --picture map.png
     """
-    check_picture(picture)
     domain, _ = _domain(**possible)
     _check_map(domain, picture)
     comparison = compare_releases(domain, epsilon)
@@ -295,17 +292,14 @@ def _city(size: int) -> tuple[Floats, Ints]:
 
 def _map(domain: Points, truth: Ints, epsilon: float, coins: Coins) -> "Figure":
     """Four maps: where people are, and where three releases say that they are."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("A plot", "plot") from None
+    figures = optional("matplotlib.figure", "A plot", "plot")
     shown: list[tuple[str, Ints]] = [("truth", truth)]
     for name in ("bipartite", "staircase", "coarsened"):
         mechanism = MAKERS[name](domain, epsilon)
         values = mechanism.perturb([domain.labels[i] for i in truth], coins).columns["value"]
         loss = float(mechanism.row_losses()[truth].mean())
         shown.append((f"{name}, {loss:.3g} km away on average", mechanism.outputs[values]))
-    figure = Figure(figsize=(9, 8), layout="constrained")
+    figure: Figure = figures.Figure(figsize=(9, 8), layout="constrained")
     latitude, longitude = domain.points.T
     for axes, (title, where) in zip(figure.subplots(2, 2, sharex=True, sharey=True).flat, shown, strict=True):
         people = np.bincount(where, minlength=domain.size)
