@@ -73,8 +73,8 @@ def audit(
     mechanism = claimed if isinstance(claimed, Mechanism) else client if isinstance(client, Mechanism) else None
     epsilon = checked_epsilon(claimed) if isinstance(claimed, int | float) else getattr(mechanism, "epsilon", None)
     groups = read_pairs(client, "value", ["report"], "person" if repeats > 1 else None) if isinstance(client, Path) else {}
-    known = list(groups) or ([] if mechanism is None else default_values(mechanism))
-    asked = known if values is None else list(values)
+    known: Sequence[object] = list(groups) or ([] if mechanism is None else default_values(mechanism))
+    asked = list(known if values is None else values)
     made, kind = _made(client, asked, groups, repeats, draw, coins)
     context = Context(asked, mechanism, repeats, timing, sequence=not isinstance(made, FileClient))
     judge = Judge(max(2, round(trials * (1 - SEARCH))), NormalDist().inv_cdf(1 - (1 - confidence)))
