@@ -2,10 +2,10 @@
 
 from deniable.kernels.plain import column_sums as column_sums
 from deniable.kernels.plain import compare_planes as compare_planes
+from deniable.kernels.plain import expect_work as expect_work
 from deniable.kernels.plain import histogram as histogram
 from deniable.kernels.plain import interval_counts as interval_counts
 from deniable.kernels.plain import scale as scale
 from deniable.kernels.plain import set_positions as set_positions
 from deniable.kernels.plain import settle as settle
 from deniable.kernels.plain import subsets as subsets
-from deniable.kernels.twins import expect_work as expect_work

@@ -6,7 +6,7 @@ import numpy as np
 
 from deniable.arrays import Bytes, Ints
 from deniable.kernels.coder_plain import SYMBOLS, TOTAL
-from deniable.kernels.twins import twin
+from deniable.kernels.plain import twin
 
 __all__ = ["SYMBOLS", "TOTAL", "code_labels", "code_symbols", "read_headers", "read_labels", "read_symbols"]
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints, Words
-from deniable.kernels.twins import compiled_in
+from deniable.kernels.plain import compiled_in
 
 Small = NDArray[np.uint32]
 Values = NDArray[np.uint8]

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from deniable.arrays import Floats, Ints, Words
-from deniable.kernels.twins import twin
+from deniable.kernels.plain import twin
 
 MORE = 1 << 14  # words drawn when a step lacks some
 
