@@ -2,7 +2,7 @@
 
 import itertools
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Self, cast
 
@@ -75,10 +75,7 @@ class Attributes(Mechanism[Sequence[object], Ints]):
     @classmethod
     def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
         parts = [mechanism_from_spec(part) for part in parameters["parts"]]
-        return cls(domain, epsilon, parts)  # type: ignore[call-arg]
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"parts": [part.spec() for part in self.parts]}
+        return super().from_parameters(domain, epsilon, {**parameters, "parts": parts})
 
     def named(self, place: int, columns: Drawn) -> dict[str, NDArray[Any]]:
         """Columns of one attribute's mechanism under the names they have in a report."""

@@ -52,6 +52,3 @@ class Certain(Counted, PureProtocol):
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(Fraction(1), proof="symmetric")
-
-    def parameters(self) -> Mapping[str, object]:
-        return {}

@@ -1,9 +1,9 @@
 """Longitudinal collection: a permanent answer, drawn once and kept, and reports that are made from it alone."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -286,13 +286,8 @@ class Memoized(PureProtocol):
         return Estimate(self.domain.labels, shares, (shares * own + (1 - shares) * other) / (n * slope**2), n)
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Memoized":
-        base = mechanism_from_spec(parameters["base"])
-        assert isinstance(base, PureProtocol)
-        return cls(base, Fraction(parameters["stay"]), Fraction(parameters["rise"]))
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"base": self.base.spec(), "stay": str(self.stay), "rise": str(self.rise)}
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
+        return super().from_parameters(domain, epsilon, {**parameters, "base": mechanism_from_spec(parameters["base"])})
 
 
 def moved(value: Ints, stay: Fraction, size: int, coins: Coins) -> Ints:

@@ -1,9 +1,9 @@
 """Utility-optimized response: sensitive answers are protected, the others disclosed unless that betrays somebody."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -209,21 +209,10 @@ class UtilityOptimized(OpenAnswers):
         return [instead if answer in own else answer for answer, own in zip(batch, declared, strict=True)]
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "UtilityOptimized":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
         spec = parameters["base"]
         base = Certain(Single(), epsilon) if spec["mechanism"] == Certain.wire else mechanism_from_spec(spec)
-        if not isinstance(base, Additive):
-            raise InvalidParameter("The base must be a mechanism for shares of people.")
-        return cls(base, domain, parameters["sensitive"], epsilon, parameters["open_share"], parameters["flat"])
-
-    def parameters(self) -> Mapping[str, object]:
-        return {
-            "odds": str(self.odds),
-            "sensitive": list(self.sensitive),
-            "base": self.base.spec(),
-            "open_share": self.open_share,
-            "flat": self.flat,
-        }
+        return super().from_parameters(domain, epsilon, {**parameters, "base": base})
 
 
 def made(base: Base, size: int, epsilon: float, open_share: float) -> Additive:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -214,7 +214,7 @@ class KeySampling(KeyValueProtocol):
         return worst
 
     @classmethod
-    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> "KeySampling":
+    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> Self:
         p1, p2, q = (Fraction(parameters[name]) for name in ("p1", "p2", "q"))
         fakes = tuple(parameters["fakes"]) if "fakes" in parameters else None
         return cls(domain, epsilon, (p1, p2, q), fakes, parameters.get("claimed", False))

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -173,7 +173,7 @@ class PCKVUnary(PaddedProtocol):
         return set_odds(self.chances, self.keys, self.domain.at_most)
 
     @classmethod
-    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> "PCKVUnary":
+    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> Self:
         return cls(domain, epsilon, Chances(*(Fraction(parameters[name]) for name in Chances._fields)))
 
     def parameters(self) -> Mapping[str, object]:

@@ -1,7 +1,7 @@
 """The mean through any finite channel: Laplace and Gaussian noise as references, and the best channel there is."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Coins, Domain, Drawn, PrivacyLoss, Spec, WeightTable, checked_epsilon, odds_below
+from deniable.core import Coins, Drawn, PrivacyLoss, WeightTable, checked_epsilon, odds_below
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms.algebra.mean_formulas import duchi_scale, gaussian_scale, suboptimal
@@ -36,6 +36,7 @@ class MeanChannel(MeanMechanism):
     weights: Sequence[Sequence[int]]
     values: Sequence[float]
     wire = "mean-channel-1"
+    derived = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -121,13 +122,6 @@ class MeanChannel(MeanMechanism):
         """
         chances, values = _best_channel(domain, epsilon, prior, outputs)
         return _repaired(domain, epsilon, chances, values)
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "MeanChannel":
-        return cls(domain, epsilon, parameters["weights"], parameters["values"])  # type: ignore[arg-type]
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"weights": [list(row) for row in self.weights], "values": list(self.values)}
 
 
 def _check_steps(domain: Interval) -> None:

@@ -1,7 +1,7 @@
 """The mean by a window that moves with the number."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Candidate, Coins, Domain, Drawn, PrivacyLoss, Spec
+from deniable.core import Candidate, Coins, Drawn, PrivacyLoss
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import is_whole
@@ -111,13 +111,6 @@ class Piecewise(MeanMechanism):
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Piecewise":
-        return cls(domain, epsilon, parameters["window"], parameters["stride"])  # type: ignore[arg-type]
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds), "window": self.window, "stride": self.stride}
 
 
 def _places(steps: int, exponent: float) -> tuple[int, int]:

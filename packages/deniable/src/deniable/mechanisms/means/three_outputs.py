@@ -1,6 +1,6 @@
 """The mean by one of three numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Ints
-from deniable.core import Candidate, Coins, Domain, Drawn, Spec
+from deniable.core import Candidate, Coins, Drawn
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.mean_formulas import three_outputs_share
@@ -66,10 +66,3 @@ class ThreeOutputs(MeanMechanism):
         zero = np.where(end, end_zero, middle_zero)
         up = np.where(end, end_side, middle_side) == (distance >= 0)
         return {"value": np.where(zero, 1, 2 * up.astype(np.int64))}
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "ThreeOutputs":
-        return cls(domain, epsilon, Fraction(parameters["a"]))  # type: ignore[arg-type]
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds), "a": str(self.a)}

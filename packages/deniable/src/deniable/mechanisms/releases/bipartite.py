@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Candidate, Coins, Domain, PrivacyLoss, Spec
+from deniable.core import Candidate, Coins, Domain, PrivacyLoss
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.rings import Rings, nearest
 from deniable.mechanisms.algebra.split import mean_split, published_split, smallest_splits
@@ -46,6 +46,7 @@ class Bipartite(Release):
     near: int = 0
     prior: InitVar[ArrayLike | None] = None
     wire = "bipartite-1"
+    derived = ("odds",)
 
     def __post_init__(self, prior: ArrayLike | None) -> None:
         super().__post_init__()
@@ -137,10 +138,3 @@ class Bipartite(Release):
         if self.metric.line is None:
             return super().rank
         return len(np.unique(self.metric.line.windows(self.near)))
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Bipartite":
-        return cls(domain, epsilon, near=parameters["near"])
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds), "near": self.near}

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -151,7 +151,7 @@ class Coarsened(Release):
         return Estimate(self.released_labels, estimate.values, estimate.variance, estimate.n, estimate.covary)
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Coarsened":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
         return cls(domain, epsilon, parameters["representatives"])
 
     def parameters(self) -> Mapping[str, object]:

@@ -46,6 +46,7 @@ class BlockDesign(Counted, PureProtocol):
     epsilon: float
     design: DifferenceSet = None  # type: ignore[assignment]
     wire = "design-1"
+    derived = ("odds",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -132,7 +133,7 @@ class BlockDesign(Counted, PureProtocol):
         return PrivacyLoss(self.odds, proof="symmetric")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "BlockDesign":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
         return cls(domain, epsilon, difference_set(parameters["design"]))
 
     @classmethod
@@ -140,7 +141,7 @@ class BlockDesign(Counted, PureProtocol):
         return cls(domain, epsilon, best_design(domain.size, odds_below(checked_epsilon(epsilon)), Fraction(open_share)))
 
     def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds), "design": self.design.parameters()}
+        return {**super().parameters(), "design": self.design.parameters()}
 
 
 @lru_cache(maxsize=256)

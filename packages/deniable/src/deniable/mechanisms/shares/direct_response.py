@@ -21,6 +21,7 @@ class DirectResponse(Counted, UtilityBase):
     domain: Domain
     epsilon: float
     wire = "direct-1"
+    derived = ("odds",)
     random_fakes = True
 
     @cached_property
@@ -87,6 +88,3 @@ class DirectResponse(Counted, UtilityBase):
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds)}

@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core import LARGEST_SUM, Coins, Domain, PrivacyLoss, Spec, WeightTable
+from deniable.core import LARGEST_SUM, Coins, Domain, PrivacyLoss, WeightTable
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.channel import Channel
 
@@ -77,13 +77,6 @@ class FiniteChannel(Channel):
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(worst_odds(self.table.weights), proof="enumerated")
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "FiniteChannel":
-        return cls(domain, epsilon, parameters["weights"])
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"weights": [list(row) for row in self.weights]}
 
 
 def worst_odds(weights: Ints) -> Fraction | None:

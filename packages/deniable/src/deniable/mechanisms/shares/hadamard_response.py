@@ -24,6 +24,7 @@ class HadamardResponse(Counted, PureProtocol):
     domain: Domain
     epsilon: float
     wire = "hadamard-1"
+    derived = ("odds",)
 
     @property
     def order(self) -> int:
@@ -87,6 +88,3 @@ class HadamardResponse(Counted, PureProtocol):
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds)}

@@ -17,7 +17,6 @@ from deniable.core import (
     Number,
     PrivacyLoss,
     PureProtocol,
-    Spec,
     check_probability,
     checked_epsilon,
     simplest_between,
@@ -107,13 +106,6 @@ class LabelResponse(PureProtocol):
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(max(self.p / self.q, self.q / self.p), proof="symmetric")
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "LabelResponse":
-        return cls(domain, epsilon, Fraction(parameters["keep"]))
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"keep": str(self.keep)}
 
 
 def laplace_keep(labels: int, epsilon: float) -> float:

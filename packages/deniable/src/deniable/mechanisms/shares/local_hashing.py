@@ -11,7 +11,7 @@ import numpy as np
 
 from deniable import kernels
 from deniable.arrays import Bools, Ints
-from deniable.core import Candidate, Coins, Columns, Domain, Layout, Number, PrivacyLoss, Spec, checked_epsilon, odds_below
+from deniable.core import Candidate, Coins, Columns, Domain, Layout, Number, PrivacyLoss, checked_epsilon, odds_below
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, least_stretch, word_for
 from deniable.mechanisms.algebra.tuning import Real, hidden_share, is_whole, open_error
@@ -36,6 +36,7 @@ class LocalHashing(UtilityBase):
     epsilon: float
     buckets: int = 0
     wire = "hashing-1"
+    derived = ("odds", "prime")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -157,15 +158,8 @@ class LocalHashing(UtilityBase):
         return PrivacyLoss(self.odds, proof="symmetric")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "LocalHashing":
-        return cls(domain, epsilon, parameters["buckets"])
-
-    @classmethod
     def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:
         return cls(domain, epsilon, best_buckets(domain.size, odds_below(checked_epsilon(epsilon)), Fraction(open_share)))
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds), "buckets": self.buckets, "prime": self.prime}
 
 
 def chance(prime: int, buckets: Real, odds: Real) -> tuple[Real, Real]:

@@ -20,7 +20,6 @@ from deniable.core import (
     Flags,
     Layout,
     PrivacyLoss,
-    Spec,
     checked_epsilon,
     odds_below,
 )
@@ -43,6 +42,7 @@ class SubsetSelection(CellProtocol, UtilityBase):
     epsilon: float
     size: int = 0
     wire = "subset-1"
+    derived = ("odds",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -131,15 +131,8 @@ class SubsetSelection(CellProtocol, UtilityBase):
         return PrivacyLoss(self.odds, proof="symmetric")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "SubsetSelection":
-        return cls(domain, epsilon, parameters["size"])
-
-    @classmethod
     def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:
         return cls(domain, epsilon, best_size(domain.size, odds_below(checked_epsilon(epsilon)), Fraction(open_share)))
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds), "size": self.size}
 
 
 def chance(values: int, size: int, odds: Fraction) -> tuple[Fraction, Fraction]:

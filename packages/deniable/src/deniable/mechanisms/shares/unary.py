@@ -20,7 +20,6 @@ from deniable.core import (
     Flags,
     Layout,
     PrivacyLoss,
-    Spec,
     check_probability,
     checked_epsilon,
     odds_below,
@@ -149,15 +148,8 @@ class Unary(CellProtocol, UtilityBase):
         return PrivacyLoss(self.p * (1 - self.q) / (self.q * (1 - self.p)), proof="factored")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Unary":
-        return cls(domain, epsilon, Fraction(parameters["p"]), Fraction(parameters["q"]))
-
-    @classmethod
     def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:
         return cls(domain, epsilon, best_p(domain.size, odds_below(checked_epsilon(epsilon)), open_share))
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"p": str(self.p), "q": str(self.q)}
 
 
 @lru_cache(maxsize=256)

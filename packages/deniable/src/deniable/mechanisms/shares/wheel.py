@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable import kernels
 from deniable.arrays import Bools, Floats, Ints
-from deniable.core import Candidate, Coins, Columns, Domain, Layout, Number, PrivacyLoss, Spec, checked_epsilon, odds_below
+from deniable.core import Candidate, Coins, Columns, Domain, Layout, Number, PrivacyLoss, checked_epsilon, odds_below
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, least_stretch, word_for
 from deniable.mechanisms.algebra.tuning import is_whole, lowest
@@ -37,6 +37,7 @@ class Wheel(UtilityBase):
     epsilon: float
     arc: int = 0
     wire = "wheel-1"
+    derived = ("odds", "prime")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -147,15 +148,8 @@ class Wheel(UtilityBase):
         return PrivacyLoss(self.odds, proof="symmetric")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Wheel":
-        return cls(domain, epsilon, parameters["arc"])
-
-    @classmethod
     def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:
         return cls(domain, epsilon, best_arc(domain.size, odds_below(checked_epsilon(epsilon)), Fraction(open_share)))
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds), "arc": self.arc, "prime": self.prime}
 
 
 @lru_cache(maxsize=256)

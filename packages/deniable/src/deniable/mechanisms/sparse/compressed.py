@@ -21,7 +21,6 @@ from deniable.core import (
     PackedBits,
     PrivacyLoss,
     Reports,
-    Spec,
     Tally,
     VariableLayout,
     checked_answers,
@@ -225,7 +224,7 @@ class Compressed(Mechanism[Collection[int], Sparse]):
 
     def decoder(self, reports: Reports) -> Decoder:
         """The reports, read and checked; all that follows is by permuted place."""
-        self._check_own(reports)
+        self.checked_reports(reports)
         messages = reports.columns["message"].tolist()
         counts, labels = self._label_code.read(messages)
         return Decoder(
@@ -236,10 +235,6 @@ class Compressed(Mechanism[Collection[int], Sparse]):
             labels,
             lambda report: self._label_code.read_vector(messages[report]),
         )
-
-    def _check_own(self, reports: Reports) -> None:
-        if reports.fingerprint != self.fingerprint:
-            self.pack(reports)  # refuses them
 
     def value(self, reports: Reports, coordinate: ArrayLike) -> NDArray[np.uint8]:
         """What each report says of some coordinates, without decoding the others: of shape (reports, *coordinates)."""
@@ -335,19 +330,5 @@ class Compressed(Mechanism[Collection[int], Sparse]):
         return PrivacyLoss(odds, "theorem", protects)
 
     def parameters(self) -> Mapping[str, object]:
-        return {
-            "alpha": self.alpha,
-            "sparsity": self.sparsity,
-            "load": self.load,
-            "code": self.code,
-            "weights": list(self.weights or ()),
-            "threshold": self.coordinate.threshold,
-            "plain_from": self._plain_from,
-        }
-
-    @classmethod
-    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> "Compressed":
-        weights = tuple(int(weight) for weight in parameters["weights"])
-        return cls(
-            domain, epsilon, parameters["alpha"], parameters["sparsity"], parameters["load"], parameters["code"], weights
-        )
+        derived = {"threshold": self.coordinate.threshold, "plain_from": self._plain_from}
+        return {**super().parameters(), **derived}

@@ -1,7 +1,7 @@
 """Vectors of numbers bit by bit: every bit is randomized on its own, as BitRand does, and what that truly costs."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -14,7 +14,6 @@ from deniable.core import (
     SMALLEST_EPSILON,
     Coins,
     Columns,
-    Domain,
     Drawn,
     Estimate,
     Flags,
@@ -23,7 +22,6 @@ from deniable.core import (
     PackedBits,
     PrivacyLoss,
     Reports,
-    Spec,
     Tally,
     check_probability,
     checked_epsilon,
@@ -252,14 +250,6 @@ class BitRand(Mechanism[Sequence[float], Ints]):
             bit = bit_odds(one, zero)
             odds = None if odds is None or bit is None else odds * bit
         return PrivacyLoss(None if odds is None else odds**self.domain.dimensions, proof="factored")
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "BitRand":
-        ones, zeros = (tuple(Fraction(each) for each in parameters[name]) for name in ("ones", "zeros"))
-        return cls(domain, epsilon, ones, zeros)  # type: ignore[arg-type]
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"ones": [str(each) for each in self.ones], "zeros": [str(each) for each in self.zeros]}
 
 
 def bit_odds(one: Fraction, zero: Fraction) -> Fraction | None:

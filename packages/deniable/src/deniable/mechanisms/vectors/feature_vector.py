@@ -24,7 +24,6 @@ from deniable.core import (
     Number,
     PrivacyLoss,
     Reports,
-    Spec,
     Tally,
     checked_epsilon,
     rounded_down,
@@ -236,12 +235,8 @@ class FeatureVector(Mechanism[Sequence[float], Ints]):
         assert odds is not None
         return PrivacyLoss(odds**self.coordinates, proof="factored")
 
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "FeatureVector":
-        return cls(domain, epsilon, parameters["coordinates"], parameters["scalar"])  # type: ignore[arg-type]
-
     def parameters(self) -> Mapping[str, object]:
-        return {"coordinates": self.coordinates, "scalar": self.scalar, "part": dict(self.part.parameters())}
+        return {**super().parameters(), "part": dict(self.part.parameters())}
 
 
 def check_features(domain: Domain) -> None:

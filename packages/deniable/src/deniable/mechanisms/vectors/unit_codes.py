@@ -14,7 +14,6 @@ from deniable.arrays import Floats, Ints, Words
 from deniable.core import (
     Coins,
     Columns,
-    Domain,
     Drawn,
     Estimate,
     Layout,
@@ -22,7 +21,6 @@ from deniable.core import (
     Number,
     PrivacyLoss,
     Reports,
-    Spec,
     Tally,
     rounded_down,
 )
@@ -187,12 +185,8 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.part.odds**self.rounds, proof="symmetric" if self.rounds == 1 else "factored")
 
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "UnitCodes":
-        return cls(domain, epsilon, parameters["rounds"], parameters["near"], parameters["codes"])  # type: ignore[arg-type]
-
     def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.part.odds), "rounds": self.rounds, "near": self.near, "codes": self.codes}
+        return {**super().parameters(), "odds": str(self.part.odds)}
 
 
 def outer_mean(rows: Floats, second_moments: tuple[float, float], length: float, rounds: int = 1) -> Floats:
