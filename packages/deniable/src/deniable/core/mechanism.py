@@ -41,6 +41,7 @@ class Mechanism(ABC, Generic[Answer, Truth]):
 
     wire: ClassVar[str]
     question: ClassVar[str] = "shares"  # what it answers: the folder of mechanisms/ that it would be in
+    candidate: ClassVar[str]  # the name under which planners offer it, where they can make it from domain and epsilon
     derived: ClassVar[Sequence[str]] = ()  # what follows from the fields, and is in the JSON for those who read only that
     domain: Domain[Answer, Truth]
     epsilon: float
@@ -98,8 +99,8 @@ class Mechanism(ABC, Generic[Answer, Truth]):
 
     @classmethod
     def candidates(cls) -> Sequence[Candidate]:
-        """What this family offers to the planner of its question; nothing unless it says so."""
-        return ()
+        """What this family offers to the planner of its question: itself, if its class has a `candidate` name of its own."""
+        return (Candidate(cls.candidate, cls),) if "candidate" in vars(cls) else ()
 
     @property
     def protected(self) -> Sequence[object] | None:
@@ -299,6 +300,10 @@ class PureProtocol(Supporting, Additive[Answer, Ints]):
         """How many simple operations the server spends on counting one report."""
         return 1
 
+    def loss(self) -> PrivacyLoss:
+        """The budget itself, unless the family says otherwise: a value is as likely as any other but for the odds."""
+        return PrivacyLoss(self.odds, proof="symmetric")
+
     @abstractmethod
     def supports(self, columns: Columns, cells: Ints) -> Bools:
         """Whether each report supports each of these values, of shape (reports, cells)."""
@@ -363,11 +368,6 @@ class PureProtocol(Supporting, Additive[Answer, Ints]):
             return 1.0
         nothing = self.unsupported
         return float((self.p + odds * (1 - self.p)) * (1 - nothing + nothing / odds) / self.domain.size)
-
-    @property
-    def unsupported(self) -> Fraction:
-        """As `idle`, or close to it where that is not known exactly."""
-        return self.idle
 
     def exact_interval(self, tally: Tally, confidence: float = 0.95, together: bool = False) -> tuple[Floats, Floats]:
         """Lower and upper ends that hold with at least this confidence, however few the reports.

@@ -38,6 +38,11 @@ class Supporting:
         """The probability that a blank report supports no value at all; 0 also where such reports are not distinguished."""
         return Fraction(0)
 
+    @property
+    def unsupported(self) -> Fraction:
+        """As `idle`, or close to it where that is not known exactly."""
+        return self.idle
+
     def is_idle(self, columns: Columns) -> Bools:
         """Which reports support no value at all, where `idle` is not 0."""
         return np.zeros(len(next(iter(columns.values()))), np.bool_)

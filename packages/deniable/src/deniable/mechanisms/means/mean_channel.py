@@ -13,7 +13,7 @@ from deniable.arrays import Floats, Ints
 from deniable.core import Coins, Drawn, PrivacyLoss, WeightTable, checked_epsilon, odds_below
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, MissingExtra
-from deniable.mechanisms.algebra.mean_formulas import duchi_scale, gaussian_scale, suboptimal
+from deniable.mechanisms.algebra.mean_formulas import duchi_scale, gaussian_scale, suboptimal_end
 from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 from deniable.mechanisms.shares.finite_channel import worst_odds
 
@@ -149,7 +149,7 @@ def _best_channel(domain: Interval, epsilon: float, prior: ArrayLike | None, out
         raise MissingExtra("The best channel", "stats") from None
     inputs, odds = domain.size, float(odds_below(epsilon))
     x = np.linspace(-1, 1, inputs)
-    values = np.linspace(-1, 1, outputs) * 1.05 * max(duchi_scale(epsilon), suboptimal(epsilon, 1)["A"])
+    values = np.linspace(-1, 1, outputs) * 1.05 * max(duchi_scale(epsilon), suboptimal_end(epsilon))
     weights = None if prior is None else np.asarray(prior, np.float64)
     if weights is not None and (weights.shape != (inputs,) or (weights < 0).any() or abs(weights.sum() - 1) > 1e-9):
         raise InvalidParameter(f"A prior is {inputs} shares from 0 that sum to 1, one for each point of the grid.")

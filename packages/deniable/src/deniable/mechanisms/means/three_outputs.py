@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Ints
-from deniable.core import Candidate, Coins, Drawn
+from deniable.core import Coins, Drawn
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.mean_formulas import three_outputs_share
@@ -28,6 +28,7 @@ class ThreeOutputs(MeanMechanism):
     epsilon: float
     a: Fraction = Fraction(-1)
     wire = "three-outputs-1"
+    candidate = "three outputs"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -53,10 +54,6 @@ class ThreeOutputs(MeanMechanism):
         toward = (1 - far) * (1 - a) / 2 + far * (1 - a / odds) * odds / (odds + 1)
         away = 1 - zero - toward
         return (away, zero, toward) if x >= 0 else (toward, zero, away)
-
-    @classmethod
-    def candidates(cls) -> Sequence[Candidate]:
-        return (Candidate("three outputs", cls),)
 
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         n, distance = len(truth), 2 * truth - self.domain.steps

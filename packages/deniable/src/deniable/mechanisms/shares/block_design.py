@@ -17,7 +17,6 @@ from deniable.core import (
     Domain,
     Layout,
     Number,
-    PrivacyLoss,
     PureProtocol,
     Spec,
     checked_epsilon,
@@ -128,9 +127,6 @@ class BlockDesign(Counted, PureProtocol):
     @property
     def likeliest(self) -> Fraction:
         return self.p / self.design.k
-
-    def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.odds, proof="symmetric")
 
     @classmethod
     def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:

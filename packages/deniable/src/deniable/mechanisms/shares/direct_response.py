@@ -1,12 +1,12 @@
 """Direct response: tell the truth or any other answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 from deniable.arrays import Bools, Ints
-from deniable.core import Candidate, Coins, Columns, Counted, Domain, Layout, Number, PrivacyLoss
+from deniable.core import Coins, Columns, Counted, Domain, Layout, Number
 from deniable.mechanisms.shares.utility_base import Load, UtilityBase
 
 
@@ -21,6 +21,7 @@ class DirectResponse(Counted, UtilityBase):
     domain: Domain
     epsilon: float
     wire = "direct-1"
+    candidate = "direct"
     derived = ("odds",)
     random_fakes = True
 
@@ -35,10 +36,6 @@ class DirectResponse(Counted, UtilityBase):
     @property
     def pairs(self) -> tuple[Fraction, Fraction]:
         return Fraction(0), Fraction(0)  # a report supports one value only
-
-    @classmethod
-    def candidates(cls) -> Sequence[Candidate]:
-        return (Candidate("direct", cls),)
 
     @property
     def layout(self) -> Layout:
@@ -85,6 +82,3 @@ class DirectResponse(Counted, UtilityBase):
     @property
     def likeliest(self) -> Fraction:
         return self.p
-
-    def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.odds, proof="symmetric")

@@ -1,6 +1,6 @@
 """Hadamard response: report one column of a Hadamard matrix, more often one in which the true row has +1."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Bools, Ints
-from deniable.core import Candidate, Coins, Columns, Counted, Domain, Layout, Number, PrivacyLoss, PureProtocol
+from deniable.core import Coins, Columns, Counted, Domain, Layout, Number, PureProtocol
 from deniable.mechanisms.algebra.transforms import MANY, walsh_hadamard
 
 
@@ -24,6 +24,7 @@ class HadamardResponse(Counted, PureProtocol):
     domain: Domain
     epsilon: float
     wire = "hadamard-1"
+    candidate = "hadamard"
     derived = ("odds",)
 
     @property
@@ -38,10 +39,6 @@ class HadamardResponse(Counted, PureProtocol):
     @property
     def q(self) -> Fraction:
         return Fraction(1, 2)
-
-    @classmethod
-    def candidates(cls) -> Sequence[Candidate]:
-        return (Candidate("hadamard", cls),)
 
     @property
     def layout(self) -> Layout:
@@ -85,6 +82,3 @@ class HadamardResponse(Counted, PureProtocol):
     @property
     def likeliest(self) -> Fraction:
         return self.p / (self.order // 2)
-
-    def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.odds, proof="symmetric")

@@ -11,7 +11,7 @@ import numpy as np
 
 from deniable import kernels
 from deniable.arrays import Bools, Ints
-from deniable.core import Candidate, Coins, Columns, Domain, Layout, Number, PrivacyLoss, checked_epsilon, odds_below
+from deniable.core import Candidate, Coins, Columns, Domain, Layout, Number, checked_epsilon, odds_below
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, least_stretch, word_for
 from deniable.mechanisms.algebra.tuning import Real, hidden_share, is_whole, open_error
@@ -153,9 +153,6 @@ class LocalHashing(UtilityBase):
     @property
     def likeliest(self) -> Fraction:
         return self.p / (self.prime * (self.prime - 1))
-
-    def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.odds, proof="symmetric")
 
     @classmethod
     def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:

@@ -11,18 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
-from deniable.core import (
-    LARGEST_DENSE,
-    Candidate,
-    CellProtocol,
-    Coins,
-    Domain,
-    Flags,
-    Layout,
-    PrivacyLoss,
-    checked_epsilon,
-    odds_below,
-)
+from deniable.core import LARGEST_DENSE, Candidate, CellProtocol, Coins, Domain, Flags, Layout, checked_epsilon, odds_below
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import hidden_share, is_whole, lowest, open_error
 from deniable.mechanisms.algebra.utility_formulas import disclosed_beside, disguise, published_error, published_optimum
@@ -126,9 +115,6 @@ class SubsetSelection(CellProtocol, UtilityBase):
     @property
     def likeliest(self) -> Fraction:
         return self.p / math.comb(self.domain.size - 1, self.size - 1)
-
-    def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.odds, proof="symmetric")
 
     @classmethod
     def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:

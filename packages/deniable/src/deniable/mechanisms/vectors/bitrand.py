@@ -262,35 +262,6 @@ def bit_odds(one: Fraction, zero: Fraction) -> Fraction | None:
     return max(high / low, (1 - low) / (1 - high))
 
 
-def sign_magnitude_errors(mechanism: BitRand, number: float) -> dict[str, float]:
-    """The exact error of one report on one number of a code, over all its flips: read as it is, and made unbiased.
-
-    `bias`, `mae` and `mse` are of the code read as if nothing had been flipped; `mean` and `variance` of the unbiased way.
-    """
-    domain = mechanism.domain
-    if not isinstance(domain, SignMagnitude) or domain.bits > 20:
-        raise InvalidParameter("Only numbers as sign and magnitude of up to 20 bits have these errors.")
-    alone = SignMagnitude(1, domain.bits, domain.whole, domain.clip)
-    true = alone.bits_of([[number]])[0, 0]
-    codes = np.arange(1 << domain.bits)
-    bits = codes[:, None] >> np.arange(domain.bits)[::-1] & 1
-    ones, zeros = (np.array([float(c) for c in chances]) for chances in (mechanism.ones, mechanism.zeros))
-    one = np.where(true, ones, zeros)
-    chances = np.where(bits, one, 1 - one).prod(axis=1)
-    plain = alone.decode(codes)
-    known = np.where(mechanism._known == 0, np.inf, mechanism._known)
-    unbiased = (bits - zeros) / known
-    values = (2 * unbiased[:, 0] - 1) * (unbiased @ mechanism._weights)
-    mean = float(chances @ values)
-    return {
-        "bias": float(chances @ plain) - number,
-        "mae": float(chances @ np.abs(plain - number)),
-        "mse": float(chances @ (plain - number) ** 2),
-        "mean": mean,
-        "variance": float(chances @ (values - mean) ** 2),
-    }
-
-
 def _near(number: float) -> Fraction:
     """The simplest fraction that rounds to this number as a float."""
     exact = Fraction(number)

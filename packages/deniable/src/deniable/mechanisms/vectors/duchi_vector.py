@@ -10,20 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core import (
-    Candidate,
-    Coins,
-    Columns,
-    Drawn,
-    Estimate,
-    Flags,
-    Layout,
-    Mechanism,
-    PackedBits,
-    PrivacyLoss,
-    Reports,
-    Tally,
-)
+from deniable.core import Coins, Columns, Drawn, Estimate, Flags, Layout, Mechanism, PackedBits, PrivacyLoss, Reports, Tally
 from deniable.domains.features import Features, checked_rows
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.vectors.feature_vector import check_features
@@ -43,6 +30,7 @@ class DuchiVector(Mechanism[Sequence[float], Ints]):
     epsilon: float
     tie: Fraction = Fraction(1)
     wire = "duchi-vector-1"
+    candidate = "all signs together"
     derived = ("odds",)
     question = "vectors"
 
@@ -86,10 +74,6 @@ class DuchiVector(Mechanism[Sequence[float], Ints]):
     @property
     def cells(self) -> int:
         return self.domain.dimensions
-
-    @classmethod
-    def candidates(cls) -> Sequence[Candidate]:
-        return (Candidate("all signs together", cls),)
 
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         ends = self.rounded(truth, coins)

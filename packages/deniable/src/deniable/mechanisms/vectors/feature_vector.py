@@ -40,7 +40,7 @@ from deniable.mechanisms.means.three_outputs import ThreeOutputs
 
 ROWS = 1 << 12  # reports counted at a time
 SCALARS: dict[str, type[MeanMechanism]] = {each.wire: each for each in (Duchi, ThreeOutputs, Piecewise, Hybrid)}
-_VARIANCES: dict[str, Callable[[float, float], dict[str, float]]] = {
+_VARIANCES: dict[str, Callable[[float, float], float]] = {
     "duchi-1": formulas.duchi,
     "three-outputs-1": formulas.three_outputs,
     "piecewise-1": formulas.suboptimal,
@@ -260,7 +260,7 @@ def best_sampling(
     for k in [coordinates] if coordinates else range(1, most + 1):
         for name in [scalar] if scalar else SCALARS:
             at = _VARIANCES[name]
-            variance = max(dimensions / k * (at(epsilon / k, x)["var"] + x * x) - x * x for x in points)
+            variance = max(dimensions / k * (at(epsilon / k, x) + x * x) - x * x for x in points)
             if best is None or variance < best[0] * (1 - 1e-9):
                 best = variance, k, name
     assert best is not None
