@@ -1,14 +1,14 @@
 """An interval of numbers, as a grid of equal steps; what lies between two points is rounded to either of them by a coin."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core import WHOLE, Answers, Coins, Domain, Spec
+from deniable.core import WHOLE, Answers, Coins, Domain
 from deniable.errors import InvalidParameter, OutsideDomain
 
 MOST_STEPS = 1 << 22
@@ -30,6 +30,7 @@ class Interval(Domain[float, Ints]):
     high: float
     steps: int = 1024
     clip: bool = False
+    kind = "interval"
 
     def __post_init__(self) -> None:
         ends = (self.low, self.high)
@@ -96,12 +97,3 @@ class Interval(Domain[float, Ints]):
         if numbers.ndim != 1 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
             raise OutsideDomain("An answer is not a finite number. Leave it out, or replace it before it is randomized.")
         return numbers.astype(np.float64, copy=False)
-
-    @classmethod
-    def from_spec(cls, spec: Spec) -> "Interval":
-        """The interval that `spec` described."""
-        return cls(spec["low"], spec["high"], spec["steps"], spec.get("clip", False))
-
-    def spec(self) -> Mapping[str, object]:
-        ends = {"kind": "interval", "low": self.low, "high": self.high, "steps": self.steps}
-        return ends | ({"clip": True} if self.clip else {})

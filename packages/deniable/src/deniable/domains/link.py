@@ -1,14 +1,13 @@
 """A link between a person and one thing: none, or one with a weight."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
-from deniable.core import WHOLE, Answers, Coins, Domain, Spec
+from deniable.core import WHOLE, Answers, Coins, Domain
 from deniable.errors import InvalidParameter, OutsideDomain
 
 NONE, HIGH, LOW = 0, 1, 2
@@ -26,6 +25,7 @@ class Link(Domain[float | None, Ints]):
 
     low: float = -1.0
     high: float = 1.0
+    kind = "link"
     labels = ("none", "high", "low")  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
@@ -62,11 +62,3 @@ class Link(Domain[float | None, Ints]):
         if not ((weights >= self.low) & (weights <= self.high)).all():
             raise OutsideDomain(f"A weight lies outside the range from {self.low:g} to {self.high:g}. Widen it, or clip.")
         return linked, weights.astype(np.float64)
-
-    @classmethod
-    def from_spec(cls, spec: Spec) -> "Link":
-        """The domain that `spec` described."""
-        return cls(spec["low"], spec["high"])
-
-    def spec(self) -> Mapping[str, object]:
-        return {"kind": "link", "low": self.low, "high": self.high}

@@ -24,6 +24,9 @@ class DirectResponse(Counted, UtilityBase):
     candidate = "direct"
     derived = ("odds",)
     random_fakes = True
+    pairs = (Fraction(0), Fraction(0))  # a report supports one value only
+    published = ("uSS", Fraction(1))
+    support_variance = Fraction(0)
 
     @cached_property
     def p(self) -> Fraction:
@@ -32,10 +35,6 @@ class DirectResponse(Counted, UtilityBase):
     @cached_property
     def q(self) -> Fraction:
         return 1 / (self.odds + self.domain.size - 1)
-
-    @property
-    def pairs(self) -> tuple[Fraction, Fraction]:
-        return Fraction(0), Fraction(0)  # a report supports one value only
 
     @property
     def layout(self) -> Layout:
@@ -65,19 +64,11 @@ class DirectResponse(Counted, UtilityBase):
     def choice(self) -> tuple[str, int]:
         return "value", self.domain.size
 
-    @property
-    def published(self) -> tuple[str, Fraction]:
-        return "uSS", Fraction(1)
-
     def least_load(self) -> Load:
         return Load(1)
 
     def supported(self, targets: int) -> tuple[int, int, bool]:
         return 1, int(targets == self.domain.size), True
-
-    @property
-    def support_variance(self) -> Fraction:
-        return Fraction(0)
 
     @property
     def likeliest(self) -> Fraction:

@@ -26,6 +26,8 @@ class HadamardResponse(Counted, PureProtocol):
     wire = "hadamard-1"
     candidate = "hadamard"
     derived = ("odds",)
+    q = Fraction(1, 2)
+    blank_support = Fraction(1, 2)
 
     @property
     def order(self) -> int:
@@ -35,10 +37,6 @@ class HadamardResponse(Counted, PureProtocol):
     @cached_property
     def p(self) -> Fraction:
         return self.odds / (self.odds + 1)
-
-    @property
-    def q(self) -> Fraction:
-        return Fraction(1, 2)
 
     @property
     def layout(self) -> Layout:
@@ -54,10 +52,6 @@ class HadamardResponse(Counted, PureProtocol):
 
     def blank(self, size: int, coins: Coins) -> Mapping[str, Ints]:
         return {"column": coins.below(self.order, size)}
-
-    @property
-    def blank_support(self) -> Fraction:
-        return Fraction(1, 2)
 
     def votes_of(self, histogram: Ints) -> Ints:
         return (histogram.sum() + walsh_hadamard(histogram)[1 : self.domain.size + 1]) // 2

@@ -36,6 +36,7 @@ class LabelResponse(PureProtocol):
     epsilon: float
     keep: Fraction = Fraction(0)
     wire = "label-1"
+    pairs = (Fraction(0), Fraction(0))  # a report supports one label only
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -82,10 +83,6 @@ class LabelResponse(PureProtocol):
     @cached_property
     def q(self) -> Fraction:
         return (1 - self.keep) / (self.domain.size - 1)
-
-    @property
-    def pairs(self) -> tuple[Fraction, Fraction]:
-        return Fraction(0), Fraction(0)  # a report supports one label only
 
     @property
     def layout(self) -> Layout:

@@ -32,6 +32,7 @@ class SubsetSelection(CellProtocol, UtilityBase):
     size: int = 0
     wire = "subset-1"
     derived = ("odds",)
+    support_variance = Fraction(0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -107,10 +108,6 @@ class SubsetSelection(CellProtocol, UtilityBase):
 
     def supported(self, targets: int) -> tuple[int, int, bool]:
         return min(targets, self.size), max(0, targets - (self.domain.size - self.size)), True
-
-    @property
-    def support_variance(self) -> Fraction:
-        return Fraction(0)
 
     @property
     def likeliest(self) -> Fraction:

@@ -69,6 +69,7 @@ class Compressed(Mechanism[Collection[int], Sparse]):
     weights: tuple[int, ...] | None = None
     wire = "compressed-1"
     question = "sparse"
+    batch = 1 << 11
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -148,10 +149,6 @@ class Compressed(Mechanism[Collection[int], Sparse]):
     @cached_property
     def layout(self) -> VariableLayout:
         return VariableLayout.of(self._label_code.most_bytes)
-
-    @property
-    def batch(self) -> int:
-        return 1 << 11
 
     @property
     def cells(self) -> int:
