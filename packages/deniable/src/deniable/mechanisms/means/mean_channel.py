@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
@@ -35,6 +35,7 @@ class MeanChannel(MeanMechanism):
     epsilon: float
     weights: Sequence[Sequence[int]]
     values: Sequence[float]
+    table: WeightTable = field(init=False, repr=False, compare=False)  # the weights as an array, for sampling
     wire = "mean-channel-1"
     derived = ()
 
@@ -50,13 +51,7 @@ class MeanChannel(MeanMechanism):
             raise InvalidParameter("The mean report of this channel is not the truth, so a mean of reports would be biased.")
         object.__setattr__(self, "weights", tuple(tuple(row) for row in table.weights.tolist()))
         object.__setattr__(self, "values", tuple(values.tolist()))
-        object.__setattr__(self, "_table", table)
-
-    @property
-    def table(self) -> WeightTable:
-        """The weights as an array, with what sampling needs."""
-        table: WeightTable = self._table  # type: ignore[attr-defined]
-        return table
+        object.__setattr__(self, "table", table)
 
     @cached_property
     def centred(self) -> Sequence[Fraction]:

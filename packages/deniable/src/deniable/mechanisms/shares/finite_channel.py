@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Self
@@ -33,6 +33,7 @@ class FiniteChannel(Channel):
     domain: Domain
     epsilon: float
     weights: Sequence[Sequence[int]]
+    table: WeightTable = field(init=False, repr=False, compare=False)  # the weights as an array, for sampling
     wire = "finite-1"
 
     def __post_init__(self) -> None:
@@ -45,18 +46,12 @@ class FiniteChannel(Channel):
                 f"columns, one for each report; at most {LARGEST_TABLE:,} weights in all."
             )
         object.__setattr__(self, "weights", tuple(tuple(row) for row in table.weights.tolist()))
-        object.__setattr__(self, "_table", table)
+        object.__setattr__(self, "table", table)
 
     @classmethod
     def from_rows(cls, domain: Domain, epsilon: float, rows: Sequence[Sequence[Fraction | int]]) -> Self:
         """The channel with these exact probabilities, or anything proportional to them in each row."""
         return cls(domain, epsilon, equal_sums(rows))
-
-    @property
-    def table(self) -> WeightTable:
-        """The weights as an array, with what sampling needs."""
-        table: WeightTable = self._table  # type: ignore[attr-defined]
-        return table
 
     @cached_property
     def channel(self) -> tuple[tuple[Fraction, ...], ...]:
