@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.core.frozen import Frozen
 from deniable.core.spec import Spec, plain
 from deniable.errors import EmptyBatch, OutsideDomain
 
@@ -32,7 +33,7 @@ Answers = Sequence[object] | NDArray[np.generic]
 LARGEST_DOMAIN = 1 << 31
 
 
-class Domain(ABC, Generic[Answer, Truth]):
+class Domain(Frozen, ABC, Generic[Answer, Truth]):
     """A finite set of answers, numbered from 0; `labels` lists them in order.
 
     It is generic in the type of an answer, and in what a batch of answers becomes before it is randomized: mostly an array

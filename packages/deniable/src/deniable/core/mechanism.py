@@ -21,6 +21,7 @@ from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins, checked_coins
 from deniable.core.domain import Answer, Domain, Label, Truth, checked_answers, formatted_size
 from deniable.core.estimate import Estimate
+from deniable.core.frozen import Frozen
 from deniable.core.layout import Column, Columns, Drawn, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon, odds_below
@@ -31,7 +32,7 @@ from deniable.core.tally import Tally
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
 
 
-class Mechanism(ABC, Generic[Answer, Truth]):
+class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
     """A frozen object made from a domain and a budget. A subclass says how to randomize, how to count and what it costs.
 
     It is generic as its domain is: in the type of an answer, and in what `randomize` starts from.
@@ -50,11 +51,11 @@ class Mechanism(ABC, Generic[Answer, Truth]):
     def because(self, why: str) -> Self:
         """The same mechanism, with the reason why it was chosen."""
         chosen = copy(self)
-        object.__setattr__(chosen, "why", why)
+        chosen._fix(why=why)
         return chosen
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+        self._fix(epsilon=checked_epsilon(self.epsilon))
 
     @property
     def odds(self) -> Fraction:

@@ -37,8 +37,7 @@ class Features(Domain[Sequence[float], Ints]):
 
     def __post_init__(self) -> None:
         check_dimensions(self.dimensions)
-        for name in ("low", "high"):
-            object.__setattr__(self, name, getattr(self.coordinate, name))
+        self._fix(low=self.coordinate.low, high=self.coordinate.high)
 
     @cached_property
     def coordinate(self) -> Interval:

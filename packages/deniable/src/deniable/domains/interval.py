@@ -38,8 +38,7 @@ class Interval(Domain[float, Ints]):
             raise InvalidParameter("An interval needs two finite ends, the lower one first: Interval(0, 100).")
         if isinstance(self.steps, bool) or not isinstance(self.steps, int) or not 1 <= self.steps <= MOST_STEPS:
             raise InvalidParameter(f"An interval is cut into 1 to {MOST_STEPS} equal steps.")
-        for name, end in (("low", self.low), ("high", self.high)):
-            object.__setattr__(self, name, float(end))
+        self._fix(low=float(self.low), high=float(self.high))
 
     @property
     def size(self) -> int:

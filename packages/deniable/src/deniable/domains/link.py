@@ -32,8 +32,7 @@ class Link(Domain[float | None, Ints]):
         ends = (self.low, self.high)
         if not all(isinstance(end, int | float) and math.isfinite(end) for end in ends) or not self.low < self.high:
             raise InvalidParameter("Weights need two finite ends, the lower one first: Link(-1, 1).")
-        for name, end in zip(("low", "high"), ends, strict=True):
-            object.__setattr__(self, name, float(end))
+        self._fix(low=float(self.low), high=float(self.high))
 
     def answer(self, index: int) -> float | None:
         return (None, self.high, self.low)[index]

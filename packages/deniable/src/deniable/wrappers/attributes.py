@@ -35,7 +35,7 @@ class Attributes(Mechanism[Sequence[object], Ints]):
             raise InvalidParameter("Records need a Vectors domain, and one mechanism for shares per part.")
         if [part.domain for part in parts] != list(self.domain.parts):
             raise InvalidParameter("The mechanisms must be for the parts of the domain, in their order.")
-        object.__setattr__(self, "parts", parts)
+        self._fix(parts=parts)
 
     @property
     def edges(self) -> list[int]:

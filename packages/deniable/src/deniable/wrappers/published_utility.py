@@ -76,8 +76,7 @@ class PublishedUtility(OpenAnswers):
 
     def __init__(self, base: Base, domain: Domain, sensitive: Collection[object], epsilon: float) -> None:
         chosen = checked_sensitive(domain, sensitive)
-        for name, value in {"domain": domain, "sensitive": chosen, "epsilon": epsilon}.items():
-            object.__setattr__(self, name, value)
+        self._fix(domain=domain, sensitive=chosen, epsilon=epsilon)
         super().__post_init__()
         if len(chosen) < 2:
             raise InvalidParameter(TWO_NEEDED)
@@ -87,7 +86,7 @@ class PublishedUtility(OpenAnswers):
                 "The published mechanisms are made of subset selection, direct response, unary encoding, local hashing or "
                 f"the wheel, for at most {MOST_VALUES} sensitive answers."
             )
-        object.__setattr__(self, "base", mechanism)
+        self._fix(base=mechanism)
 
     @classmethod
     def recommended(

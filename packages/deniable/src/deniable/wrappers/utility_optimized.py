@@ -73,11 +73,9 @@ class UtilityOptimized(OpenAnswers):
         chosen = checked_sensitive(domain, sensitive)
         if isinstance(open_share, bool) or not isinstance(open_share, int | float) or not 0 <= open_share <= 1:
             raise InvalidParameter("The share of people with an open answer must be a number from 0 to 1, such as 0.75.")
-        for name, value in {"domain": domain, "sensitive": chosen, "epsilon": epsilon, "flat": bool(flat)}.items():
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "open_share", float(open_share))
+        self._fix(domain=domain, sensitive=chosen, epsilon=epsilon, flat=bool(flat), open_share=float(open_share))
         super().__post_init__()
-        object.__setattr__(self, "base", made(base, len(chosen), self.epsilon, self.open_share))
+        self._fix(base=made(base, len(chosen), self.epsilon, self.open_share))
         if self.base.loss().epsilon() > self.epsilon:
             raise InvalidParameter(
                 f"The base mechanism costs more than epsilon {self.epsilon:g} itself. Give it at most that budget."

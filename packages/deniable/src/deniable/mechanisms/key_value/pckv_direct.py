@@ -40,13 +40,12 @@ class PCKVDirect(PaddedProtocol):
             raise InvalidParameter("Give a budget, or both a and p.")
         if self.a is None:
             gain = self.domain.at_most * (odds_below(self.epsilon) - 1)
-            object.__setattr__(self, "a", (gain + 2) / (gain + 2 * self.places))
-            object.__setattr__(self, "p", (gain + 1) / (gain + 2))
+            self._fix(a=(gain + 2) / (gain + 2 * self.places), p=(gain + 1) / (gain + 2))
         for chance in (self.a, self.p):
             check_probability(chance)
         if self.a == self.b:
             raise InvalidParameter("With a = 1 / (d + l) reports do not depend on the key. Choose another a.")
-        object.__setattr__(self, "epsilon", own_cost(self.epsilon, self._odds))
+        self._fix(epsilon=own_cost(self.epsilon, self._odds))
         super().__post_init__()
         check_cost(self)
 

@@ -57,7 +57,7 @@ class ThreeState(ExactChannel):
             check_probability(probability)
         if not self.estimates_degree and not self.estimates_weight:
             raise InvalidParameter(SINGULAR.format(what="both degree and weight"))
-        object.__setattr__(self, "epsilon", own_cost(self.epsilon, self.worst()))
+        self._fix(epsilon=own_cost(self.epsilon, self.worst()))
         super().__post_init__()
         if not self.claimed:
             check_cost(self)

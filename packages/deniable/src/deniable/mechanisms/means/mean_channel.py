@@ -49,9 +49,7 @@ class MeanChannel(MeanMechanism):
             )
         if np.abs(table.weights / table.total @ values - np.linspace(-1, 1, shape[0])).max() > BIAS:
             raise InvalidParameter("The mean report of this channel is not the truth, so a mean of reports would be biased.")
-        object.__setattr__(self, "weights", tuple(tuple(row) for row in table.weights.tolist()))
-        object.__setattr__(self, "values", tuple(values.tolist()))
-        object.__setattr__(self, "table", table)
+        self._fix(weights=tuple(tuple(row) for row in table.weights.tolist()), values=tuple(values.tolist()), table=table)
 
     @cached_property
     def centred(self) -> Sequence[Fraction]:

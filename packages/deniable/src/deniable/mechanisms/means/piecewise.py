@@ -44,8 +44,7 @@ class Piecewise(MeanMechanism):
             raise InvalidParameter("The window and its stride must be whole numbers of places.")
         if self.window == self.stride == 0:
             window, stride = _places(self.domain.steps, self.epsilon / 3)
-            object.__setattr__(self, "window", window)
-            object.__setattr__(self, "stride", stride)
+            self._fix(window=window, stride=stride)
         if self.window < 1 or self.stride < 1 or self.places > MOST_PLACES:
             raise InvalidParameter(
                 f"The window and its stride must be at least one place, and at most {MOST_PLACES} places in all. Leave both "

@@ -38,7 +38,7 @@ class ThreeOutputs(MeanMechanism):
         if self.a == -1:
             # Twelve digits: what is lost of the variance is the square of what is lost here.
             best = Fraction(round(three_outputs_share(self.epsilon) * (1 << 40)), 1 << 40)
-            object.__setattr__(self, "a", min(best, largest))
+            self._fix(a=min(best, largest))
         if not 0 <= self.a <= largest:
             raise InvalidParameter("The share of zeros must lie between 0 and odds / (odds + 2). Leave it out for the best.")
 

@@ -56,12 +56,12 @@ class Bipartite(Release):
             raise InvalidParameter('The rule is "min", or "mean", which may have a prior.')
         if is_whole(self.near) and not self.near:
             found = mean_split(self.metric, self.odds, prior) if self.rule == "mean" else self._smallest()
-            object.__setattr__(self, "near", found)
+            self._fix(near=found)
         elif self.rule == "min":
-            object.__setattr__(self, "rule", "given")
+            self._fix(rule="given")
         if not is_whole(self.near) or not 1 <= self.near < size:
             raise InvalidParameter(f"Of {size} answers, 1 to {size - 1} can be near. Leave the number out to get the best.")
-        object.__setattr__(self, "near", int(self.near))
+        self._fix(near=int(self.near))
 
     def _smallest(self) -> int:
         return smallest_splits(self.metric, [self.odds])[0]

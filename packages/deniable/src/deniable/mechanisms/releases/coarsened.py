@@ -47,7 +47,7 @@ class Coarsened(Release):
             raise InvalidParameter(
                 f"The representatives must be distinct indices of answers, from 0 to {self.domain.size - 1}."
             )
-        object.__setattr__(self, "chosen", tuple(sorted(int(place) for place in chosen)))
+        self._fix(chosen=tuple(sorted(int(place) for place in chosen)))
 
     @property
     def released_labels(self) -> tuple[Any, ...]:

@@ -44,7 +44,7 @@ class Staircase(Release):
             raise InvalidParameter(
                 f"The rings must have at least one answer each and {self.domain.size} together, and there are at least two."
             )
-        object.__setattr__(self, "sizes", tuple(int(size) for size in sizes))
+        self._fix(sizes=tuple(int(size) for size in sizes))
 
     @cached_property
     def steps(self) -> list[int]:

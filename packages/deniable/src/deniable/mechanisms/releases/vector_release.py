@@ -54,7 +54,7 @@ class VectorRelease(Mechanism[Sequence[object], Ints]):
             raise InvalidParameter("A vector is released by one release for each coordinate of its domain, Vectors.")
         if [part.domain for part in parts] != list(self.domain.parts):
             raise InvalidParameter("The releases must be for the coordinates of the domain, in their order.")
-        object.__setattr__(self, "parts", parts)
+        self._fix(parts=parts)
 
     @classmethod
     def of(

@@ -50,7 +50,7 @@ class BlockDesign(Counted, PureProtocol):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.design is None:
-            object.__setattr__(self, "design", best_design(self.domain.size, self.odds))
+            self._fix(design=best_design(self.domain.size, self.odds))
         if not isinstance(self.design, DifferenceSet):
             raise InvalidParameter("A design must be a difference set, for example Singer(4, 6) or Paley(11).")
         if self.design.v < self.domain.size:

@@ -26,7 +26,7 @@ class EqualWeight(ExactChannel):
         check_probability(self.p)
         if self.p * self.domain.size == 1:
             raise InvalidParameter("With p = 1 / d reports do not depend on the answers, so nothing can be estimated.")
-        object.__setattr__(self, "epsilon", own_cost(self.epsilon, self._odds))
+        self._fix(epsilon=own_cost(self.epsilon, self._odds))
         super().__post_init__()
         check_cost(self)
 

@@ -45,8 +45,7 @@ class FiniteChannel(Channel):
                 f"A channel for this question has {self.domain.size} rows of weights, one for each value, and at least two "
                 f"columns, one for each report; at most {LARGEST_TABLE:,} weights in all."
             )
-        object.__setattr__(self, "weights", tuple(tuple(row) for row in table.weights.tolist()))
-        object.__setattr__(self, "table", table)
+        self._fix(weights=tuple(tuple(row) for row in table.weights.tolist()), table=table)
 
     @classmethod
     def from_rows(cls, domain: Domain, epsilon: float, rows: Sequence[Sequence[Fraction | int]]) -> Self:

@@ -42,7 +42,7 @@ class LabelResponse(PureProtocol):
         super().__post_init__()
         check_probability(self.keep)
         if self.keep == 0:
-            object.__setattr__(self, "keep", self.odds / (self.odds + self.domain.size - 1))
+            self._fix(keep=self.odds / (self.odds + self.domain.size - 1))
         if not 0 < self.keep < 1 or self.keep * self.domain.size == 1:
             raise InvalidParameter("A label must be kept with a probability between 0 and 1, and other than 1 / labels.")
 

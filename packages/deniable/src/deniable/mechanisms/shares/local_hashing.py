@@ -41,7 +41,7 @@ class LocalHashing(UtilityBase):
     def __post_init__(self) -> None:
         super().__post_init__()
         if is_whole(self.buckets):
-            object.__setattr__(self, "buckets", int(self.buckets) or best_buckets(self.domain.size, self.odds))
+            self._fix(buckets=int(self.buckets) or best_buckets(self.domain.size, self.odds))
         if not is_whole(self.buckets) or not 2 <= self.buckets <= self.prime:
             raise InvalidParameter(
                 f"There must be 2 to {self.prime} buckets for {self.domain.size} values. "

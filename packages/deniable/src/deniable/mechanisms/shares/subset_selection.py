@@ -37,7 +37,7 @@ class SubsetSelection(CellProtocol, UtilityBase):
     def __post_init__(self) -> None:
         super().__post_init__()
         if is_whole(self.size):
-            object.__setattr__(self, "size", int(self.size) or best_size(self.domain.size, self.odds))
+            self._fix(size=int(self.size) or best_size(self.domain.size, self.odds))
         if not is_whole(self.size) or not 1 <= self.size < self.domain.size:
             raise InvalidParameter(
                 f"The subset must have 1 to {self.domain.size - 1} of the {self.domain.size} values. "

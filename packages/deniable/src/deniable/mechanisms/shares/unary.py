@@ -52,7 +52,7 @@ class Unary(CellProtocol, UtilityBase):
         check_probability(self.p)
         check_probability(self.q)
         if self.q == 0:
-            object.__setattr__(self, "q", self.p / (self.odds * (1 - self.p) + self.p))
+            self._fix(q=self.p / (self.odds * (1 - self.p) + self.p))
         if not 0 < self.q < self.p < 1 or self.loss().epsilon() > self.epsilon:
             raise InvalidParameter(
                 "Unary encoding needs 0 < q < p < 1 with p (1 - q) / (q (1 - p)) at most e^epsilon. "

@@ -43,7 +43,7 @@ class Wheel(UtilityBase):
     def __post_init__(self) -> None:
         super().__post_init__()
         if is_whole(self.arc):
-            object.__setattr__(self, "arc", int(self.arc) or best_arc(self.domain.size, self.odds))
+            self._fix(arc=int(self.arc) or best_arc(self.domain.size, self.odds))
         if not is_whole(self.arc) or not 1 <= self.arc < self.prime:
             raise InvalidParameter(
                 f"The arc must have 1 to {self.prime - 1} of the {self.prime} places. Leave it out to get the best one."

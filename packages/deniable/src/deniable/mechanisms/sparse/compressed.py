@@ -75,18 +75,18 @@ class Compressed(Mechanism[Collection[int], Sparse]):
         super().__post_init__()
         if not isinstance(self.domain, SparseVector):
             raise InvalidParameter("Compressed response needs a SparseVector, for example SparseVector(1000).")
-        object.__setattr__(self, "alpha", checked_alpha(self.alpha))
+        self._fix(alpha=checked_alpha(self.alpha))
         self._check_sparsity()
         _ = self.coordinate, self.noisy_count  # refuses budgets that do not suffice
         if self.load is None:
-            object.__setattr__(self, "load", best_load(self.coordinate))
+            self._fix(load=best_load(self.coordinate))
         elif isinstance(self.load, bool) or not isinstance(self.load, int | float) or not 0.01 <= self.load <= 1000:
             raise InvalidParameter("The load is the mean number of differing coordinates in a chunk, from 0.01 to 1000.")
-        object.__setattr__(self, "load", float(self.load or 0))
+        self._fix(load=float(self.load or 0))
         if self.code not in CODES:
             raise InvalidParameter(f"The code must be one of {', '.join(CODES)}.")
         if self.weights is None:
-            object.__setattr__(self, "weights", self._weights())
+            self._fix(weights=self._weights())
         elif (self.weights and not codes.are_weights(self.weights)) or bool(self.weights) != (self.code != "gamma"):
             raise InvalidParameter("The weights of the code do not match it. Leave them out to compute them.")
 
@@ -99,7 +99,7 @@ class Compressed(Mechanism[Collection[int], Sparse]):
 
     def _check_sparsity(self) -> None:
         if self.domain.most is not None:
-            object.__setattr__(self, "sparsity", 0.0)  # nothing is left to hide
+            self._fix(sparsity=0.0)  # nothing is left to hide
         elif isinstance(self.sparsity, bool) or not isinstance(self.sparsity, int | float) or not 0 < self.sparsity < 1:
             raise InvalidParameter(
                 "The noisy sparsity needs a share of the budget between 0 and 1: a number of chunks that followed from the "

@@ -40,7 +40,7 @@ class PublishedCompressed(Compressed):
         super().__post_init__()
 
     def _check_sparsity(self) -> None:
-        object.__setattr__(self, "sparsity", 0.0)
+        self._fix(sparsity=0.0)
 
     @property
     def noisy_count(self) -> None:

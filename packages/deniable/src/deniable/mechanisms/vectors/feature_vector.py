@@ -78,8 +78,7 @@ class FeatureVector(Mechanism[Sequence[float], Ints]):
             raise InvalidParameter(f"Coordinates are reported by one of {', '.join(SCALARS)}.")
         if not self.coordinates or not self.scalar:
             k, name = best_sampling(self.domain.dimensions, self.epsilon, None, int(self.coordinates), self.scalar)
-            object.__setattr__(self, "coordinates", k)
-            object.__setattr__(self, "scalar", name)
+            self._fix(coordinates=k, scalar=name)
         if self.epsilon / self.coordinates < SMALLEST_EPSILON:
             raise InvalidParameter(
                 f"An epsilon of {self.epsilon:g} cannot be split among {self.coordinates} coordinates: each needs at least "

@@ -48,7 +48,7 @@ class PrivUnit(Mechanism[Sequence[float], Floats]):
         if not isinstance(self.domain, UnitVectors):
             raise InvalidParameter("This mechanism is for vectors of length one: give it UnitVectors(dimensions).")
         if self.gamma == -1.0:
-            object.__setattr__(self, "gamma", self._best_gamma())
+            self._fix(gamma=self._best_gamma())
         if not isinstance(self.gamma, float) or not 0 <= self.gamma < 1:
             raise InvalidParameter("gamma must be at least 0 and below 1. Leave it out to get the best one.")
 

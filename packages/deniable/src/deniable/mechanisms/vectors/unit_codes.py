@@ -63,9 +63,9 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
         if self.rounds == 0:
             rounds = range(1, max(2, min(MOST_ROUNDS, math.ceil(self.epsilon))))
             best = min(rounds, key=lambda k: self._error(k, self.near or self._best_near(k)))
-            object.__setattr__(self, "rounds", best)
+            self._fix(rounds=best)
         if self.near == 0:
-            object.__setattr__(self, "near", self._best_near(self.rounds))
+            self._fix(near=self._best_near(self.rounds))
         if not 1 <= self.rounds <= MOST_ROUNDS or not 1 <= self.near < self.codes:
             raise InvalidParameter(f"There are 1 to {MOST_ROUNDS} rounds, and fewer near directions than directions.")
 
