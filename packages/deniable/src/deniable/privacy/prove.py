@@ -10,7 +10,7 @@ import numpy as np
 from deniable.core import Flags, Mechanism, PackedBits
 from deniable.errors import InvalidLaw, NotCertifiable
 from deniable.privacy.bounds import Bound
-from deniable.privacy.problem import Problem, Stand
+from deniable.privacy.problem import Builder, Problem, Stand
 from deniable.privacy.ratio import Worst
 from deniable.privacy.rules import proved
 from deniable.privacy.worlds import cost, law
@@ -68,16 +68,19 @@ def reached(mechanism: Mechanism, found: Bound) -> Worst | None:
     chosen = list(range(size)) if size <= ANSWERS else sorted({0, 1, 2, size // 2, size - 1})
     codes = domain.encode([domain.answer(index) for index in chosen])
     nodes = [place for place, node in enumerate(problem.nodes) if node.op == "code" and place not in problem.known]
-    if len(nodes) != len(inputs):
+    if len(nodes) != len(inputs) or len(problem.view) != len(mechanism.layout.fields):
         return None
     for known in _settings(problem):
         laws = []
         for row in range(len(chosen)):
             stands = {node: Stand(constant=int(code[row])) for node, code in zip(nodes, codes, strict=True)}
-            fixed = problem.rebuilt(problem.view, {**stands, **known})
-            if cost(fixed, fixed.view) > WORLDS or len(fixed.view) != len(problem.view):
+            build, at = Builder(), dict[int, int]()
+            build.copy(problem, problem.view, at, {**stands, **known})
+            view = [at[node] for node in problem.view]
+            fixed = build.problem(view)
+            if cost(fixed, view) > WORLDS:
                 return None
-            laws.append(dict(zip(*law(fixed, fixed.view, []), strict=True)))
+            laws.append(dict(zip(*law(fixed, view, []), strict=True)))
         worst = _largest(laws)
         if worst is not None and worst[0] == found.odds:
             _, first, second, report = worst
