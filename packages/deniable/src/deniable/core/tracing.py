@@ -145,6 +145,14 @@ class Symbol:
     def __neg__(self) -> "Symbol":
         return 0 - self
 
+    def __abs__(self) -> "Symbol":
+        return self.trace.add("abs", (self,))
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):  # what Python and NumPy ask for, to see what this is
+            raise AttributeError(name)
+        refuse(f"A value of a law has no .{name}", "See docs/law.md for what a law may do with one.")
+
     def __invert__(self) -> "Symbol":
         if not self.boolean and not self.type.row:
             refuse("Only truth values and rows of bits can be negated by ~", "Compare numbers with ==, < or >= first.")
@@ -202,7 +210,7 @@ class Symbol:
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> "Symbol":
         if method != "__call__" or options or ufunc not in _UFUNCS:
-            refuse(f"np.{ufunc.__name__} has no operation in a law", "See docs/wire.md for those that a law may use.")
+            refuse(f"np.{ufunc.__name__} has no operation in a law", "See docs/law.md for those that a law may use.")
         first, *rest = (self.trace.symbol(each) for each in inputs)
         return _UFUNCS[ufunc](first, *rest)
 
@@ -213,7 +221,7 @@ class Symbol:
             if first.type.row and second.type == Type(0, 0):
                 return first & condition  # the row, or one without a bit
             return self.trace.add("where", (condition, first, second), boolean=boolean)
-        refuse(f"np.{function.__name__} has no operation in a law", "See docs/wire.md for those that a law may use.")
+        refuse(f"np.{function.__name__} has no operation in a law", "See docs/law.md for those that a law may use.")
 
     def _refused(self, *_: object, **__: object) -> NoReturn:
         refuse(
