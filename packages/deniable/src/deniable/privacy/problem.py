@@ -206,7 +206,7 @@ class Builder:
             if fixed[0] is not None:
                 return args[1] if fixed[0] else args[2]
             return args[1] if args[1] == args[2] else None
-        if op == "mod" and 0 <= kinds[0].low and kinds[0].high < params[0]:
+        if op == "mod" and kinds[0].low >= 0 and kinds[0].high < params[0]:
             return args[0]
         if op == "add" and 0 in fixed and None in fixed and kinds[fixed.index(0)].width is None:
             return args[1 - fixed.index(0)]

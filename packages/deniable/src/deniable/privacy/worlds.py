@@ -61,9 +61,11 @@ class Worlds:
         for each, column in self.values.items():
             self.values[each] = _repeated(column, times)
         self.chance = np.repeat(self.chance, times)
-        self.values[node] = PackedBits(np.tile(values.bytes, (self.size, 1)), values.width) if isinstance(
-            values, PackedBits
-        ) else np.tile(values, self.size)
+        self.values[node] = (
+            PackedBits(np.tile(values.bytes, (self.size, 1)), values.width)
+            if isinstance(values, PackedBits)
+            else np.tile(values, self.size)
+        )
         self.size *= times
 
     def weigh(self, factor: Ints, factors: list[Fraction]) -> None:
@@ -141,7 +143,9 @@ def _draw(found: Worlds, node: int, each: Node, kind: Type) -> None:
         found.expand(node, PackedBits.pack(bits))
         small = np.tile(bits.sum(axis=1) == k - 1, len(less))
         fits = small == np.repeat(less, len(rows))
-        found.weigh(np.where(fits, small + 1, 0), [Fraction(0), Fraction(1, math.comb(n, k)), Fraction(1, math.comb(n, k - 1))])
+        found.weigh(
+            np.where(fits, small + 1, 0), [Fraction(0), Fraction(1, math.comb(n, k)), Fraction(1, math.comb(n, k - 1))]
+        )
     else:
         values, factor, factors = _outcomes(each, kind)
         times = found.size
@@ -202,7 +206,9 @@ def sums(groups: Ints, chance: Ints, chances: list[Fraction]) -> tuple[Ints, lis
         added[owner[mine]] = term[mine]
         used, which = np.unique(which * (len(values) + 1) + added, return_inverse=True)
         olds, news = np.divmod(used, len(values) + 1)
-        totals = [totals[o] + (values[t] if t < len(values) else 0) for o, t in zip(olds.tolist(), news.tolist(), strict=True)]
+        totals = [
+            totals[o] + (values[t] if t < len(values) else 0) for o, t in zip(olds.tolist(), news.tolist(), strict=True)
+        ]
     known: dict[Fraction, int] = {}
     places = np.array([known.setdefault(total, len(known)) for total in totals])
     return places[which], list(known)
