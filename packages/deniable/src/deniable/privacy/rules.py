@@ -13,14 +13,16 @@ same known codes. In every rule the new bound is at least the old loss:
 - *marked cell*: a row of independent cells of which one, named by the answer, is drawn differently: the others cancel.
 - *exchange*: a row whose cells are alike but for one, which is exchanged with the cell that the answer names.
 - *mask*: a row of bits xor a row whose probability depends only on how many bits are set.
+- *unfolding*: what a part of the view is made of is shown in its place.
 - *cells*: a row whose cells are drawn one by one, each from bits of the answer of its own: bounds multiply.
 """
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
+from deniable.core import Type
 from deniable.privacy.problem import Builder, Problem, Stand
 from deniable.privacy.worlds import cost, extreme, law
 
@@ -34,6 +36,12 @@ class Bound:
 
     odds: Fraction | None
     rules: tuple[str, ...]
+    marked: str = ""  # a report that reaches the bound, for answers that name cells 0 and 1, in words
+
+    @property
+    def loose(self) -> bool:
+        """Whether more was shown than the report says, so that another rule may find less."""
+        return self.odds is None or "unfolding" in self.rules
 
     def __lt__(self, other: "Bound") -> bool:
         return self.odds is not None and (other.odds is None or self.odds < other.odds)
@@ -69,23 +77,31 @@ def bound(problem: Problem, effort: Effort) -> Bound | None:
         return _product([bound(problem.rebuilt(part), effort) for part in parts])
     found: Bound | None = None
     for limit in LIMITS:
-        if limit <= effort.limit and (found is None or found.odds is None):
+        if limit <= effort.limit and (found is None or found.loose):
             key = (problem.key, limit, effort.depth)
             if key not in effort.found:
                 effort.found[key] = _attempt(problem, replace(effort, limit=limit))
-            found = effort.found[key]
+            found = _better(found, effort.found[key])
     return found
+
+
+def _better(first: Bound | None, second: Bound | None) -> Bound | None:
+    if first is None or second is None:
+        return first or second
+    return min(first, second)
 
 
 def _attempt(problem: Problem, effort: Effort) -> Bound | None:
     worlds = cost(problem, problem.view)
     if worlds <= LIMITS[0]:
         return enumeration(problem)
+    best: Bound | None = None
     for rule in RULES if effort.depth < DEEPEST else ():
         found = rule(problem, effort)
-        if found is not None and found.odds is not None:
+        if found is not None and not found.loose:
             return found
-    return enumeration(problem) if worlds <= effort.limit else None
+        best = _better(best, found)
+    return _better(best, enumeration(problem)) if worlds <= effort.limit else best
 
 
 def enumeration(problem: Problem) -> Bound:
@@ -122,6 +138,8 @@ def _cleaned(problem: Problem) -> Problem:
         for node in problem.view:
             view.extend(_shown(problem, node))
         linked = {draw for node in view if problem.tainted[node] for draw in problem.private[node]}
+        while more := {d for node in view if problem.private[node] & linked for d in problem.private[node]} - linked:
+            linked |= more  # what is seen of one draw may tell what another was
         kept = [node for node in dict.fromkeys(view) if problem.tainted[node] or problem.private[node] & linked]
         if tuple(kept) == problem.view:
             return problem
@@ -216,6 +234,8 @@ def waist(problem: Problem, effort: Effort) -> Bound | None:
 
 def _size(problem: Problem, node: int) -> int:
     values = _stand(problem, node).values
+    if problem.types[node].width is not None:
+        return 1  # a vector is not followed number by number
     return problem.types[node].size if values is None else len(values)
 
 
@@ -243,7 +263,7 @@ def _front(problem: Problem, needed: Sequence[int], early: set[int]) -> tuple[in
     front = [n for n in used if problem.tainted[n] or (problem.knowns([n]) and not problem.private[n])]
     before = {draw for node in front for draw in problem.private[node]}
     after = {draw for node in used if node not in front for draw in problem.private[node]}
-    rows = any(problem.types[node].row or problem.types[node].width is not None for node in front)
+    rows = any(problem.types[node].row for node in front)
     codes = all(problem.nodes[node].op == "code" for node in front)
     if before & after or rows or codes or set(problem.view) & early:
         return None
@@ -268,9 +288,7 @@ def shift(problem: Problem, effort: Effort) -> Bound | None:
         build, at = Builder(), dict[int, int]()
         rest = [other for other in problem.view if other != node]
         build.copy(problem, [*rest, *noise.terms], at, {})
-        total = at[noise.terms[0]]
-        for term in noise.terms[1:]:
-            total = build.add("add", [total, at[term]])
+        total = _added(problem, noise, build, at)
         if noise.modulus is not None:
             total = build.add("mod", [total], (noise.modulus,))
         new = build.problem([at[other] for other in rest] + [total])
@@ -281,6 +299,24 @@ def shift(problem: Problem, effort: Effort) -> Bound | None:
         worst = extreme(new, rest, compared, new.knowns(rest))
         return Bound(worst.odds, ("shift",))
     return None
+
+
+def _added(problem: Problem, noise: "Noise", build: Builder, at: Mapping[int, int]) -> int:
+    """The sum of the draws; those that keep a number or move it on evenly are added up before they are followed."""
+    stay, rest = Fraction(1), []
+    for term in noise.terms:
+        each = problem.nodes[term]
+        if each.op == "split" and each.params[1:] == (1, noise.modulus and noise.modulus - 1) and _used_once(problem, term):
+            moved = (1 - stay) * (1 - each.params[0]) / each.params[2]
+            stay = stay * each.params[0] + moved  # both stay, or the second moves back what the first moved
+        else:
+            rest.append(at[term])
+    if noise.modulus is not None and len(rest) < len(noise.terms):
+        rest.append(build.add("split", [], (stay, 1, noise.modulus - 1)))
+    total = rest[0]
+    for term in rest[1:]:
+        total = build.add("add", [total, term])
+    return total
 
 
 @dataclass(frozen=True)
@@ -304,9 +340,9 @@ def _moved(problem: Problem, node: int) -> Noise | None:
         first, second = (problem.types[arg] for arg in each.args)
         whole = (each.op == "eq" and max(first.high, second.high) <= 1) or (each.op == "xor")
         for rest_node, noise_node in (each.args, each.args[::-1]):
-            size = problem.types[noise_node].size
+            size, low = problem.types[noise_node].size, min(first.low, second.low)
             alone = problem.private[noise_node] and not problem.tainted[noise_node] and not problem.private[rest_node]
-            if whole and alone and size & (size - 1) == 0 and problem.types[rest_node].high < size:
+            if whole and alone and low == 0 and size & (size - 1) == 0 and problem.types[rest_node].high < size:
                 return Noise((noise_node,), None, size)
     if each.op == "table" and kind.low == 0:
         return _permuted(problem, node)
@@ -415,12 +451,21 @@ def _against(here: Problem, bits: int, elsewhere: dict[tuple[int, ...], Fraction
             return Bound(None, ("marked cell",))
         tables.setdefault(seen, {})[key[len(knowns) : start] + cell] = chance / elsewhere[cell]
     possible = math.prod(here.range_of(node) for node in secrets) * len(elsewhere)
-    odds = Fraction(1)
+    odds, words = Fraction(1), ""
     for table in tables.values():
         if len(table) < possible:
             return Bound(None, ("marked cell",))
-        odds = max(odds, max(table.values()) / min(table.values()))
-    return Bound(odds, ("marked cell",))
+        ratio = max(table.values()) / min(table.values())
+        if ratio > odds:
+            odds = ratio
+            high, low = (pick(table, key=table.__getitem__)[len(secrets) :] for pick in (max, min))
+            words = f"it has {_bits(high)} at the cell of the first answer and {_bits(low)} at that of the second"
+    alone = not knowns and not secrets and len(here.view) == bits
+    return Bound(odds, ("marked cell",), words if alone else "")
+
+
+def _bits(cell: Sequence[int]) -> str:
+    return " and ".join(map(str, cell))
 
 
 def _one_cell(problem: Problem, rows: Sequence[int], rest: Sequence[int], marked: bool) -> Problem | None:
@@ -439,25 +484,19 @@ def _one_cell(problem: Problem, rows: Sequence[int], rest: Sequence[int], marked
             else:
                 at[node] = at[args[0]]
         elif each.op == "cells":
-            if args[0] not in problem.upstream([node]) or problem.nodes[args[0]].op != "code":
-                at[node] = build.code(problem.types[node].__class__(), known=False)
-            else:
-                at[node] = build.code(problem.types[node].__class__(), known=False)
+            at[node] = build.code(Type(), known=False)  # any bit of the answer
         elif problem.types[node].row and each.op == "turn":
             at[node] = build.add("xor", [at[arg] for arg in args])
         elif problem.types[node].row and each.op not in ("and", "or", "xor", "not", "where"):
             return None
         elif each.op == "code":
             at[node] = build.code(problem.types[node], node in problem.known, problem.values.get(node))
-        elif each.op == "counts" or (problem.types[node].width is not None and not problem.types[node].row):
-            if each.op == "counts":
-                return None
-            at[node] = build.code(problem.types[node], known=False)
+        elif problem.types[node].width is not None and not problem.types[node].row:
+            at[node] = build.code(problem.types[node], known=False)  # a vector, of which only `cells` are used
+        elif each.op == "counts" or any(problem.types[arg].row for arg in args if not problem.types[node].row):
+            return None  # a number that depends on several cells
         else:
-            try:
-                at[node] = build.add(each.op, [at[arg] for arg in args], each.params)
-            except ValueError:
-                return None
+            at[node] = build.add(each.op, [at[arg] for arg in args], each.params)
     return build.problem([at[node] for node in [*rows, *rest]])
 
 
@@ -479,7 +518,7 @@ def exchange(problem: Problem, effort: Effort) -> Bound | None:
         return None
     subset, width = problem.nodes[widened.args[0]], problem.types[row].width or 0
     others, most = subset.params
-    if others != width - 1 or place.low != others or width < 2:
+    if others != width - 1 or place.low != others or width < 2 or widened.args[0] in problem.private[put.args[2]]:
         return None
     build, at = Builder(), dict[int, int]()
     build.copy(problem, [put.args[2], subset.args[0]], at, {})
@@ -487,14 +526,16 @@ def exchange(problem: Problem, effort: Effort) -> Bound | None:
     small = build.problem([at[put.args[2]], size])
     keys, chances = law(small, [at[put.args[2]], size], [])
     each_row = {key: chance / math.comb(others, key[1]) for key, chance in zip(keys, chances, strict=True)}
-    odds = Fraction(1)
+    odds, words = Fraction(1), ""
     for marked, ones in each_row:
         turned = (1 - marked, ones + 2 * marked - 1)  # the same row, seen from a cell with the other bit
         if 0 <= turned[1] <= others:
             if turned not in each_row:
                 return Bound(None, ("exchange",))
-            odds = max(odds, each_row[marked, ones] / each_row[turned])
-    return Bound(odds, ("exchange",))
+            if each_row[marked, ones] > odds * each_row[turned]:
+                odds = each_row[marked, ones] / each_row[turned]
+                words = f"it has {marked} at the cell of the first answer and {1 - marked} at that of the second"
+    return Bound(odds, ("exchange",), words if problem.nodes[each.args[1]].op == "code" else "")
 
 
 def mask(problem: Problem, effort: Effort) -> Bound | None:
@@ -549,4 +590,16 @@ def _count(problem: Problem, node: int, build: Builder, at: dict[int, int]) -> i
     return None
 
 
-RULES: Sequence[Rule] = (shift, exchange, marked_cell, mask, selection, waist)
+def unfolding(problem: Problem, effort: Effort) -> Bound | None:
+    """Show what an operation is made of in its place, which says at least as much."""
+    for node in problem.view:
+        args = problem.nodes[node].args
+        if problem.tainted[node] and not problem.is_draw(node) and args and problem.nodes[node].op != "mod":
+            view = [each for other in problem.view for each in (args if other == node else (other,))]
+            found = bound(problem.rebuilt(view), effort.deeper())
+            if found is not None and found.odds is not None:
+                return Bound(found.odds, tuple(dict.fromkeys(("unfolding", *found.rules))))
+    return None
+
+
+RULES: Sequence[Rule] = (shift, exchange, marked_cell, mask, selection, waist, unfolding)
