@@ -1,6 +1,7 @@
 # make demo        sets itself up and shows the main job end to end
 # make test        sets itself up, checks style and types, runs all tests this machine can run and says what it left out
 #                  ALL=1: everything must run; a missing component is a failure
+# make check       style and types only
 # make test-learn  the tests with PyTorch, Flower and scikit-learn, in an environment of their own (a download of 1 GB)
 # make bench       our speed beside the peers' (NAMES="direct unary/count" for some)
 # make docs        the documentation as pages in site/
