@@ -411,7 +411,7 @@ class TestVerb:
         expected, out = written(MECHANISM, reports), tmp_path / "tally.json"
         result = self.run(contract, reports, "--out", out)
         assert (result.exit_code, result.stderr) == (0, "")
-        assert result.stdout == f"In {out}: 360 reports, from 3 files in 7 row groups.\n"
+        assert result.stdout == f"Wrote the tally of 360 reports to {out}, from 3 files in 7 row groups.\n"
         assert dn.Tally.from_json(out.read_text()) == expected
         done = CliRunner().invoke(main, ["estimate", str(out), "--mechanism", str(contract), "--json"])
         assert json.loads(done.stdout)["people"] == 360
@@ -434,8 +434,8 @@ class TestVerb:
         "arguments, says",
         [
             (["none/*.parquet"], "No files match"),
-            (["reports", "--engine", "ray://host:1"], "no engine"),
-            (["reports", "--engine", "spark://127.0.0.1:1"], "No scheduler answers"),
+            (["reports", "--engine", "ray://host:1"], "Unknown engine"),
+            (["reports", "--engine", "spark://127.0.0.1:1"], "No response from a scheduler"),
             (["reports", "--workers", "2", "--engine", "dask://127.0.0.1:1"], "workers"),
             (["reports", "other.parquet"], "made by mechanism"),
         ],

@@ -298,7 +298,7 @@ class TestCommandLine:
         ("arguments", "says"),
         [
             (("tests.planted:nothing", "--claimed", "1"), "Cannot find 'tests.planted:nothing'"),
-            (("cat", "--value", "0-3"), "what the client promises"),
+            (("cat", "--value", "0-3"), "the claim of the client"),
             (("missing.csv", "--claimed", "1"), "There is no file"),
             (("cat", "--value", "1", "--claimed", "1"), "at least two different values"),
         ],

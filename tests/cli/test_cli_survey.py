@@ -135,7 +135,7 @@ def test_what_cannot_be(file: Path, tmp_path: Path) -> None:
     assert "none.toml" in missing and "database" not in missing
     (tmp_path / "table.csv").write_text("town\nLyon\n")
     assert "There is no file" in run("restore", file, tmp_path / "none", code=2).output
-    assert "begins with http" in run("estimate", file, "--url", "ftp://x", code=2).output
+    assert "must begin with http" in run("estimate", file, "--url", "ftp://x", code=2).output
 
 
 def test_another_survey_at_the_collector(collector: Served, tmp_path: Path) -> None:

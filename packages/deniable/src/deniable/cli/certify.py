@@ -141,7 +141,7 @@ def _show(ctx: click.Context, mechanism: Mechanism, proof: Proof | None, as_json
     """Certify a mechanism and print the certificate; exit code 1 if it does not hold."""
     from deniable.cli import panel  # loads rich, which --help does not need
 
-    with panel.waiting("following the coins"):
+    with panel.waiting("certifying"):
         certificate = certificate_of(mechanism, proof)
     if as_json:
         click.echo(json.dumps(_record(certificate)))
@@ -170,7 +170,7 @@ def survey_mode(ctx: click.Context, survey: Path, as_json: bool) -> None:
         _check_size(question.mechanism.domain.size)
     from deniable.cli import panel
 
-    with panel.waiting("following the coins"):
+    with panel.waiting("certifying"):
         found = certify_survey(asked)
     if as_json:
         bounded = found.loss.odds is not None

@@ -24,10 +24,10 @@ WIDEST = 120
 SHOWN_BYTES = 8  # of a report in hexadecimal
 
 PROOFS = {
-    "enumerated": "every outcome of every coin was followed",
-    "factored": "its parts are independent, and each was followed alone",
-    "symmetric": "everything at the cells of some answers was followed",
-    "theorem": "a published proof, from parts that were followed",
+    "enumerated": "every outcome of every coin was enumerated",
+    "factored": "the parts of a report are independent, and each was enumerated on its own",
+    "symmetric": "the cells of a few answers were enumerated in full; the others behave alike",
+    "theorem": "a published proof, from parts that were enumerated",
 }
 
 
@@ -95,7 +95,7 @@ def certificate(shown: Certificate) -> Panel:
     lines.add_row("budget", Text(f"epsilon {mechanism.epsilon:.12g} for {loss.unit}, {loss.protects}"))
     lines.add_row("exact loss", Text(f"epsilon {loss.epsilon():.12g} for {loss.unit}"))
     if loss.odds is None:
-        lines.add_row("odds", Text("unbounded: the worst report rules one of the worst pair out"))
+        lines.add_row("odds", Text("unbounded: the worst report is impossible under one answer of the worst pair"))
     else:
         written = written_odds(loss.odds)
         lines.add_row("odds", Text(formatted_odds(loss.odds, 9) + (f" = {written}" if written is not None else "")))
@@ -108,12 +108,12 @@ def certificate(shown: Certificate) -> Panel:
     lines.add_row("worst pair", Text(f"{shown_answer(first)} against {shown_answer(second)}"))
     lines.add_row("worst report", Text(_report(shown)))
     lines.add_row("proof", Text(f"{loss.proof}: {PROOFS[loss.proof]}"))
-    alike = "" if shown.values == mechanism.domain.size else ", which stand for all"
+    alike = "" if shown.values == mechanism.domain.size else ", which represent all"
     if loss.proof == "theorem":
-        lines.add_row("followed", Text(f"{shown.followed:,} outcomes, from which the rest follows"))
+        lines.add_row("enumerated", Text(f"{shown.followed:,} outcomes, from which the theorem gives the rest"))
     else:
         values = f"{shown.values:,} of {formatted_size(mechanism.domain.size)} values{alike}"
-        lines.add_row("followed", Text(f"{shown.followed:,} outcomes, {values}"))
+        lines.add_row("enumerated", Text(f"{shown.followed:,} outcomes, {values}"))
     return Panel(lines, title="certificate", title_align="left", border_style="green" if shown.holds else "red")
 
 

@@ -21,7 +21,9 @@ def survey_picture(data: dict[str, Any]) -> "Figure":
         raise MissingExtra("A picture", "plot") from None
     parts = [(each["ask"], part) for each in data["questions"] for part in _parts(each)]
     if not parts:
-        raise EmptyBatch(f"All results are hidden until there are {data['minimum_reports']:,} reports: nothing to draw yet.")
+        raise EmptyBatch(
+            f"All results are hidden until there are {data['minimum_reports']:,} reports, so there is nothing to draw yet."
+        )
     bars = [min(TOP, len(part.values)) for _, part in parts]
     figure = Figure(figsize=(7, sum(1.4 + 0.32 * count for count in bars)), layout="constrained")
     figure.suptitle(f"{data['title']}: {data['people']:,} people, epsilon {data['epsilon']:g}")

@@ -16,7 +16,7 @@ class PrivacyLoss:
     No report is more than `odds` times as likely under one protected value as under another; `odds` is None when a report
     can occur under one and not under the other, so that nothing is promised.
 
-    Proofs: *enumerated*, every outcome of every coin was followed; *symmetric*, the values are interchangeable and one
+    Proofs: *enumerated*, every outcome of every coin was enumerated; *symmetric*, the values are interchangeable and one
     representative of each orbit was followed; *factored*, the parts of a report are independent and each was followed;
     *theorem*, a published proof and nothing more.
 
@@ -52,7 +52,7 @@ class PrivacyLoss:
 
     def __str__(self) -> str:
         if self.odds is None:
-            return f"no promise: some report rules a value out ({self.protects}, {self.unit}, {self.proof})"
+            return f"no promise: some report rules out a value ({self.protects}, {self.unit}, {self.proof})"
         about = f"{self.protects}, {self.unit}, {self.proof}"
         return f"odds at most {formatted_odds(self.odds, 6)}, epsilon {self.epsilon():.6g} ({about})"
 

@@ -159,7 +159,7 @@ class Mechanism(ABC, Generic[Answer, Truth]):
         """The shares to predict for; refuses what cannot be the shares of n people."""
         shares = np.asarray(truth, np.float64)
         if shares.shape != (self.domain.size,) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:
-            raise InvalidParameter(f"The true shares must be {self.domain.size} numbers from 0 that sum to 1.")
+            raise InvalidParameter(f"The true shares must be {self.domain.size} non-negative numbers that sum to 1.")
         if n < 1:
             raise InvalidParameter("A prediction needs at least one person.")
         return shares
@@ -294,12 +294,16 @@ class PureProtocol(Supporting, Additive[Answer, Ints]):
 
     def blank(self, size: int, coins: Coins) -> Drawn:
         """Reports that favour no value: where one supports x, it is p / blank_support times as likely under x as here."""
-        raise InvalidParameter("This mechanism has no blank reports, so open answers cannot be hidden among its reports.")
+        raise InvalidParameter(
+            "This mechanism has no blank reports, so non-sensitive answers cannot be hidden among its reports."
+        )
 
     @property
     def blank_support(self) -> Fraction:
         """The probability that a blank report supports a given value."""
-        raise InvalidParameter("This mechanism has no blank reports, so open answers cannot be hidden among its reports.")
+        raise InvalidParameter(
+            "This mechanism has no blank reports, so non-sensitive answers cannot be hidden among its reports."
+        )
 
     def fake_odds(self, random: bool) -> tuple[Fraction, Fraction]:
         """A report beside a blank one: how much likelier under its value at most, and how much less likely at least.

@@ -124,9 +124,11 @@ def _read_csv(path: Path, column: str, size: int) -> Iterator[tuple[Texts, float
                     yield texts, file.tell() / total
                     texts = []
         except (gzip.BadGzipFile, zlib.error, EOFError):
-            raise InvalidParameter(f"The file {path} is not a whole gzip file. Copy or compress it again.") from None
+            raise InvalidParameter(
+                f"The file {path} is damaged, incomplete or not a gzip file. Copy or compress it again."
+            ) from None
         except UnicodeDecodeError:
-            raise InvalidParameter(f"The file {path} is not text in UTF-8. Save it as CSV in UTF-8.") from None
+            raise InvalidParameter(f"The file {path} is not UTF-8 text. Save it as CSV in UTF-8.") from None
         except csv.Error:
             raise InvalidParameter(f"The file {path} cannot be read as CSV after row {row}. Fix the file.") from None
         if texts:
@@ -159,7 +161,9 @@ def _read_parquet(path: Path, column: str, size: int) -> Iterator[tuple[Texts, f
                 row += len(cells)
                 yield cells, row / total
     except (pa.ArrowException, OSError):
-        raise InvalidParameter(f"The file {path} is not a whole Parquet file. Copy or export it again.") from None
+        raise InvalidParameter(
+            f"The file {path} is damaged, incomplete or not a Parquet file. Copy or export it again."
+        ) from None
     if not row:
         raise EmptyBatch(f"The file {path} has no rows, so there are no answers.")
 
@@ -178,7 +182,9 @@ def read_columns(path: str | PathLike[str], names: Sequence[str]) -> list[list[o
                 place_of(source, file.schema_arrow.names, name)
             table = file.read(columns=list(names))
     except (pa.ArrowException, OSError):
-        raise InvalidParameter(f"The file {source} is not a whole Parquet file. Copy or export it again.") from None
+        raise InvalidParameter(
+            f"The file {source} is damaged, incomplete or not a Parquet file. Copy or export it again."
+        ) from None
     if not table.num_rows:
         raise EmptyBatch(f"The file {source} has no rows.")
     return [table.column(name).to_pylist() for name in names]

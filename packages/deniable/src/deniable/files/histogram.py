@@ -37,7 +37,7 @@ def read_histogram(path: Path, value: str, count: str, sensitive: str | None = N
         raise InvalidParameter(f"The file {str(path)!r} has no column {missing[0]!r}; it has {has}.")
     labels, people = tuple(row[value] for row in rows), tuple(_whole(row[count], path, count) for row in rows)
     if len(set(labels)) != len(labels):
-        raise InvalidParameter(f"Column {value!r} of {str(path)!r} names an answer twice. Add their counts up.")
+        raise InvalidParameter(f"Column {value!r} of {str(path)!r} names an answer twice. Add up its counts.")
     if sensitive is None:
         return Histogram(labels, people, None)
     marks = [_whole(row[sensitive], path, sensitive) for row in rows]

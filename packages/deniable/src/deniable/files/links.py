@@ -39,7 +39,7 @@ def read_links(path: Path, user: str = "user", item: str = "item", weight: str |
         raise EmptyBatch(f"The file {path} has no rows, so there are no links.")
     for name, column in zip(names[:2], columns, strict=False):
         if not all(column):
-            raise InvalidParameter(f"Row {_first_empty(column)} of {path} has nothing in column {name!r}. Fix the file.")
+            raise InvalidParameter(f"Row {_first_empty(column)} of {path} has no value in column {name!r}. Fix the file.")
     return Links(columns[0], columns[1], None if weight is None else _numbers(path, weight, columns[2]))
 
 
@@ -53,7 +53,9 @@ def has_column(path: Path, column: str) -> bool:
             with open_parquet(path) as file:
                 return column in file.schema_arrow.names
         except (pa.ArrowException, OSError):
-            raise InvalidParameter(f"The file {path} is not a whole Parquet file. Copy or export it again.") from None
+            raise InvalidParameter(
+                f"The file {path} is damaged, incomplete or not a Parquet file. Copy or export it again."
+            ) from None
     try:
         with _text(path) as text:
             return column in next(csv.reader(text, strict=True), [])
@@ -105,7 +107,9 @@ def _parquet(path: Path, names: list[str]) -> list[list[str]]:
             table = file.read(columns=names)
             return [["" if value is None else str(value) for value in table[name].to_pylist()] for name in names]
     except (pa.ArrowException, OSError):
-        raise InvalidParameter(f"The file {path} is not a whole Parquet file. Copy or export it again.") from None
+        raise InvalidParameter(
+            f"The file {path} is damaged, incomplete or not a Parquet file. Copy or export it again."
+        ) from None
 
 
 def _numbers(path: Path, name: str, texts: list[str]) -> Floats:

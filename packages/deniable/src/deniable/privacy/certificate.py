@@ -64,10 +64,10 @@ class Certificate:
 
     def _proof(self) -> str:
         if self.loss.proof == "theorem":
-            return f"published, applied to {self.followed:,} outcomes that were followed exactly"
-        spared = "" if self.spared is None else f"; enumerating all would follow {self.spared:,}"
+            return f"published, applied to {self.followed:,} outcomes that were enumerated exactly"
+        spared = "" if self.spared is None else f"; a full enumeration has {self.spared:,}"
         values = formatted_size(self.mechanism.domain.size)
-        return f"{self.followed:,} outcomes followed, {self.values:,} of {values} values{spared}"
+        return f"{self.followed:,} outcomes enumerated, {self.values:,} of {values} values{spared}"
 
     @property
     def short_report(self) -> str:

@@ -140,7 +140,7 @@ def symmetric(mechanism: Mechanism, limit: int) -> Certificate:
 def _watched(mechanism: Mechanism, chosen: Sequence[int]) -> Certificate:
     """What happens at the cells of the chosen values, when every other cell is interchangeable."""
     if not isinstance(mechanism, PureProtocol):
-        raise NotCertifiable("Only mechanisms whose reports support values can be certified by watching their cells.")
+        raise NotCertifiable("Only mechanisms whose reports support values can be certified by examining their cells.")
     check_members(mechanism)
     return by_cells(mechanism, chosen, WatchedCoins(chosen))
 

@@ -44,7 +44,7 @@ class FirstDraw(FollowedCoins):
         return PackedBits.pack(table)
 
     def subset(self, n: int, k: int, one_less: Bools) -> PackedBits:
-        raise NotCertifiable("Only independent bits are followed at some of their cells.")
+        raise NotCertifiable("Only independent bits can be enumerated at some of their cells.")
 
 
 @proves(PCKVUnary, "symmetric")
@@ -82,5 +82,5 @@ def check_elsewhere(
         differ = np.flatnonzero((seen != first).any(axis=tuple(range(seen.ndim - 1))))
         if not set(differ.tolist()) <= {*cells, *others}:
             raise NotCertifiable(
-                "What is reported about an answer depends on other answers, so that they cannot be followed alone."
+                "What is reported about an answer depends on other answers, so it cannot be enumerated on its own."
             )

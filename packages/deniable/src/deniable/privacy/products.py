@@ -178,7 +178,7 @@ def separate(mechanism: Mechanism, limit: int) -> Certificate:
     """
     bits, size = mechanism.layout.bits, mechanism.domain.size
     if bits > LARGEST_ROW or size & (size - 1):
-        raise NotCertifiable(f"Only reports of at most {LARGEST_ROW} bits, on rows of bits, can be followed bit by bit.")
+        raise NotCertifiable(f"Only reports of at most {LARGEST_ROW} bits, on rows of bits, can be enumerated bit by bit.")
     places = size.bit_length() - 1
     wired, followed = [], 0
     for index in (0, size - 1):

@@ -46,4 +46,4 @@ def prover(mechanism: Mechanism, kind: Proof | None) -> Prover:
     for family in type(mechanism).__mro__:
         if (family, kind) in _PROVERS:
             return _PROVERS[family, kind]
-    raise NotCertifiable("This mechanism rests on a theorem; it is too large for its law to be followed.")
+    raise NotCertifiable("The law of this mechanism is too large to enumerate. Its loss rests on a theorem.")

@@ -59,9 +59,9 @@ def _only_flags(mechanism: Mechanism) -> Flags:
     """The bits that a report consists of."""
     fields = mechanism.layout.fields
     if len(fields) != 1 or not isinstance(fields[0], Flags):
-        raise NotCertifiable("Only reports of bits can be followed bit by bit; independent bits are certified in factors.")
+        raise NotCertifiable("Only reports of bits can be enumerated bit by bit; independent bits are certified in factors.")
     if fields[0].bits > LARGEST_ROW:
-        raise NotCertifiable(f"Reports of more than {LARGEST_ROW} bits are too wide to be followed bit by bit.")
+        raise NotCertifiable(f"Reports of more than {LARGEST_ROW} bits are too wide to be enumerated bit by bit.")
     return fields[0]
 
 

@@ -227,7 +227,7 @@ class BitRand(Mechanism[Sequence[float], Ints]):
         if self.domain.signed:
             counts = tally.counts.reshape(-1, self.domain.dimensions)
             if (counts[self.bits :] > np.minimum(counts[0], counts[1 : self.bits])).any():
-                raise InvalidReport("In this tally a bit and the sign are one together more often than each alone.")
+                raise InvalidReport("In this tally, a bit and the sign are both one more often than either of them is one.")
 
     def predict(self, truth: ArrayLike, n: int) -> Estimate:
         """The means to expect from n people with vectors like these, one or several rows, and the variance of each."""
@@ -279,7 +279,7 @@ def sign_magnitude_errors(mechanism: BitRand, number: float) -> dict[str, float]
     """
     domain = mechanism.domain
     if not isinstance(domain, SignMagnitude) or domain.bits > 20:
-        raise InvalidParameter("Only numbers as sign and magnitude of up to 20 bits have these errors.")
+        raise InvalidParameter("These errors are known only for sign-and-magnitude numbers of up to 20 bits.")
     alone = SignMagnitude(1, domain.bits, domain.whole, domain.clip)
     true = alone.bits_of([[number]])[0, 0]
     codes = np.arange(1 << domain.bits)
