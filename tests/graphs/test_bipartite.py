@@ -133,9 +133,7 @@ class TestCommand:
         outputs = [run("graph", "bipartite", str(each), *asked).stdout for each in (file, tmp_path / "ratings.parquet")]
         assert outputs[0] == outputs[1]
         (tmp_path / "broken.parquet").write_bytes((tmp_path / "ratings.parquet").read_bytes()[:-10])
-        assert "not a Parquet file" in refusal(
-            "graph", "bipartite", str(tmp_path / "broken.parquet"), "--epsilon", "1"
-        )
+        assert "not a Parquet file" in refusal("graph", "bipartite", str(tmp_path / "broken.parquet"), "--epsilon", "1")
 
     @pytest.mark.parametrize(
         ("rows", "names", "options", "says"),

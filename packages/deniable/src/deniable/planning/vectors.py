@@ -77,4 +77,4 @@ def plan_vectors(
     else:
         words = f"With {needed:,} people, the error is half of that of publishing the middle of the range."
         words += " A narrower range or fewer dimensions reduce it."
-    return planned(replace(ranking, beside=(Row("middle of the range, no reports", None, guess, 0),)), words)
+    return planned(replace(ranking, beside=(Row("constant: the middle", None, guess, 0),)), words)
