@@ -98,7 +98,7 @@ class TestCommand:
         (tmp_path / "films.txt").write_text("Alien\nBrazil\nDune\n")
         result = run("graph", "bipartite", str(file), "--epsilon", "3", *public)
         said = " ".join(result.stdout.split())
-        assert "not private" not in said and "2,000 links lead to other items" in said
+        assert "not private" not in said and "2,000 links to other items" in said
 
     def test_json_has_everything(self, tmp_path: Path) -> None:
         file = table(tmp_path / "ratings.csv.gz", ratings())
@@ -153,7 +153,7 @@ class TestCommand:
             ),
             ([["u", "a", 1], ["v", "b", 2]], ("user", "item", "weight"), ["--at-most", "0"], "at_most"),
             ([["u", "a"], ["v", "b"]], ("user", "item"), ["--low", "0"], "no weights"),
-            ([["u", "a", 1], ["v", "b", 2]], ("user", "item", "weight"), ["--confidence", "2"], "Confidence"),
+            ([["u", "a", 1], ["v", "b", 2]], ("user", "item", "weight"), ["--confidence", "2"], "confidence level"),
             ([["u", "a", 1], ["v", "b", 2]], ("user", "item", "weight"), ["--picture", "x.txt"], "picture"),
         ],
     )
