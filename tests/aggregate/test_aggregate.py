@@ -392,7 +392,7 @@ class TestPerturbFiles:
         with pytest.raises(dn.InvalidParameter, match="same name"):
             dn.perturb_files(self.mechanism, [answers, tmp_path / "north.csv"], "smokes", reports)
         dn.write_reports(reports / "a.parquet", self.mechanism, self.mechanism.perturb(["yes"]))
-        with pytest.raises(dn.InvalidParameter, match="another folder"):
+        with pytest.raises(dn.InvalidParameter, match="different folder"):
             dn.perturb_files(self.mechanism, reports / "a.parquet", "value", reports)
 
 
@@ -422,7 +422,7 @@ class TestVerb:
         shutil.copy(reports / "0.parquet", reports / "copy.parquet")
         arguments = [contract, reports, "--damaged", "skip", "--manifest", tmp_path / "manifest.json", "--out"]
         shown = self.run(*arguments, tmp_path / "a.json").stdout
-        assert "440 reports, from 4 files in 9 row groups" in shown
+        assert "from 4 files in 9 row groups" in shown
         assert f"left out: {reports / '1.parquet'}, row group 2: " in shown
         assert f"the same reports: {reports / '0.parquet'}, {reports / 'copy.parquet'}" in shown
         record = json.loads(self.run(*arguments, tmp_path / "b.json", "--json").stdout)
