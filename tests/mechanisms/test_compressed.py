@@ -103,7 +103,7 @@ class TestDecoders:
         assert first.columns["key"].tolist() == [mechanism.key("ann 1"), mechanism.key("bob 1")]
         assert mechanism.key("ann 1") != mechanism.key("ann 2")
         for names in (["ann", "ann"], ["ann"]):
-            with pytest.raises(dn.InvalidParameter, match="name of its own"):
+            with pytest.raises(dn.InvalidParameter, match="unique name"):
                 mechanism.perturb(SETS[:2], names=names)
 
     def test_coordinates_outside(self, mechanism: dn.Compressed) -> None:
