@@ -13,6 +13,7 @@ A message says what is wrong, what is allowed and what to do. It never holds a p
     ├── BudgetSpent         a person who has answered already, or has no budget left
     ├── Unavailable         a collector or its store that cannot take reports just now
     ├── NotCertifiable      code whose law cannot be established by the method asked for
+    ├── InvalidLaw          a law that cannot be written down, or that nobody could prove or run
     ├── EngineFailure       an engine that cannot be reached, or that lost its workers
     └── MissingExtra        an optional package that is not installed
         └── MissingPackage  the same for a package of ours
@@ -61,6 +62,10 @@ class Unavailable(DeniableError):
 
 class NotCertifiable(DeniableError):
     """Code whose exact law cannot be established by the method asked for."""
+
+
+class InvalidLaw(DeniableError, ValueError):
+    """A law that cannot be written down as a program, or a program that is none."""
 
 
 class EngineFailure(DeniableError, RuntimeError):

@@ -3,7 +3,7 @@
 from deniable.core.bits import PackedBits, distinct_rows
 from deniable.core.candidate import LARGEST_DENSE, Candidate
 from deniable.core.coins import WHOLE, Coins, SecureCoins, SeededCoins, StreamCoins, check_probability, checked_coins
-from deniable.core.domain import LARGEST_DOMAIN, Answer, Answers, Domain, Label, Rows, checked_answers, formatted_size
+from deniable.core.domain import LARGEST_DOMAIN, Answer, Answers, Domain, Input, Label, Rows, checked_answers, formatted_size
 from deniable.core.estimate import Estimate, confidence_each
 from deniable.core.every import EveryCoin, FollowedCoins, SingleCoins, WatchedCoins
 from deniable.core.layout import Column, Columns, Drawn, Flags, Layout, Number
@@ -18,8 +18,11 @@ from deniable.core.odds import (
     rounded_up,
     simplest_between,
 )
+from deniable.core.program import Node, Program, Type
 from deniable.core.reports import Reports, concatenate
 from deniable.core.spec import Spec
+from deniable.core.steps import aimed, cells, empty, encoded, lookup, one_row, packed
 from deniable.core.tally import Tally
+from deniable.core.tracing import Law, Symbol
 from deniable.core.variable import Key, Variable, VariableLayout
 from deniable.core.weights import LARGEST_SUM, WeightTable

@@ -33,6 +33,18 @@ class PackedBits:
     def __len__(self) -> int:
         return len(self.bytes)
 
+    def __and__(self, other: "PackedBits") -> "PackedBits":
+        return PackedBits(self.bytes & other.bytes, self.width)
+
+    def __or__(self, other: "PackedBits") -> "PackedBits":
+        return PackedBits(self.bytes | other.bytes, self.width)
+
+    def __xor__(self, other: "PackedBits") -> "PackedBits":
+        return PackedBits(self.bytes ^ other.bytes, self.width)
+
+    def __invert__(self) -> "PackedBits":
+        return self.turned(np.ones(len(self), np.bool_))
+
     def bit(self, column: ArrayLike) -> Bools:
         """One bit of each row: the same column for all, or one column a row."""
         column = np.asarray(column, np.int64)
@@ -46,6 +58,11 @@ class PackedBits:
         cleared = changed[row, column >> 3] & ~(np.uint8(1) << shift)
         changed[row, column >> 3] = cleared | value.astype(np.uint8) << shift
         return PackedBits(changed, self.width)
+
+    def exchanged(self, first: ArrayLike, second: ArrayLike) -> "PackedBits":
+        """The same rows with two bits of each exchanged."""
+        value = self.bit(first)
+        return self.with_bit(first, self.bit(second)).with_bit(second, value)
 
     def turned(self, which: Bools) -> "PackedBits":
         """The same rows with every bit turned over in those that `which` names."""

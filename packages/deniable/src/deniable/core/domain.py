@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Generic
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from deniable.errors import EmptyBatch, OutsideDomain
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from typing_extensions import TypeVar
 
     from deniable.core.coins import Coins
@@ -28,6 +26,15 @@ Label = str | int
 Answers = Sequence[object] | NDArray[np.generic]
 
 LARGEST_DOMAIN = 1 << 31
+
+
+class Input(NamedTuple):
+    """A number from `low` to `high` that a law starts from, or with a width a vector of them."""
+
+    name: str
+    low: int
+    high: int
+    width: int | None = None
 
 
 class Domain(ABC, Generic[Answer, Truth]):
@@ -59,9 +66,22 @@ class Domain(ABC, Generic[Answer, Truth]):
     def index(self, values: Answers) -> Truth:
         """The index of each answer, or whatever else mechanisms for this domain start from; refuses what is outside."""
 
+    @property
+    def inputs(self) -> Sequence[Input] | None:
+        """What `encode` gives, with bounds; None: answers that only encoders look into (see `tracing.encoded`)."""
+        return (Input("answer", 0, self.size - 1),)
+
+    def encode(self, values: Answers) -> Sequence[Any]:
+        """The answers as whole numbers within the bounds of `inputs`, an array for each; no coin is tossed here."""
+        return (self.index(values),)
+
+    def placed(self, codes: Sequence[Any], coins: "Coins") -> Truth:
+        """What mechanisms start from: the codes themselves, or with coins that round them. This is part of the law."""
+        return codes[0]  # type: ignore[no-any-return]
+
     def place(self, values: Answers, coins: "Coins") -> Truth:
         """As `index`, where coins may decide, such as those that round a number to one of the two nearest indices."""
-        return self.index(values)
+        return self.placed(self.encode(values), coins)
 
     def snapped(self, values: Answers) -> Answers:
         """The answers themselves, or where they may lie between two of ours, the nearest of ours; no coin is tossed."""

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar, Generic, Self, cast
 
 import numpy as np
@@ -18,15 +18,18 @@ from deniable.core import packing
 from deniable.core.bits import PackedBits
 from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins, checked_coins
-from deniable.core.domain import Answer, Domain, Label, Truth, checked_answers, formatted_size
+from deniable.core.domain import Answer, Answers, Domain, Label, Truth, checked_answers, formatted_size
 from deniable.core.estimate import Estimate
 from deniable.core.layout import Column, Columns, Drawn, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon, odds_below
+from deniable.core.program import Program
 from deniable.core.reports import Reports
+from deniable.core.running import run
 from deniable.core.spec import Spec
 from deniable.core.supporting import Supporting, exact_shares
 from deniable.core.tally import Tally
+from deniable.core.tracing import Law, traced
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
 
 
@@ -118,9 +121,33 @@ class Mechanism(ABC, Generic[Answer, Truth]):
         columns: dict[str, Column] = {field.name: field.empty(len(answers)) for field in self.layout.fields}
         for start in range(0, len(answers), self.batch):
             part = slice(start, start + self.batch)
-            for name, column in self.randomize(self.domain.place(answers[part], coins), coins).items():
+            for name, column in self._drawn(answers[part], coins).items():
                 columns[name][part] = column
         return Reports(self.fingerprint, self.layout, columns)
+
+    def _drawn(self, answers: Answers, coins: Coins) -> Drawn:
+        """The law itself on a part of a batch; `randomize` runs on answers only where a family is said to be a theorem."""
+        if not self.traced:
+            return self.randomize(self.domain.place(answers, coins), coins)
+        law = self._law
+        if self.domain.inputs is not None:
+            return run(law.program, self.domain.encode(answers), coins, len(answers))
+        truth = self.domain.index(answers)
+        return run(law.program, [partial(encode, truth) for encode in law.encoders], coins, len(answers))
+
+    @property
+    def traced(self) -> bool:
+        """Whether the law is a program; not where a published theorem stands for it."""
+        return True
+
+    @property
+    def law(self) -> Program:
+        """The law as a program: what runs, what certificates prove, and what other devices are given."""
+        return self._law.program
+
+    @cached_property
+    def _law(self) -> Law:
+        return traced(self)
 
     def count(self, reports: Reports) -> Ints:
         """How many reports vote for each cell."""

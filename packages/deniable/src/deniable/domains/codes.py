@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Answers, Domain, Spec
+from deniable.core import Answers, Domain, Input, Spec
 from deniable.domains.features import check_dimensions, checked_rows
 from deniable.errors import InvalidParameter, OutsideDomain
 
@@ -78,6 +78,10 @@ class SignMagnitude(Domain[Sequence[float], Ints]):
         codes = bits.astype(np.int64) @ (1 << np.arange(self.bits))
         decoded = self.decode(codes)
         return tuple(np.where((codes == 0) & (decoded == 0), -self.unit / 2, decoded).tolist())
+
+    @property
+    def inputs(self) -> Sequence[Input]:
+        return (Input("codes", 0, self.codes - 1, self.dimensions),)
 
     def index(self, values: Answers) -> Ints:
         rows = checked_rows(values, self.dimensions).astype(np.float64, copy=False)

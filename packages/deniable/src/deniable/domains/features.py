@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Answers, Coins, Domain, Spec
+from deniable.core import Answers, Coins, Domain, Input, Spec
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, OutsideDomain
 
@@ -75,6 +75,17 @@ class Features(Domain[Sequence[float], Ints]):
         rows = checked_rows(values, self.dimensions)
         return self.coordinate.index(rows.ravel()).reshape(rows.shape)
 
+    @property
+    def inputs(self) -> Sequence[Input]:
+        return [each._replace(width=self.dimensions) for each in self.coordinate.inputs]
+
+    def encode(self, values: Answers) -> Sequence[Ints]:
+        rows = checked_rows(values, self.dimensions)
+        return [code.reshape(rows.shape) for code in self.coordinate.encode(rows.ravel())]
+
+    def placed(self, codes: Sequence[Ints], coins: Coins) -> Ints:
+        return self.coordinate.placed(codes, coins)
+
     def place(self, values: Answers, coins: Coins) -> Ints:
         rows = checked_rows(values, self.dimensions)
         return self.coordinate.place(rows.ravel(), coins).reshape(rows.shape)
@@ -121,6 +132,11 @@ class UnitVectors(Domain[Sequence[float], Floats]):
         """One of the 2 d that lie on an axis."""
         place = index % (2 * self.dimensions)
         return tuple(float((-1) ** (place % 2)) if axis == place // 2 else 0.0 for axis in range(self.dimensions))
+
+    @property
+    def inputs(self) -> None:
+        """Directions are for encoders: see `encoded`."""
+        return None
 
     def index(self, values: Answers) -> Floats:
         rows = checked_rows(values, self.dimensions).astype(np.float64)

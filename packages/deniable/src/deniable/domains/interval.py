@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core import WHOLE, Answers, Coins, Domain, Spec
+from deniable.core import WHOLE, Answers, Coins, Domain, Input, Spec
 from deniable.errors import InvalidParameter, OutsideDomain
 
 MOST_STEPS = 1 << 22
@@ -56,11 +56,19 @@ class Interval(Domain[float, Ints]):
     def index(self, values: Answers) -> Ints:
         return np.rint(self._position(values)).astype(np.int64)
 
-    def place(self, values: Answers, coins: Coins) -> Ints:
+    @property
+    def inputs(self) -> Sequence[Input]:
+        return Input("below", 0, self.steps - 1), Input("up", 0, WHOLE)
+
+    def encode(self, values: Answers) -> Sequence[Ints]:
+        """The grid point below each number, and how far it is above it, in parts of 2^-53 of a step."""
         position = self._position(values)
         below = np.minimum(np.floor(position), self.steps - 1)
-        up = np.rint((position - below) * WHOLE).astype(np.int64)
-        return below.astype(np.int64) + coins.rounded(up)
+        return below.astype(np.int64), np.rint((position - below) * WHOLE).astype(np.int64)
+
+    def placed(self, codes: Sequence[Ints], coins: Coins) -> Ints:
+        below, up = codes
+        return below + coins.rounded(up)
 
     def nearest(self, values: Answers) -> Floats:
         """The point of the grid nearest to each number, the lower of two that are equally near; no coin is tossed."""

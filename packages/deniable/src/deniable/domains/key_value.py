@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Bools, Floats, Ints
 from deniable.core import LARGEST_DOMAIN, WHOLE, Answers, Coins, Domain, Label, Rows, Spec
 from deniable.errors import InvalidParameter, OutsideDomain
 
@@ -49,6 +49,11 @@ class Pairs(Rows):
     def rows(self) -> Ints:
         """The person of each pair."""
         return np.repeat(np.arange(len(self)), self.sizes)
+
+    def numbered(self, number: Ints) -> tuple[Bools, Ints]:
+        """Whether each person has a pair with this number, and where it is among all pairs."""
+        real = number < self.sizes
+        return real, np.where(real, self.starts[:-1] + number, 0)
 
     def _at(self, people: Ints) -> "Pairs":
         """A table of these people, who may come several times."""
@@ -181,6 +186,11 @@ class KeyValue(Domain[object, Pairs]):
 
     def _no_key(self) -> OutsideDomain:
         return OutsideDomain(f"A key is not one of the {len(self.labels):,} keys of this question. Add it, or leave it out.")
+
+    @property
+    def inputs(self) -> None:
+        """Sets are for encoders: see `encoded`."""
+        return None
 
     def index(self, values: Answers) -> Pairs:
         """The sets as a table, with the keys of each person in order; refuses what is outside."""

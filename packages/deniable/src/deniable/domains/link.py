@@ -1,14 +1,14 @@
 """A link between a person and one thing: none, or one with a weight."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
-from deniable.core import WHOLE, Answers, Coins, Domain, Spec
+from deniable.core import WHOLE, Answers, Coins, Domain, Input, Spec
 from deniable.errors import InvalidParameter, OutsideDomain
 
 NONE, HIGH, LOW = 0, 1, 2
@@ -42,10 +42,18 @@ class Link(Domain[float | None, Ints]):
         linked, weights = self._weights(values)
         return np.where(linked, np.where(2 * weights >= self.low + self.high, HIGH, LOW), NONE)
 
-    def place(self, values: Answers, coins: Coins) -> Ints:
+    @property
+    def inputs(self) -> Sequence[Input]:
+        return Input("linked", 0, 1), Input("up", 0, WHOLE)
+
+    def encode(self, values: Answers) -> Sequence[Ints]:
+        """Whether there is a link, and how far its weight is above the lower end, in parts of 2^-53 of the range."""
         linked, weights = self._weights(values)
-        up = coins.toss_each(np.rint((weights - self.low) / (self.high - self.low) * WHOLE).astype(np.int64))
-        return np.where(linked, np.where(up, HIGH, LOW), NONE)
+        return linked.astype(np.int64), np.rint((weights - self.low) / (self.high - self.low) * WHOLE).astype(np.int64)
+
+    def placed(self, codes: Sequence[Ints], coins: Coins) -> Ints:
+        linked, up = codes
+        return np.where(linked == 1, np.where(coins.toss_each(up), HIGH, LOW), NONE)
 
     def _weights(self, values: Answers) -> tuple[NDArray[np.bool_], Floats]:
         """Who has a link, and its weight; the low end where there is none."""

@@ -9,8 +9,21 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Ints
-from deniable.core import Answers, Domain, Spec
+from deniable.core import Answers, Coins, Domain, Input, Spec
 from deniable.errors import InvalidParameter, OutsideDomain
+
+
+class Coordinates:
+    """Several numbers for each answer: [:, k] are those of coordinate k."""
+
+    def __init__(self, columns: Sequence[Any]) -> None:
+        self._columns = columns
+
+    def __len__(self) -> int:
+        return len(self._columns[0])
+
+    def __getitem__(self, key: tuple[slice, int]) -> Any:
+        return self._columns[key[1]]
 
 
 @dataclass(frozen=True)
@@ -46,6 +59,16 @@ class Vectors(Domain[Sequence[object], Ints]):
             index, own = divmod(index, part.size)
             out.append(part.answer(own))
         return tuple(reversed(out))
+
+    @property
+    def inputs(self) -> Sequence[Input]:
+        return [Input(f"answer{place}", 0, part.size - 1) for place, part in enumerate(self.parts)]
+
+    def encode(self, values: Answers) -> Sequence[Ints]:
+        return list(self.index(values).T)
+
+    def placed(self, codes: Sequence[Ints], coins: Coins) -> Any:  # coordinates of symbols, or of arrays
+        return Coordinates(codes)
 
     def index(self, values: Answers) -> Ints:
         rows = list(values) if not isinstance(values, np.ndarray) else values

@@ -59,9 +59,7 @@ class ManyFields(Either):
 
     def join(self, number: Ints, columns: Drawn) -> Drawn:
         kept = number == 0
-        return {"open": number} | {
-            name: column * kept.reshape(-1, *[1] * (column.ndim - 1)) for name, column in columns.items()
-        }
+        return {"open": number} | {name: np.where(kept, column, 0) for name, column in columns.items()}
 
     def disclosed(self, columns: Columns) -> Ints:
         return columns["open"].astype(np.int64)

@@ -83,8 +83,7 @@ class FakeAttributes(Attributes):
         for place, part in enumerate(self.parts):
             real, fake = part.randomize(truth[:, place], coins), self.fake(part, len(truth), coins)
             for name, column in real.items():
-                drawn = (which == place).reshape(-1, *[1] * (np.ndim(column) - 1))
-                out[f"{place}.{name}"] = np.where(drawn, column, fake[name])
+                out[f"{place}.{name}"] = np.where(which == place, column, fake[name])
         return out
 
     def fake(self, part: PureProtocol, size: int, coins: Coins) -> Drawn:

@@ -297,9 +297,7 @@ class Memoized(PureProtocol):
 
 def moved(value: Ints, stay: Fraction, size: int, coins: Coins) -> Ints:
     """Each value as it is with probability `stay`, else one of the size - 1 others."""
-    value = value + coins.split(stay, 1, size - 1, len(value))
-    value -= size * (value >= size)
-    return value
+    return (coins.split(stay, 1, size - 1, len(value)) + value) % size
 
 
 def _odds(once: float, epsilon: float) -> Fraction:

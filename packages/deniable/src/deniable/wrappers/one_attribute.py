@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from deniable.arrays import Bytes, Floats, Ints
-from deniable.core import Coins, Columns, Drawn, Estimate, Flags, Layout, Number, PrivacyLoss, PureProtocol, Tally
+from deniable.arrays import Floats, Ints
+from deniable.core import Coins, Columns, Drawn, Estimate, Flags, Layout, Number, PrivacyLoss, PureProtocol, Tally, one_row
 from deniable.domains.vectors import Vectors
 from deniable.errors import EmptyBatch, InvalidReport
 from deniable.mechanisms.shares.direct_response import DirectResponse
@@ -47,15 +47,14 @@ class OneAttribute(Attributes):
 
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         which = coins.public(len(self.parts), len(truth))
-        report = np.zeros((len(truth), (self.width + 7) // 8), np.uint8)
-        for place, part in enumerate(self.parts):
-            rows = self._rows(part, part.randomize(truth[:, place], coins))
-            report[which == place, : rows.shape[1]] = rows[which == place]
+        first, *others = (
+            one_row(part.layout, part.randomize(truth[:, place], coins)).widened(self.width)
+            for place, part in enumerate(self.parts)
+        )
+        report = first
+        for place, row in enumerate(others, 1):
+            report = np.where(which == place, row, report)
         return {"which": which, "report": report}
-
-    def _rows(self, part: PureProtocol, columns: Drawn) -> Bytes:
-        whole = {field.name: columns[field.name].astype(field.empty(1).dtype) for field in part.layout.fields}
-        return part.layout.rows(whole)
 
     def votes(self, columns: Columns) -> Ints:
         self.layout.check(columns)

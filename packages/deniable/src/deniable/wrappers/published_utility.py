@@ -15,7 +15,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Coins, Columns, Domain, Drawn, Estimate, Flags, Number, PrivacyLoss, PureProtocol, Spec, Tally
+from deniable.core import (
+    Coins,
+    Columns,
+    Domain,
+    Drawn,
+    Estimate,
+    Flags,
+    Number,
+    PrivacyLoss,
+    PureProtocol,
+    Spec,
+    Tally,
+    lookup,
+)
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.algebra.utility_formulas import disclosed_beside, disguise, true_odds
 from deniable.mechanisms.registry import mechanism_from_spec
@@ -37,12 +50,9 @@ class Pairs(Either):
     both: bool = True
 
     def join(self, number: Ints, columns: Drawn) -> Drawn:
-        masked = columns["masked"].astype(bool)
-        base = {
-            field.name: columns[field.name] * masked.reshape(-1, *[1] * (np.ndim(columns[field.name]) - 1))
-            for field in self.base.fields
-        }
-        return {"open": number, "masked": columns["masked"], **base}
+        masked = columns["masked"]
+        base = {field.name: np.where(masked, columns[field.name], 0) for field in self.base.fields}
+        return {"open": number, "masked": masked, **base}
 
     def disclosed(self, columns: Columns) -> Ints:
         return columns["open"].astype(np.int64)
@@ -125,12 +135,11 @@ class PublishedUtility(OpenAnswers):
         return Pairs((Number("open", open_answers + 1), Number("masked", 2), *fields), base, open_answers, self.z > 0)
 
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
-        number, secret, size = self._open_number[truth], self.secret[truth], len(truth)
-        instead = coins.where(~secret).below(len(self.sensitive), size)
-        own = self.base.randomize(np.where(secret, self._place[truth], instead), coins)
-        disguised, beside = (coins.where(~secret).toss(share, size) for share in (self.f, self.z))
-        masked = secret | disguised
-        return self.layout.join(number * (~disguised | beside), {**own, "masked": masked.astype(np.int64)})
+        number, secret, size = lookup(self._open_number, truth), lookup(self.secret, truth), len(truth)
+        instead = coins.below(len(self.sensitive), size)
+        own = self.base.randomize(np.where(secret, lookup(self._place, truth), instead), coins)
+        disguised, beside = (coins.toss(share, size) for share in (self.f, self.z))
+        return self.layout.join(number * (~disguised | beside), {**own, "masked": secret | disguised})
 
     def votes(self, columns: Columns) -> Ints:
         self.layout.check(columns)

@@ -24,6 +24,7 @@ from deniable.core import (
     PureProtocol,
     Spec,
     checked_answers,
+    lookup,
 )
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
@@ -115,14 +116,11 @@ class UtilityOptimized(OpenAnswers):
         return either(self.base.layout, self.domain.size - len(self.sensitive))
 
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
-        number, secret = self._open_number[truth], self.secret[truth]
-        own = self.base.randomize(self._place[truth], coins.where(secret))
-        blank, hidden = self.mask.draw(len(truth), coins.where(~secret))
-        chosen = {
-            name: np.where(secret.reshape(-1, *[1] * (np.ndim(column) - 1)), column, blank[name])
-            for name, column in own.items()
-        }
-        return self.layout.join(number * ~hidden, chosen)
+        number, secret = lookup(self._open_number, truth), lookup(self.secret, truth)
+        own = self.base.randomize(lookup(self._place, truth), coins)
+        blank, hidden = self.mask.draw(len(truth), coins)
+        sent = {name: np.where(secret, column, blank[name]) for name, column in own.items()}
+        return self.layout.join(number * ~hidden, sent)
 
     def votes(self, columns: Columns) -> Ints:
         self.layout.check(columns)

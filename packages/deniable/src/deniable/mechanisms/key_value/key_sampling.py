@@ -12,7 +12,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable import kernels
 from deniable.arrays import Floats, Ints
-from deniable.core import WHOLE, Candidate, Coins, Columns, Layout, Number, PrivacyLoss, Spec, Tally, log_up, odds_below
+from deniable.core import (
+    WHOLE,
+    Candidate,
+    Coins,
+    Columns,
+    Layout,
+    Number,
+    PrivacyLoss,
+    Spec,
+    Tally,
+    encoded,
+    log_up,
+    lookup,
+    odds_below,
+)
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.domains.link import HIGH, LOW, NONE
 from deniable.errors import InvalidParameter, InvalidReport
@@ -137,19 +151,20 @@ class KeySampling(KeyValueProtocol):
     def randomize(self, truth: Pairs, coins: Coins) -> Mapping[str, Ints]:
         n = len(truth)
         key = coins.public(self.keys, n)
-        state, heads = self._state(truth, key)
-        up, fake = coins.toss_each(heads), coins.toss_each(self._fakes[key])
-        true = np.where(state, np.where(up, HIGH, LOW), NONE)
+        asked = encoded(truth, self._asked, "asked", WHOLE + 2, key)
+        linked = asked <= WHOLE
+        up, fake = coins.toss_each(np.minimum(asked, WHOLE)), coins.toss_each(lookup(self._fakes, key))
+        true = np.where(linked, np.where(up, HIGH, LOW), NONE)
         return {"key": key, "state": self.response.respond(true, coins, fake)}
 
-    def _state(self, truth: Pairs, key: Ints) -> tuple[NDArray[np.bool_], Ints]:
-        """Whether each person has this key, and the chance that its value is rounded up."""
+    def _asked(self, truth: Pairs, key: Ints) -> Ints:
+        """The chance that the value of this key is rounded up, in parts of 2^53; one more for who does not have the key."""
         cells, wanted = truth.rows * self.keys + truth.keys, np.arange(len(truth)) * self.keys + key
         if not len(cells):
-            return np.zeros(len(truth), np.bool_), np.full(len(truth), HALF)
+            return np.full(len(truth), WHOLE + 1)
         at = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
         has = cells[at] == wanted
-        return has, np.where(has, self.domain.heads(truth.values[at]), HALF)
+        return np.where(has, self.domain.heads(truth.values[at]), WHOLE + 1)
 
     @cached_property
     def _fakes(self) -> Ints:

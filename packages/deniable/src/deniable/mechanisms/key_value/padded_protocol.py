@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Bools, Floats, Ints
-from deniable.core import WHOLE, Coins, Tally
+from deniable.core import WHOLE, Coins, Tally, encoded
 from deniable.domains.key_value import Pairs
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate, Named, Spread, squares
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol, weighed
@@ -26,6 +26,9 @@ class Chances(NamedTuple):
     both: Fraction
     noise: Fraction
     noise_both: Fraction
+
+
+HALF = WHOLE // 2
 
 
 class PaddedProtocol(KeyValueProtocol):
@@ -47,13 +50,20 @@ class PaddedProtocol(KeyValueProtocol):
     def sampled_pair(self, truth: Pairs, coins: Coins) -> tuple[Bools, Ints, Bools]:
         """For each person whether a pair of theirs is sampled and not padding, its key, and whether it is rounded up."""
         draw = coins.below(self.domain.at_most, len(truth))
-        real = draw < truth.sizes
-        if len(truth.keys):
-            at = np.where(real, truth.starts[:-1] + draw, 0)
-            key, heads = np.where(real, truth.keys[at], 0), np.where(real, self.domain.heads(truth.values[at]), WHOLE // 2)
-        else:
-            key, heads = np.zeros(len(truth), np.int64), np.full(len(truth), WHOLE // 2)
-        return real, key, coins.toss_each(heads)
+        key = encoded(truth, self._sampled_key, "key", self.keys + 1, draw)
+        up = coins.toss_each(encoded(truth, self._sampled_heads, "high", WHOLE + 1, draw))
+        real = key < self.keys
+        return real, np.minimum(key, self.keys - 1), up
+
+    def _sampled_key(self, truth: Pairs, draw: Ints) -> Ints:
+        """The key of the pair with this number, past the last one for padding."""
+        real, at = truth.numbered(draw)
+        return np.where(real, truth.keys[at], self.keys) if len(truth.keys) else np.full(len(truth), self.keys)
+
+    def _sampled_heads(self, truth: Pairs, draw: Ints) -> Ints:
+        """The chance that the value of that pair is rounded up, 1/2 for padding."""
+        real, at = truth.numbered(draw)
+        return np.where(real, self.domain.heads(truth.values[at]), HALF) if len(truth.keys) else np.full(len(truth), HALF)
 
     def estimate(self, tally: Tally) -> KeyValueEstimate:  # type: ignore[override]
         self.check_tally(tally)

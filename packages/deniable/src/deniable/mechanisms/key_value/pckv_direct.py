@@ -96,7 +96,7 @@ class PCKVDirect(PaddedProtocol):
         # all places for padding give the same report, so any of them will do
         named = (np.where(real, key, places - 1) + moved) % places
         high = np.where(moved == 0, up == kept, either)
-        return {"pair": np.where(named < self.keys, 2 * named + high, 2 * self.keys)}
+        return {"pair": np.minimum(2 * named + high, 2 * self.keys)}
 
     def votes(self, columns: Columns) -> Ints:
         pair, size = columns["pair"], 2 * self.keys + 1

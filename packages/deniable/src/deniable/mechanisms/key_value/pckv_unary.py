@@ -158,7 +158,7 @@ class PCKVUnary(PaddedProtocol):
         low = coins.toss_packed(alone, n, self.keys)
         if with_high != alone:
             other = coins.toss_packed(with_high, n, self.keys)
-            low = PackedBits((high.bytes & other.bytes) | (low.bytes & ~high.bytes), self.keys)
+            low = (high & other) | (low & ~high)
         return high, low
 
     def votes(self, columns: Columns) -> Ints:

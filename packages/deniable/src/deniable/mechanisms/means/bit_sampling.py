@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-import numpy as np
-
 from deniable.arrays import Ints
 from deniable.core import Coins, Drawn
 from deniable.domains.interval import Interval
@@ -52,4 +50,4 @@ class BitSampling(MeanMechanism):
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         bit = coins.pick([1 << place for place in range(self.bits)], len(truth))
         honest = coins.toss(self.odds / (self.odds + 1), len(truth))
-        return {"value": 2 * bit + ((truth >> bit & 1).astype(np.bool_) == honest)}
+        return {"value": 2 * bit + ((truth >> bit & 1) == honest)}

@@ -105,9 +105,7 @@ class Piecewise(MeanMechanism):
 
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         place = coins.split(self.inside, self.window, self.places - self.window, len(truth))  # from where the window begins
-        place += self.stride * truth
-        place -= self.places * (place >= self.places)
-        return {"value": place}
+        return {"value": (place + self.stride * truth) % self.places}
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")

@@ -65,7 +65,7 @@ class ThreeOutputs(MeanMechanism):
         middle_side, end_side = coins.toss(Fraction(1, 2), n), coins.toss(self.odds / (self.odds + 1), n)
         zero = np.where(end, end_zero, middle_zero)
         up = np.where(end, end_side, middle_side) == (distance >= 0)
-        return {"value": np.where(zero, 1, 2 * up.astype(np.int64))}
+        return {"value": np.where(zero, 1, 2 * up)}
 
     @classmethod
     def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "ThreeOutputs":

@@ -98,6 +98,11 @@ class Bipartite(Release):
             Candidate("bipartite, mean", partial(cls, rule="mean"), prior="prior"),
         )
 
+    @property
+    def traced(self) -> bool:
+        """Not yet: rings are found by code."""
+        return False
+
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
         place = coins.split(self.p, self.near, self.domain.size - self.near, len(truth))
         return {"value": self._rings.member(truth, place)}

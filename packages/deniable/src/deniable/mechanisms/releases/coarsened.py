@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Candidate, Coins, Domain, Estimate, PrivacyLoss, Spec, Tally
+from deniable.core import Candidate, Coins, Domain, Estimate, PrivacyLoss, Spec, Tally, lookup
 from deniable.domains.metric import BLOCK
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.cover import representatives
@@ -101,10 +101,8 @@ class Coarsened(Release):
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
         if self.cells == 1:
             return {"value": np.zeros(len(truth), np.int64)}
-        value = coins.split(self.p, 1, self.cells - 1, len(truth))  # how far to move on: 0 is the nearest
-        value += self.nearest[truth]
-        value -= self.cells * (value >= self.cells)
-        return {"value": value}
+        moved = coins.split(self.p, 1, self.cells - 1, len(truth))  # how far to move on: 0 is the nearest
+        return {"value": (moved + lookup(self.nearest, truth)) % self.cells}
 
     @property
     def remark(self) -> str:

@@ -84,12 +84,20 @@ class VectorRelease(Mechanism[Sequence[object], Ints]):
             return Layout((Number("coordinate", max(len(self.parts), 2)), Number("value", longest)))
         return Layout(tuple(Number(f"value{place}", max(part.cells, 2)) for place, part in enumerate(self.parts)))
 
+    @property
+    def traced(self) -> bool:
+        """Where those of all coordinates are."""
+        return all(part.traced for part in self.parts)
+
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
         which = coins.public(len(self.parts), len(truth)) if self.sampled else None
         values = [part.randomize(truth[:, place], coins)["value"] for place, part in enumerate(self.parts)]
         if which is None:
             return {f"value{place}": value for place, value in enumerate(values)}
-        return {"coordinate": which, "value": np.stack(values)[which, np.arange(len(which))]}
+        value = values[0]
+        for place, other in enumerate(values[1:], 1):
+            value = np.where(which == place, other, value)
+        return {"coordinate": which, "value": value}
 
     def votes(self, columns: Columns) -> Ints:
         if not self.sampled:

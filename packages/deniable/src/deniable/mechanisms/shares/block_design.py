@@ -21,6 +21,7 @@ from deniable.core import (
     PureProtocol,
     Spec,
     checked_epsilon,
+    lookup,
     odds_below,
 )
 from deniable.errors import InvalidParameter
@@ -91,10 +92,8 @@ class BlockDesign(Counted, PureProtocol):
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
         v, k = self.design.v, self.design.k
-        point = self._offsets[coins.split(self.p, k, v - k, len(truth))]
-        point += truth
-        point -= v * (point >= v)
-        return {"point": point}
+        offset = lookup(self._offsets, coins.split(self.p, k, v - k, len(truth)))
+        return {"point": (offset + truth) % v}
 
     def blank(self, size: int, coins: Coins) -> Mapping[str, Ints]:
         return {"point": coins.below(self.design.v, size)}
@@ -122,7 +121,7 @@ class BlockDesign(Counted, PureProtocol):
         return Fraction(0 if self.design.v > MANY else int(self._idle_points.sum()), self.design.v)
 
     def is_idle(self, columns: Columns) -> Bools:
-        return self._idle_points[columns["point"]]
+        return lookup(self._idle_points, columns["point"])
 
     @property
     def likeliest(self) -> Fraction:

@@ -45,10 +45,7 @@ class DirectResponse(Counted, UtilityBase):
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
         size = self.domain.size
-        value = coins.split(self.p, 1, size - 1, len(truth))  # how far to move on: 0 is the truth
-        value += truth
-        value -= size * (value >= size)
-        return {"value": value}
+        return {"value": (coins.split(self.p, 1, size - 1, len(truth)) + truth) % size}  # how far to move on: 0 is the truth
 
     def blank(self, size: int, coins: Coins) -> Mapping[str, Ints]:
         return {"value": coins.below(self.domain.size, size)}

@@ -42,7 +42,7 @@ class EqualWeight(ExactChannel):
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
         size = self.domain.size
-        return {"value": (truth + coins.split(self.p, 1, size - 1, len(truth))) % size}
+        return {"value": (coins.split(self.p, 1, size - 1, len(truth)) + truth) % size}
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self._odds, proof="symmetric")

@@ -8,7 +8,19 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Bools, Ints
-from deniable.core import Candidate, Coins, Columns, Counted, Domain, Layout, Number, PrivacyLoss, PureProtocol
+from deniable.core import (
+    Candidate,
+    Coins,
+    Columns,
+    Counted,
+    Domain,
+    Layout,
+    Number,
+    PrivacyLoss,
+    PureProtocol,
+    aimed,
+    lookup,
+)
 from deniable.mechanisms.algebra.transforms import MANY, walsh_hadamard
 
 
@@ -47,12 +59,9 @@ class HadamardResponse(Counted, PureProtocol):
         return Layout((Number("column", self.order),))
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
-        row, column = truth + 1, coins.below(self.order, len(truth))
-        wanted = coins.toss(self.p, len(truth))
-        odd = np.bitwise_count(row & column) & 1
+        column, even = coins.below(self.order, len(truth)), coins.toss(self.p, len(truth))
         # Flipping a bit of the column that the row has pairs up the columns with +1 and with -1: both stay uniform.
-        column ^= (row & -row) * (odd == wanted)
-        return {"column": column}
+        return {"column": aimed(column, truth + 1, ~even)}
 
     def blank(self, size: int, coins: Coins) -> Mapping[str, Ints]:
         return {"column": coins.below(self.order, size)}
@@ -79,7 +88,7 @@ class HadamardResponse(Counted, PureProtocol):
         return Fraction(0 if self.order > MANY else int(self._idle_columns.sum()), self.order)
 
     def is_idle(self, columns: Columns) -> Bools:
-        return self._idle_columns[columns["column"]]
+        return lookup(self._idle_columns, columns["column"])
 
     @property
     def likeliest(self) -> Fraction:

@@ -93,8 +93,8 @@ class LabelResponse(PureProtocol):
         return Layout((Number("value", self.domain.size),))
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
-        value = truth + coins.split(self.p, 1, self.domain.size - 1, len(truth))
-        return {"value": value - self.domain.size * (value >= self.domain.size)}
+        size = self.domain.size
+        return {"value": (coins.split(self.p, 1, size - 1, len(truth)) + truth) % size}
 
     def votes(self, columns: Columns) -> Ints:
         value = columns["value"]

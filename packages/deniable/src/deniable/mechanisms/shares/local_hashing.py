@@ -80,10 +80,8 @@ class LocalHashing(UtilityBase):
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
         a, b = coins.public(self.prime - 1, len(truth)), coins.public(self.prime, len(truth))
-        bucket = self._bucket(a, b, truth)
-        bucket += coins.split(self.p, 1, self.buckets - 1, len(truth))  # how far to move on: 0 is the truth
-        bucket -= self.buckets * (bucket >= self.buckets)
-        return {"a": a, "b": b, "bucket": bucket}
+        moved = self._bucket(a, b, truth) + coins.split(self.p, 1, self.buckets - 1, len(truth))  # 0 is the truth
+        return {"a": a, "b": b, "bucket": moved % self.buckets}
 
     def blank(self, size: int, coins: Coins) -> Mapping[str, Ints]:
         a, b = coins.public(self.prime - 1, size), coins.public(self.prime, size)

@@ -84,10 +84,9 @@ class SubsetSelection(CellProtocol, UtilityBase):
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[np.uint8]]:
         honest, last = coins.toss(self.p, len(truth)), self.domain.size - 1
-        chosen = coins.subset(last, self.size, one_less=honest).widened(last + 1)
+        chosen = coins.subset(last, self.size, one_less=honest).widened(last + 1).with_bit(last, honest)
         # Among the others the last value stands in for the truth, whose own bit says whether we were honest.
-        chosen = chosen.with_bit(last, chosen.bit(truth))
-        return {"cells": chosen.with_bit(truth, honest).bytes}
+        return {"cells": chosen.exchanged(truth, last).bytes}
 
     def blank(self, size: int, coins: Coins) -> Mapping[str, NDArray[np.uint8]]:
         return {"cells": coins.subset(self.domain.size, self.size, np.zeros(size, np.bool_)).bytes}

@@ -23,6 +23,7 @@ from deniable.core import (
     Spec,
     check_probability,
     checked_epsilon,
+    empty,
     odds_below,
 )
 from deniable.errors import InvalidParameter
@@ -102,7 +103,7 @@ class Unary(CellProtocol, UtilityBase):
         return (1 - self.q) ** self.domain.size if self.domain.size <= MOST_EXACT else Fraction(0)
 
     def is_idle(self, columns: Columns) -> NDArray[np.bool_]:
-        return np.equal(columns["cells"].max(axis=1), 0)
+        return empty(columns["cells"])
 
     def guess(self) -> float:
         # Exactly, over the number of bits that are one: the true one or not, and a binomial number of others.

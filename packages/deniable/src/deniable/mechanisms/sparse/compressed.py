@@ -182,6 +182,11 @@ class Compressed(Mechanism[Collection[int], Sparse]):
                 columns[name][part] = column
         return Reports(self.fingerprint, self.layout, columns)
 
+    @property
+    def traced(self) -> bool:
+        """No: see `loss`."""
+        return False
+
     def randomize(self, truth: Sparse, coins: Coins, keys: NDArray[np.uint64] | None = None) -> Drawn:
         """Not the same coins whatever the truth is: how long it takes depends on it. Do not let others watch the clock."""
         if keys is None:

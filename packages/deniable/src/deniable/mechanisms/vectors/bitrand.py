@@ -25,6 +25,7 @@ from deniable.core import (
     Reports,
     Spec,
     Tally,
+    cells,
     check_probability,
     checked_epsilon,
     odds_below,
@@ -141,17 +142,14 @@ class BitRand(Mechanism[Sequence[float], Ints]):
         return planes * self.domain.dimensions
 
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
-        n, d = truth.shape
-        codes = truth.astype(np.min_scalar_type(self.domain.codes - 1))
+        n, d = len(truth), self.domain.dimensions
         columns = {}
         for i, (one, zero) in enumerate(zip(self.ones, self.zeros, strict=True)):
-            place = codes.dtype.type(self.bits - 1 - i)
-            bit = np.packbits((codes >> place & codes.dtype.type(1)).astype(np.bool_), axis=1, bitorder="little")
-            noise = coins.toss_packed(zero, n, d).bytes
+            bit, noise = cells(truth, self.bits - 1 - i), coins.toss_packed(zero, n, d)
             if one + zero == 1:
-                columns[f"bit{i}"] = bit ^ noise
+                columns[f"bit{i}"] = (bit ^ noise).bytes
             else:
-                columns[f"bit{i}"] = (bit & coins.toss_packed(one, n, d).bytes) | (~bit & noise)
+                columns[f"bit{i}"] = ((bit & coins.toss_packed(one, n, d)) | (~bit & noise)).bytes
         return columns
 
     def votes(self, columns: Columns) -> Ints:

@@ -25,6 +25,7 @@ from deniable.core import (
     Reports,
     Spec,
     Tally,
+    packed,
 )
 from deniable.domains.features import Features, checked_rows
 from deniable.errors import InvalidParameter
@@ -94,13 +95,12 @@ class DuchiVector(Mechanism[Sequence[float], Ints]):
 
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         ends = self.rounded(truth, coins)
-        differ = PackedBits(ends.bytes ^ self.agreement(len(truth), coins).bytes, ends.width)
-        return {"signs": differ.turned(np.ones(len(truth), np.bool_)).bytes}
+        return {"signs": (~(ends ^ self.agreement(len(truth), coins))).bytes}
 
     def rounded(self, truth: Ints, coins: Coins) -> PackedBits:
         """The end that each coordinate is rounded to: v, with a one for the upper end."""
-        ends = [coins.toss_each(np.ascontiguousarray(column), self.domain.steps) for column in truth.T]
-        return PackedBits.pack(np.stack(ends, axis=1))
+        ends = [coins.toss_each(truth[:, place], self.domain.steps) for place in range(self.domain.dimensions)]
+        return packed(ends, 1)
 
     def agreement(self, n: int, coins: Coins) -> PackedBits:
         """In which places each report agrees with v; it is drawn without looking at v."""
@@ -109,7 +109,7 @@ class DuchiVector(Mechanism[Sequence[float], Ints]):
         agree = agree.turned(~coins.toss(ahead / (1 - tied), n))
         if d % 2 == 0:
             balanced, draw = coins.subset(d, d // 2, np.zeros(n, np.bool_)), coins.toss(tied, n)
-            agree = PackedBits(np.where(draw[:, None], balanced.bytes, agree.bytes), d)
+            agree = np.where(draw, balanced, agree)  # type: ignore[call-overload]
         return agree
 
     def decode(self, reports: Reports) -> Floats:

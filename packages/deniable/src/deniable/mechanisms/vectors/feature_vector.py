@@ -27,6 +27,7 @@ from deniable.core import (
     Spec,
     Tally,
     checked_epsilon,
+    packed,
     rounded_down,
 )
 from deniable.domains.features import Features, checked_rows, rows_at_once
@@ -148,14 +149,11 @@ class FeatureVector(Mechanism[Sequence[float], Ints]):
         )
 
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
-        n, d = truth.shape
+        n, d = len(truth), self.domain.dimensions
         start = coins.public(d, n) if self.sampled else np.zeros(n, np.int64)
-        rows, values = np.arange(n), np.empty((n, self.coordinates), np.int64)
-        for place, offset in enumerate(self.offsets):
-            values[:, place] = self.part.randomize(truth[rows, (start + offset) % d], coins)["value"]
-        bits = (values[:, :, None] >> np.arange(self._bits) & 1).astype(np.uint8).reshape(n, -1)
-        packed = np.packbits(bits, axis=1, bitorder="little")
-        return {"start": start, "values": packed} if self.sampled else {"values": packed}
+        values = [self.part.randomize(truth[:, (start + offset) % d], coins)["value"] for offset in self.offsets]
+        row = packed(values, self._bits).bytes
+        return {"start": start, "values": row} if self.sampled else {"values": row}
 
     def unpacked(self, columns: Columns) -> tuple[Ints, Ints]:
         """The coordinates in each report, and the number of the report of each."""

@@ -118,6 +118,11 @@ class PrivUnit(Mechanism[Sequence[float], Floats]):
     def cells(self) -> int:
         return 2 * self.domain.dimensions
 
+    @property
+    def traced(self) -> bool:
+        """No: see `loss`."""
+        return False
+
     def randomize(self, truth: Floats, coins: Coins) -> Drawn:
         n, d = truth.shape
         share, inverse = self._cap(self.gamma)[0], _beta()[1]

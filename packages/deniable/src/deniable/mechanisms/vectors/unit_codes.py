@@ -121,6 +121,11 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
     def cells(self) -> int:
         return self.domain.dimensions
 
+    @property
+    def traced(self) -> bool:
+        """No: see `loss`."""
+        return False
+
     def randomize(self, truth: Floats, coins: Coins) -> Drawn:
         columns: dict[str, NDArray[Any]] = {}
         inside = self.near * self.part.odds / (self.near * self.part.odds + self.codes - self.near)

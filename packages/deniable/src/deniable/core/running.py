@@ -1,0 +1,250 @@
+"""How a law runs: its program over arrays, one value for each answer of a batch, with the draws of the coins given."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.core.bits import PackedBits
+from deniable.core.coins import Coins
+from deniable.core.program import DRAWS, Node, Program, Type
+from deniable.core.steps import aimed, cells, joined, packed
+from deniable.core.weights import WeightTable
+from deniable.errors import InvalidLaw, OutsideDomain
+
+Run = Callable[[Sequence[Any], Coins, int], Any]  # of the arguments' values, the coins and the number of answers
+
+
+def run(program: Program, codes: Sequence[Any], coins: Coins, size: int) -> dict[str, Any]:
+    """The fields of the reports. `codes` has an array for each code of the program, or a function of the draws it takes."""
+    values: list[Any] = [None] * len(program.nodes)
+    given = iter(codes)
+    for place, (operate, args, dead) in enumerate(compiled(program)):
+        if operate is None:
+            code = next(given)
+            value = code(*(values[arg] for arg in args)) if callable(code) else code
+            values[place] = _checked(value, program.types[place], size)
+        else:
+            values[place] = operate([values[arg] for arg in args], coins, size)
+        for arg in dead:
+            values[arg] = None
+    fields = {}
+    for name, node in program.report:
+        value = values[node]
+        fields[name] = value.bytes if isinstance(value, PackedBits) else value
+    return fields
+
+
+def _checked(code: Any, kind: Type, size: int) -> Any:
+    """Refuse a code that the law was not proved for. The message does not hold it."""
+    shape = (size,) if kind.width is None else (size, kind.width)
+    fits = isinstance(code, np.ndarray) and code.dtype.kind in "iub" and code.shape == shape
+    if fits and int(code.min()) >= kind.low and int(code.max()) <= kind.high:
+        return code
+    raise OutsideDomain("An encoded answer is none of those that the law is for. Nothing was reported.")
+
+
+@lru_cache(maxsize=512)
+def compiled(program: Program) -> list[tuple[Run | None, tuple[int, ...], tuple[int, ...]]]:
+    """For every node what computes it, from which nodes, and which of those are not needed afterwards."""
+    last = {arg: place for place, node in enumerate(program.nodes) for arg in node.args}
+    kept = {node for _, node in program.report}
+    steps: list[tuple[Run | None, tuple[int, ...], tuple[int, ...]]] = []
+    for place, node in enumerate(program.nodes):
+        dead = tuple(sorted({arg for arg in node.args if last[arg] == place and arg not in kept}))
+        # An array that nothing else refers to may be written into: never a code, nor what a later node shares with it.
+        free = bool(dead) and bool(node.args) and node.args[0] in dead and program.nodes[node.args[0]].op in _FRESH
+        types = [program.types[arg] for arg in node.args]
+        steps.append((None if node.op == "code" else _operation(node, types, free), node.args, dead))
+    return steps
+
+
+_FRESH = DRAWS | {"add", "sub", "mul", "mod", "div"}  # whose results are arrays of their own
+_INT = np.dtype(np.int64)
+
+
+def _operation(node: Node, types: Sequence[Type], free: bool) -> Run:
+    if node.op in _RUNS:
+        return _RUNS[node.op](node)
+    if node.op in _ARITHMETIC:
+        return _arithmetic(_ARITHMETIC[node.op], free)
+    if node.op == "mod":
+        return _wrapped(node.params[0], types[0], free)
+    raise InvalidLaw(f"There is no operation {node.op!r:.30}.")
+
+
+_ARITHMETIC: Mapping[str, Any] = {"add": np.add, "sub": np.subtract, "mul": np.multiply}
+
+
+def _arithmetic(ufunc: Any, free: bool) -> Run:
+    def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
+        a, b = args
+        if type(b) is np.ndarray and type(a) is np.ndarray and b.ndim != a.ndim:
+            a, b = (each[:, None] if each.ndim == 1 else each for each in (a, b))
+        if free and type(a) is np.ndarray and a.dtype == _INT:
+            return ufunc(a, b, out=a)
+        return ufunc(a, b, dtype=np.int64)
+
+    return operate
+
+
+def _wrapped(by: int, kind: Type, free: bool) -> Run:
+    if kind.low >= 0 and kind.high < 2 * by:
+
+        def wrap(args: Sequence[Any], coins: Coins, size: int) -> Any:
+            value = args[0] if free and args[0].dtype == _INT else args[0].astype(np.int64)
+            value -= by * (value >= by)
+            return value
+
+        return wrap
+    return lambda args, coins, size: np.remainder(args[0], by, dtype=np.int64)
+
+
+def _constant(node: Node) -> Run:
+    value = node.params[0]
+    return lambda args, coins, size: value
+
+
+def _full(value: Any, size: int) -> Any:
+    return value if isinstance(value, np.ndarray | PackedBits) else np.full(size, value)
+
+
+def _logical(ufunc: Any) -> Callable[[Node], Run]:
+    def make(node: Node) -> Run:
+        def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
+            a, b = args
+            if isinstance(b, PackedBits):
+                return PackedBits(ufunc(a.bytes, b.bytes), a.width)
+            if isinstance(a, PackedBits):
+                return PackedBits(a.bytes * _full(b, size).astype(np.bool_, copy=False)[:, None], a.width)
+            return ufunc(a, b)
+
+        return operate
+
+    return make
+
+
+def _negated(node: Node) -> Run:
+    def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
+        value = args[0]
+        if isinstance(value, PackedBits):
+            return value.turned(np.ones(size, np.bool_))
+        return ~value if value.dtype == np.bool_ else value == 0
+
+    return operate
+
+
+def _where(node: Node) -> Run:
+    def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
+        condition, a, b = args
+        if condition.dtype != np.bool_:
+            condition = condition != 0
+        if isinstance(a, PackedBits):
+            return PackedBits(np.where(condition[:, None], a.bytes, b.bytes), a.width)
+        if getattr(a, "ndim", 1) == 2:
+            condition = condition[:, None]
+        return np.where(condition, a, b)
+
+    return operate
+
+
+def _looked_up(node: Node) -> Run:
+    table = np.array(node.params[0], np.int64)
+    if table.min() >= 0 and table.max() <= 1:
+        table = table.astype(np.bool_)
+    return lambda args, coins, size: table.take(_full(args[0], size).astype(np.int64, copy=False))
+
+
+def _packed(node: Node) -> Run:
+    bits = node.params[0]
+    return lambda args, coins, size: packed([_full(each, size) for each in args], bits)
+
+
+def _at(node: Node) -> Run:
+    def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
+        vector, index = args
+        return vector[:, index] if isinstance(index, int) else vector[np.arange(size), index]
+
+    return operate
+
+
+def _pick_each(node: Node) -> Run:
+    table = WeightTable(node.params[0])
+    return lambda args, coins, size: coins.pick_each(table, _full(args[0], size).astype(np.int64, copy=False))
+
+
+def _toss_each(node: Node) -> Run:
+    whole = node.params[0]
+
+    def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
+        heads = _full(args[0], size).astype(np.int64, copy=False)
+        return coins.toss_each(np.ascontiguousarray(heads).ravel(), whole).reshape(heads.shape)
+
+    return operate
+
+
+def _subset(node: Node) -> Run:
+    n, k = node.params
+
+    def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
+        return coins.subset(n, k, _full(args[0], size).astype(np.bool_, copy=False))
+
+    return operate
+
+
+def _ones(node: Node) -> Run:
+    def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
+        return args[0].row_sums() if isinstance(args[0], PackedBits) else np.bitwise_count(args[0]).astype(np.int64)
+
+    return operate
+
+
+def _swap(node: Node) -> Run:
+    def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
+        row, first, second = args
+        return row.exchanged(first, second)
+
+    return operate
+
+
+_RUNS: Mapping[str, Callable[[Node], Run]] = {
+    "const": _constant,
+    "min": lambda node: lambda args, coins, size: np.minimum(*args),
+    "max": lambda node: lambda args, coins, size: np.maximum(*args),
+    "abs": lambda node: lambda args, coins, size: np.absolute(args[0]),
+    "div": lambda node: lambda args, coins, size: np.floor_divide(args[0], node.params[0], dtype=np.int64),
+    "lt": lambda node: lambda args, coins, size: np.less(*args),
+    "eq": lambda node: lambda args, coins, size: np.equal(*args),
+    "not": _negated,
+    "and": _logical(np.bitwise_and),
+    "or": _logical(np.bitwise_or),
+    "xor": _logical(np.bitwise_xor),
+    "shr": lambda node: lambda args, coins, size: np.right_shift(*args),
+    "ones": _ones,
+    "where": _where,
+    "table": _looked_up,
+    "aim": lambda node: lambda args, coins, size: aimed(*args),
+    "get": lambda node: lambda args, coins, size: args[0].bit(args[1]),
+    "put": lambda node: lambda args, coins, size: args[0].with_bit(args[1], _full(args[2], size)),
+    "swap": _swap,
+    "widen": lambda node: lambda args, coins, size: args[0].widened(node.params[0]),
+    "turn": lambda node: lambda args, coins, size: args[0].turned(_full(args[1], size).astype(np.bool_, copy=False)),
+    "pack": _packed,
+    "cells": lambda node: lambda args, coins, size: cells(args[0], node.params[0]),
+    "join": lambda node: lambda args, coins, size: joined(args),
+    "at": _at,
+    "toss": lambda node: lambda args, coins, size: coins.toss(node.params[0], size),
+    "below": lambda node: lambda args, coins, size: coins.below(node.params[0], size),
+    "public": lambda node: lambda args, coins, size: coins.public(node.params[0], size),
+    "split": lambda node: lambda args, coins, size: coins.split(*node.params, size),
+    "pick": lambda node: lambda args, coins, size: coins.pick(node.params[0], size),
+    "pick_each": _pick_each,
+    "toss_each": _toss_each,
+    "flags": lambda node: lambda args, coins, size: coins.toss_packed(node.params[0], size, node.params[1]),
+    "subset": _subset,
+    "majority": lambda node: lambda args, coins, size: coins.majority(node.params[0], size),
+}
+
+Columns = Mapping[str, NDArray[Any]]

@@ -1,0 +1,77 @@
+"""Steps of a law that NumPy has no function for. In a `randomize` they record an operation; given arrays they compute it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from deniable.core.bits import PackedBits
+from deniable.core.layout import Drawn, Flags, Layout
+from deniable.core.tracing import Answer, Symbol
+
+
+def encoded(truth: Any, function: Callable[..., Any], name: str, below: int, *draws: Any) -> Any:
+    """The code that `function(truth, *draws)` gives, a whole number from 0 to `below` - 1: any code may do that.
+
+    What it returns is checked before the law goes on, and the law is proved for every code. The draws it is given should be
+    those that are in the report anyway, or that are used for nothing else.
+    """
+    if isinstance(truth, Answer):
+        return truth.trace.code(name, 0, below - 1, None, function, draws)
+    return function(truth, *draws)
+
+
+def lookup(table: Any, index: Any) -> Any:
+    """The entry of a table of whole numbers, or of truth values, that the index names."""
+    if isinstance(index, Symbol):
+        return index.looked_up(np.asarray(table))
+    return np.take(table, index)
+
+
+def aimed(column: Any, row: Any, odd: Any) -> Any:
+    """The column, its lowest bit that `row` has flipped where needed that row & column has an odd number of ones, or not."""
+    if isinstance(column, Symbol):
+        trace = column.trace
+        return trace.add("aim", (column, trace.symbol(row), trace.symbol(odd)))
+    wrong = (np.bitwise_count(row & column) & 1).astype(np.bool_) != odd
+    return column ^ (row & -row) * wrong
+
+
+def packed(numbers: Sequence[Any], bits: int) -> Any:
+    """Numbers side by side as a row, `bits` each, lowest bit first."""
+    if any(isinstance(each, Symbol) for each in numbers):
+        trace = next(each.trace for each in numbers if isinstance(each, Symbol))
+        return trace.add("pack", [trace.symbol(each) for each in numbers], bits)
+    if bits == 1:
+        return PackedBits.pack(np.stack(numbers, axis=1).astype(np.bool_, copy=False))
+    values = np.stack([np.asarray(each, np.int64) for each in numbers], axis=1)
+    flat = (values[:, :, None] >> np.arange(bits) & 1).astype(np.uint8).reshape(len(values), -1)
+    return PackedBits(np.packbits(flat, axis=1, bitorder="little"), bits * len(numbers))
+
+
+def cells(vector: Any, place: int) -> Any:
+    """The row of this bit of all numbers of a vector."""
+    if isinstance(vector, Symbol):
+        return vector.trace.add("cells", (vector,), place)
+    codes = vector.astype(np.min_scalar_type(vector.max()), copy=False)  # narrow, since shifting them is most of the work
+    return PackedBits.pack((codes >> codes.dtype.type(place) & codes.dtype.type(1)).astype(np.bool_))
+
+
+def joined(rows: Sequence[Any]) -> Any:
+    """Rows of bits one after the other."""
+    if len(rows) == 1:
+        return rows[0]
+    if isinstance(rows[0], Symbol):
+        return rows[0].trace.add("join", rows)
+    return PackedBits.pack(np.concatenate([row.unpack() for row in rows], axis=1))
+
+
+def empty(row: Any) -> Any:
+    """Which rows have no bit set."""
+    return np.equal(row.trace.add("ones", (row,)), 0) if isinstance(row, Symbol) else np.equal(row.max(axis=1), 0)
+
+
+def one_row(layout: Layout, drawn: Drawn) -> Any:
+    """A report as one row of bits."""
+    fields = (field for field in layout.fields if field.bits)
+    return joined([drawn[f.name] if isinstance(f, Flags) else packed([drawn[f.name]], f.bits) for f in fields])

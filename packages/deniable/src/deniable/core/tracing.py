@@ -1,0 +1,363 @@
+"""How a law is written down: `randomize` is called with symbols instead of arrays, and what it does to them is the program.
+
+A symbol stands for one value of every answer in a batch. Operators and the functions of NumPy that the law has an operation
+for record nodes; the coins record draws. What cannot be recorded is refused with the line that asked for it: a branch on an
+answer or a coin, a conversion to a number or an array, an index into an array (write `lookup(table, index)`), randomness
+from elsewhere. The function is called several times, on copies of the mechanism and for batches of different sizes, and must
+do the same each time: so nothing can depend on a clock, on state, or on how many answer at once.
+"""
+
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from deniable.core.coins import WHOLE, Coins
+from deniable.core.layout import Flags, Layout, Number
+from deniable.core.program import DRAWS, Node, Program, Type, type_of
+from deniable.core.weights import WeightTable
+from deniable.errors import InvalidLaw
+
+SIZES = (1, 3, 1, 2)  # of the batches that are traced: one answer is what a device has
+_HERE = Path(__file__).parent
+
+
+def refuse(what: str, instead: str) -> NoReturn:
+    """Refuse code that cannot be written down, with the line that asked for it."""
+    frames = [frame for frame in traceback.extract_stack() if Path(frame.filename).parent != _HERE]
+    where = f"{Path(frames[-1].filename).name}, line {frames[-1].lineno}: {frames[-1].line}" if frames else "unknown"
+    raise InvalidLaw(f"{what} ({where}). {instead}")
+
+
+class Trace:
+    """The nodes recorded so far, for a batch of `size` answers."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.nodes: list[Node] = []
+        self.types: list[Type] = []
+        self.encoders: list[Callable[..., Any] | None] = []
+        self._known: dict[Node, int] = {}
+
+    def add(self, op: str, args: Sequence["Symbol"] = (), *params: Any, boolean: bool = False) -> "Symbol":
+        """The symbol of an operation; one that was recorded before is used again, unless it is a draw."""
+        for arg in args:
+            if arg.trace is not self:
+                refuse("A value of another run is used", "Keep nothing between calls; make everything from the arguments.")
+        node = Node(op, tuple(arg.node for arg in args), params)
+        if op not in DRAWS and op != "code" and node in self._known:
+            return Symbol(self, self._known[node], boolean)
+        kind = type_of(node, [self.types[arg] for arg in node.args])
+        if kind.low == kind.high and kind.width is None and op not in DRAWS and op not in ("code", "const"):
+            return self.add("const", (), kind.low, boolean=boolean)  # the bounds leave one value only
+        self.nodes.append(node)
+        self.types.append(kind)
+        self._known[node] = len(self.nodes) - 1
+        return Symbol(self, len(self.nodes) - 1, boolean)
+
+    def constant(self, value: object) -> "Symbol":
+        """The symbol of a number that is the same for all answers."""
+        array = np.asarray(value)
+        if array.dtype.kind not in "iub" or array.size == 0 or (array != array.ravel()[0]).any():
+            refuse(
+                "A law holds whole numbers that are the same for every answer of a batch, and symbols",
+                "Look numbers up with lookup(table, index), and write probabilities as Fractions.",
+            )
+        return self.add("const", (), int(array.ravel()[0]), boolean=array.dtype.kind == "b")
+
+    def symbol(self, value: object) -> "Symbol":
+        """A symbol as it is, and a constant as a symbol."""
+        return value if isinstance(value, Symbol) else self.constant(value)
+
+    def code(self, name: str, low: int, high: int, width: int | None, encoder: Any = None, draws: Any = ()) -> "Symbol":
+        """A number, or a vector of them, that the encoder makes of the answer and of draws that it is given."""
+        self.encoders.append(encoder)
+        return self.add("code", draws, name, low, high, *(() if width is None else (width,)))
+
+
+def _operation(op: str, swapped: bool = False, negated: bool = False, boolean: bool = False) -> Any:
+    def operate(self: "Symbol", other: object) -> "Symbol":
+        second = self.trace.symbol(other)
+        args = (second, self) if swapped else (self, second)
+        result = self.trace.add(
+            op, args, boolean=boolean or (op in ("and", "or", "xor") and self.boolean and second.boolean)
+        )
+        return ~result if negated else result
+
+    return operate
+
+
+class Symbol:
+    """One value of every answer: a number, a vector of numbers, or a row of bits."""
+
+    def __init__(self, trace: Trace, node: int, boolean: bool = False) -> None:
+        self.trace, self.node, self.boolean = trace, node, boolean
+
+    @property
+    def type(self) -> Type:
+        """What it may be."""
+        return self.trace.types[self.node]
+
+    def __len__(self) -> int:
+        return self.trace.size
+
+    __add__ = __iadd__ = _operation("add")
+    __radd__ = _operation("add", swapped=True)
+    __sub__ = __isub__ = _operation("sub")
+    __rsub__ = _operation("sub", swapped=True)
+    __mul__ = __imul__ = _operation("mul")
+    __rmul__ = _operation("mul", swapped=True)
+    __lt__ = _operation("lt", boolean=True)
+    __gt__ = _operation("lt", swapped=True, boolean=True)
+    __le__ = _operation("lt", swapped=True, negated=True, boolean=True)
+    __ge__ = _operation("lt", negated=True, boolean=True)
+    __eq__ = _operation("eq", boolean=True)
+    __ne__ = _operation("eq", negated=True, boolean=True)
+    __and__ = __rand__ = __iand__ = _operation("and")
+    __or__ = __ror__ = __ior__ = _operation("or")
+    __xor__ = __rxor__ = __ixor__ = _operation("xor")
+    __rshift__ = _operation("shr")
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __mod__(self, by: object) -> "Symbol":
+        by = self._whole(by)
+        within = self.type.low >= 0 and self.type.high < by
+        return self if within else self.trace.add("mod", (self,), by)
+
+    def __floordiv__(self, by: object) -> "Symbol":
+        return self.trace.add("div", (self,), self._whole(by))
+
+    def _whole(self, value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+            refuse("A law divides by positive whole numbers only", "Divide by a constant.")
+        return int(value)
+
+    def __lshift__(self, by: object) -> "Symbol":
+        return self * (1 << self._whole(by))
+
+    def __neg__(self) -> "Symbol":
+        return 0 - self  # type: ignore[no-any-return]
+
+    def __invert__(self) -> "Symbol":
+        if not self.boolean and not self.type.row:
+            refuse("Only truth values and rows of bits can be negated by ~", "Compare numbers with ==, < or >= first.")
+        return self.trace.add("not", (self,), boolean=True)
+
+    def __getitem__(self, key: object) -> "Symbol":
+        """Column k of a vector, `truth[:, k]`, also where k is a symbol."""
+        if not isinstance(key, tuple) or len(key) != 2 or key[0] != slice(None) or self.type.width is None or self.type.row:
+            refuse("An index into the answers of a batch", "A law treats every answer alike; truth[:, k] is coordinate k.")
+        return self.trace.add("at", (self, self.trace.symbol(key[1])))
+
+    def astype(self, *_: object, **__: object) -> "Symbol":
+        """The same: numbers of a law have no width."""
+        return self
+
+    def looked_up(self, table: Any) -> "Symbol":
+        """The entries of a table that it is the index of."""
+        if table.ndim != 1 or table.dtype.kind not in "iub":
+            refuse("A table of a law is a list of whole numbers", "Use one dimension.")
+        return self.trace.add("table", (self,), tuple(map(int, table.tolist())), boolean=table.dtype.kind == "b")
+
+    # Rows of bits, with the methods of PackedBits
+
+    @property
+    def bytes(self) -> "Symbol":
+        """The same row: packing it changes nothing."""
+        return self
+
+    @property
+    def width(self) -> int:
+        """How many bits a row has, or how many numbers a vector."""
+        return self.type.width or 1
+
+    def bit(self, column: object) -> "Symbol":
+        """One bit of each row."""
+        return self.trace.add("get", (self, self.trace.symbol(column)), boolean=True)
+
+    def with_bit(self, column: object, value: object) -> "Symbol":
+        """The rows with one bit of each replaced."""
+        return self.trace.add("put", (self, self.trace.symbol(column), self.trace.symbol(value)))
+
+    def exchanged(self, first: object, second: object) -> "Symbol":
+        """The rows with two bits of each exchanged."""
+        return self.trace.add("swap", (self, self.trace.symbol(first), self.trace.symbol(second)))
+
+    def widened(self, width: int) -> "Symbol":
+        """The rows with room for more bits, which are zero."""
+        return self if width == self.width else self.trace.add("widen", (self,), width)
+
+    def turned(self, which: object) -> "Symbol":
+        """The rows with every bit turned over where `which`."""
+        return self.trace.add("turn", (self, self.trace.symbol(which)))
+
+    # What NumPy asks
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> "Symbol":
+        if method != "__call__" or options or ufunc not in _UFUNCS:
+            refuse(f"np.{ufunc.__name__} has no operation in a law", "See docs/wire.md for those that a law may use.")
+        first, *rest = (self.trace.symbol(each) for each in inputs)
+        return _UFUNCS[ufunc](first, *rest)  # type: ignore[no-any-return]
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> "Symbol":
+        if function is np.where and len(args) == 3 and not options:
+            condition, first, second = (self.trace.symbol(each) for each in args)
+            boolean = first.boolean and second.boolean
+            if first.type.row and second.type == Type(0, 0):
+                return first & condition  # the row, or one without a bit
+            return self.trace.add("where", (condition, first, second), boolean=boolean)
+        refuse(f"np.{function.__name__} has no operation in a law", "See docs/wire.md for those that a law may use.")
+
+    def _refused(self, *_: object, **__: object) -> NoReturn:
+        refuse(
+            "A law cannot branch on an answer or a coin, nor turn it into a number",
+            "Write np.where(condition, a, b) in place of if, and lookup(table, index) in place of table[index].",
+        )
+
+    __bool__ = __int__ = __float__ = __index__ = __iter__ = __array__ = __complex__ = __contains__ = _refused  # type: ignore[assignment]
+    __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __rmod__ = __rfloordiv__ = __divmod__ = __setitem__ = _refused
+
+
+_UFUNCS: Mapping[Any, Callable[..., Any]] = {
+    np.add: Symbol.__add__,
+    np.subtract: Symbol.__sub__,
+    np.multiply: Symbol.__mul__,
+    np.less: Symbol.__lt__,
+    np.less_equal: Symbol.__le__,
+    np.greater: Symbol.__gt__,
+    np.greater_equal: Symbol.__ge__,
+    np.equal: Symbol.__eq__,
+    np.not_equal: Symbol.__ne__,
+    np.bitwise_and: Symbol.__and__,
+    np.bitwise_or: Symbol.__or__,
+    np.bitwise_xor: Symbol.__xor__,
+    np.logical_and: Symbol.__and__,
+    np.logical_or: Symbol.__or__,
+    np.right_shift: Symbol.__rshift__,
+    np.invert: Symbol.__invert__,
+    np.logical_not: Symbol.__invert__,
+    np.negative: Symbol.__neg__,
+    np.minimum: lambda a, b: a.trace.add("min", (a, b)),
+    np.maximum: lambda a, b: a.trace.add("max", (a, b)),
+    np.absolute: lambda a: a.trace.add("abs", (a,)),
+    np.bitwise_count: lambda a: a.trace.add("ones", (a,)),
+}
+
+
+class Answer:
+    """An answer that no law looks into: only encoders do, see `encoded`."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+
+    def __len__(self) -> int:
+        return self.trace.size
+
+    def __getattr__(self, name: str) -> NoReturn:
+        refuse("A law cannot look into this answer", "Let an encoder do that: encoded(truth, function, bounds, *draws).")
+
+
+class TracedCoins(Coins):
+    """Coins that record what is drawn."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+
+    def _check(self, size: int) -> None:
+        if size != self._trace.size:
+            refuse("A draw for another number of answers than the batch has", "Draw for len(truth) answers.")
+
+    def toss_packed(self, heads: Fraction, rows: int, bits: int) -> Any:
+        self._check(rows)
+        return self._trace.add("flags", (), Fraction(heads), bits)
+
+    def toss(self, heads: Fraction, size: int) -> Any:
+        self._check(size)
+        return self._trace.add("toss", (), Fraction(heads), boolean=True)
+
+    def below(self, n: int, size: int) -> Any:
+        self._check(size)
+        return self._trace.add("below", (), int(n))
+
+    def public(self, n: int, size: int) -> Any:
+        self._check(size)
+        return self._trace.add("public", (), int(n))
+
+    def subset(self, n: int, k: int, one_less: Any) -> Any:
+        return self._trace.add("subset", (self._trace.symbol(one_less),), n, k)
+
+    def pick(self, weights: Sequence[int], size: int) -> Any:
+        self._check(size)
+        return self._trace.add("pick", (), tuple(map(int, weights)))
+
+    def pick_each(self, table: WeightTable, rows: Any) -> Any:
+        weights = tuple(map(tuple, table.weights.tolist()))
+        return self._trace.add("pick_each", (self._trace.symbol(rows),), weights)
+
+    def split(self, heads: Fraction, first: int, second: int, size: int) -> Any:
+        self._check(size)
+        return self._trace.add("split", (), Fraction(heads), int(first), int(second))
+
+    def toss_each(self, heads: Any, whole: int = WHOLE) -> Any:
+        return self._trace.add("toss_each", (self._trace.symbol(heads),), whole, boolean=True)
+
+    def majority(self, n: int, size: int) -> Any:
+        self._check(size)
+        return self._trace.add("majority", (), n)
+
+
+class Law:
+    """The program of a mechanism, and the functions that encode answers for it."""
+
+    def __init__(self, program: Program, encoders: Sequence[Callable[..., Any] | None]) -> None:
+        self.program, self.encoders = program, tuple(encoders)
+
+
+def traced(mechanism: Any) -> Law:
+    """The law of a mechanism, written down several times, each time the same."""
+    found: list[Law] = []
+    for size in SIZES:
+        fresh = copy(mechanism)
+        law = _once(fresh, size)
+        if found and law.program != found[0].program:
+            raise InvalidLaw(
+                "The mechanism does not do the same each time: its law depends on the size of a batch, on what happened "
+                "before, on the clock, or on randomness that is not an argument. Use nothing but the answer and the coins."
+            )
+        found.append(law)
+    return found[0]
+
+
+def _once(mechanism: Any, size: int) -> Law:
+    trace = Trace(size)
+    coins, domain = TracedCoins(trace), mechanism.domain
+    if domain.inputs is None:
+        truth: Any = Answer(trace)
+    else:
+        truth = domain.placed([trace.code(*each) for each in domain.inputs], coins)
+    drawn = mechanism.randomize(truth, coins)
+    report = _fields(trace, mechanism.layout, drawn)
+    return Law(Program(tuple(trace.nodes), report), trace.encoders)
+
+
+def _fields(trace: Trace, layout: Layout, drawn: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
+    if set(drawn) != {field.name for field in layout.fields}:
+        raise InvalidLaw("`randomize` must return the fields of the layout, all of them and no others.")
+    report = []
+    for field in layout.fields:
+        value = trace.symbol(drawn[field.name])
+        if isinstance(field, Flags) and not (value.type.row and value.width == field.bits):
+            raise InvalidLaw(f"The field {field.name!r} of the report must be a row of {field.bits} bits.")
+        if isinstance(field, Number) and (value.type.row or value.type.low < 0 or value.type.high >= field.below):
+            raise InvalidLaw(
+                f"The field {field.name!r} of the report must be a number from 0 to {field.below - 1}; the law only shows "
+                f"that it is {value.type}. Write wrapping round as (a + b) % n."
+            )
+        report.append((field.name, value.node))
+    return tuple(report)
