@@ -289,9 +289,9 @@ class TestRounds:
         from deniable_learn.federated import Anonymizer, PrivateFedAvg
 
         made = plan(epsilon=4.0, rounds=4, method="duchi-vector")
-        with pytest.raises(dn.InvalidParameter, match="spelt out"):
+        with pytest.raises(dn.InvalidParameter, match="explicitly"):
             PrivateFedAvg(made, anonymizer=True)  # type: ignore[arg-type]
-        with pytest.raises(dn.InvalidParameter, match="Nobody mixes"):
+        with pytest.raises(dn.InvalidParameter, match="nobody is known to mix"):
             PrivateFedAvg(made).shuffled_loss()
         for clients, delta in ((0, 0.1), (5, 0.0), (True, 0.5)):
             with pytest.raises(dn.InvalidParameter):

@@ -48,10 +48,10 @@ class TestRefusals:
             ({"epsilon": (1.0, 2.0, 3.0)}, "split between"),
             ({"epsilon": (1.0, 0.0)}, "Epsilon must be"),
             ({"epsilon": (1.0, None)}, "public and have None"),
-            ({"features": "public"}, "public and have None"),
+            ({"features": "public"}, "None if they are public"),
             ({"features": "public", "labels": "public", "epsilon": (None, None)}, "nothing to protect"),
             ({"total": 3.5}, "sum to 3, not to the total of 3.5"),
-            ({"features": dn.FeatureVector(BOX, 2.0)}, "Give the same"),
+            ({"features": dn.FeatureVector(BOX, 2.0)}, "They must be equal"),
             ({"labels": dn.LabelResponse(CLASSES, 1.0)}, "Give the same"),
             ({"coins": 7}, "source of randomness"),
         ],
@@ -68,7 +68,7 @@ class TestRefusals:
         good: dict[str, Any] = {"features": BOX, "labels": CLASSES, "epsilon": 1.0}
         with pytest.raises(dn.InvalidParameter):
             learning.privatize_together(Untouchable(), **(good | arguments))
-        with pytest.raises(dn.InvalidParameter, match="Give the same"):
+        with pytest.raises(dn.InvalidParameter, match="They must be equal"):
             learning.privatize_together(Untouchable(), features=dn.DuchiVector(BOX, 2.0), labels=CLASSES, epsilon=1.0)
 
     def test_samples_that_are_none(self) -> None:

@@ -45,7 +45,7 @@ def certify() -> None:
 
     This holds for one answer: a person who answers twice spends twice as much.
 
-    The code that devices run is followed through the outcomes of its coins with exact fractions, and the worst pair of
+    The Python code that randomizes is run on all outcomes of its coins with exact fractions, and the worst pair of
     answers and the worst report are shown. Small questions are enumerated: every answer, every outcome. Larger ones use the
     independence of a report's bits (factored) or the symmetry between answers (symmetric).
 
