@@ -124,7 +124,7 @@ def test_refusals(tmp_path: Path, venues: Path) -> None:
     assert "does not hold a number" in refusal("release", str(data), "--column", "age", "--numbers", "1", "5")
     bad = tmp_path / "bad.csv.gz"
     bad.write_bytes(b"nothing")
-    assert "incomplete" in refusal("release", str(bad), "--column", "age", "--numbers", "1", "5")
+    assert "not a gzip file" in refusal("release", str(bad), "--column", "age", "--numbers", "1", "5")
     assert "Epsilon" in refusal("release", "--numbers", "1", "5", "--epsilon", "0")
 
 
