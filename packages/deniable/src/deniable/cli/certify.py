@@ -24,7 +24,7 @@ LARGEST = 100_000  # values; beyond this, a certificate takes minutes
 
 def _mode(args: Sequence[str]) -> str:
     if has(args, "--claims") or args[0] == "claims":
-        raise InvalidParameter("The claims of papers have a verb of their own. Use deniable claims.")
+        raise InvalidParameter("Claims of papers are now a separate command: deniable claims.")
     if names_survey(args):
         return "survey"
     asked = has(args, "--epsilon", "--values", "--category", "--categories") and not args[0].endswith(".json")
