@@ -337,7 +337,7 @@ class TestDemo:
             assert float(low) < float(estimate) < float(high)
             assert float(low) <= float(truth) <= float(high)
             assert inside == "yes"
-        assert "7 of 7 intervals hold the truth" in seeded.stdout
+        assert "7 of 7 intervals contain the true share" in seeded.stdout
 
     def test_a_miss_is_called_a_miss(self) -> None:
         missed = 0

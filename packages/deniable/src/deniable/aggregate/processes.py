@@ -140,9 +140,8 @@ class Servant(Thread):
 
 def _lost(times: int) -> str:
     return (
-        f"A job ended {times} worker processes, one after the other. It may have run out of memory: use fewer "
-        "workers, or write "
-        "the reports in smaller row groups. What has been counted is in the manifest, if you asked for one."
+        f"A job ended {times} worker processes, one after the other. It may have run out of memory: use fewer workers, "
+        "or write the reports in smaller row groups. What has been counted is in the manifest, if you asked for one."
     )
 
 

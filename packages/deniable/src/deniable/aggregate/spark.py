@@ -88,8 +88,7 @@ class Spark:
         except Py4JError as error:
             raise EngineFailure(
                 "Spark gave up on a task. See its log for the reason; with a master such as local[2,4] a task may "
-                "fail a few times. "
-                "What has been counted is in the manifest, if you asked for one."
+                "fail a few times. What has been counted is in the manifest, if you asked for one."
             ) from error
         finally:
             common.unpersist()

@@ -176,10 +176,9 @@ def _show_estimate(console: "Console", question: SampleQuestion, estimate: Estim
         )
     console.print(table)
     console.print(
-        f"{inside} of {len(cleaned)} intervals hold the truth; over many runs 19 of 20 do. The error is the price of "
-        f"privacy alone: the truth is that of these {question.total:,} people. Cleaned means shifted and "
-        "clipped so that shares "
-        "are not negative and sum to 100 %."
+        f"{inside} of {len(cleaned)} intervals contain the true share; over many runs, 19 of 20 do. The error comes from "
+        f"privacy alone: the true shares are those of these {question.total:,} people. Cleaned means shifted and clipped "
+        "so that shares are not negative and sum to 100 %."
     )
 
 
@@ -209,8 +208,8 @@ def _show_one_report(console: "Console", question: SampleQuestion, mechanism: Pu
     )
     console.print(
         f"Whatever the report had been, nobody's belief that this person is {answer!r} rather than "
-        f"{question.answers[0]!r} can "
-        f"change by more than a factor {at_most(_odds(mechanism))} (epsilon {mechanism.epsilon:g}, one answer).",
+        f"{question.answers[0]!r} can change by more than a factor {at_most(_odds(mechanism))} (epsilon "
+        f"{mechanism.epsilon:g}, one answer).",
         markup=False,
     )
 
