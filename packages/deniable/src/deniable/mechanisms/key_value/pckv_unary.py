@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class PCKVUnary(PaddedProtocol):
         if self.chances is None:
             if self.epsilon is None:
                 raise InvalidParameter("Give epsilon, or the probabilities of the reports.")
-            object.__setattr__(self, "chances", independent(Fraction(1, 2), 1 / (odds_below(self.epsilon) + 1)))
+            self._fix(chances=independent(Fraction(1, 2), 1 / (odds_below(self.epsilon) + 1)))
         law = self.chances
         for chance in law:
             check_probability(chance)
@@ -60,7 +60,7 @@ class PCKVUnary(PaddedProtocol):
             raise InvalidParameter(
                 "With these probabilities, reports do not depend on the pairs, so nothing can be estimated."
             )
-        object.__setattr__(self, "epsilon", own_cost(self.epsilon, self._odds))
+        self._fix(epsilon=own_cost(self.epsilon, self._odds))
         super().__post_init__()
         check_cost(self)
 
@@ -175,7 +175,7 @@ class PCKVUnary(PaddedProtocol):
         return set_odds(self.chances, self.keys, self.domain.at_most)
 
     @classmethod
-    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> "PCKVUnary":
+    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> Self:
         return cls(domain, epsilon, Chances(*(Fraction(parameters[name]) for name in Chances._fields)))
 
     def parameters(self) -> Mapping[str, object]:
