@@ -29,7 +29,7 @@ import deniable as dn
 from deniable import planning as planner
 from deniable.cli.main import ELSEWHERE, VERBS, added_line, installed, main
 from deniable.cli.mechanisms import MAKERS
-from deniable.core.mechanism import PureProtocol
+from deniable.core.pure import PureProtocol
 from deniable.planning.measured import people_by_answer
 from deniable.planning.ranking import short_name
 

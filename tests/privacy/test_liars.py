@@ -8,7 +8,7 @@ import pytest
 
 import deniable as dn
 from deniable.core.bits import PackedBits
-from deniable.core.mechanism import PureProtocol
+from deniable.core.pure import PureProtocol
 from deniable.core.reports import Reports
 from deniable.privacy.law import law
 from deniable.privacy.liars import LISTED_BITS, every_report, extremes

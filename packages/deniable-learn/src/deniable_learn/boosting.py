@@ -178,10 +178,10 @@ class PrivateGBDTRegressor(Regressor):
         self._check()
         if self.model == "local":
             odds = LeafReports.of(self.epsilon, 1 << self.depth).loss().odds
-            return PrivacyLoss(odds, "enumerated", "any two examples of one person, local: nobody else sees them")
+            return PrivacyLoss(odds, "proved", "any two examples of one person, local: nobody else sees them")
         group = max(self.tree_odds(place) for place in range(self.disjoint))
         words = "one person taking part or not, central: a curator sees all data"
-        return PrivacyLoss(group**self.groups, "factored", words, self.groups)
+        return PrivacyLoss(group**self.groups, "proved", words, self.groups)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "PrivateGBDTRegressor":
         """Grow the trees one after the other, each on what those before it leave unexplained."""

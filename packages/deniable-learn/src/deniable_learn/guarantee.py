@@ -11,15 +11,13 @@ from deniable.errors import InvalidParameter
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify
 
-_KINDS: tuple[Proof, ...] = ("enumerated", "symmetric", "factored", "theorem")
-
 
 def together(losses: Sequence[PrivacyLoss], protects: str, answers: int = 1) -> PrivacyLoss:
     """The loss of all these reports on one sample, `answers` times over: odds multiply, the weakest proof is kept."""
     odds: Fraction | None = Fraction(1)
     for loss in losses:
         odds = None if odds is None or loss.odds is None else odds * loss.odds
-    proof = max((loss.proof for loss in losses), key=_KINDS.index)
+    proof: Proof = "theorem" if any(loss.proof == "theorem" for loss in losses) else "proved"
     return PrivacyLoss(None if odds is None else odds**answers, proof, protects, answers)
 
 

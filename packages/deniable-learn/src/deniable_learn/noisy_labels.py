@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats
-from deniable.core.mechanism import PureProtocol
+from deniable.core.pure import PureProtocol
 from deniable.errors import InvalidParameter, MissingExtra
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from deniable import FeatureVector, LabelResponse, UnitAxes
 from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins, checked_coins
 from deniable.core.domain import Domain
-from deniable.core.mechanism import Mechanism, PureProtocol
+from deniable.core.mechanism import Mechanism
 from deniable.core.odds import checked_epsilon
+from deniable.core.pure import PureProtocol
 from deniable.domains.categories import Categories
 from deniable.domains.features import Features, UnitVectors
 from deniable.domains.ordered import Ordered

@@ -154,7 +154,7 @@ class PrivateVectorClassifier(Classifier):
         odds, own = vectors.loss().odds, label.loss().odds
         assert odds is not None and own is not None
         words = "any two examples of one person, features and label together, local: nobody else sees them"
-        released = PrivacyLoss(odds * own, "factored", words)
+        released = PrivacyLoss(odds * own, "proved", words)
         if not self.ask:
             return released
         asked = self.asked_.privacy_loss()  # nobody is asked both

@@ -81,7 +81,7 @@ class Domain(Frozen, ABC, Generic[Answer, Truth]):
 
     def placed(self, codes: Sequence[Any], coins: "Coins") -> Truth:
         """What mechanisms start from: the codes themselves, or with coins that round them. This is part of the law."""
-        return codes[0]  # type: ignore[no-any-return]
+        return codes[0]
 
     def place(self, values: Answers, coins: "Coins") -> Truth:
         """As `index`, where coins may decide, such as those that round a number to one of the two nearest indices."""

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins
-from deniable.core.program import DRAWS, Node, Program, Type
+from deniable.core.operations import DRAWS, Node, Type
+from deniable.core.program import Program
 from deniable.core.steps import aimed, around, cells, joined, packed
 from deniable.core.weights import WeightTable
 from deniable.errors import InvalidLaw, OutsideDomain
@@ -66,6 +67,7 @@ _INT = np.dtype(np.int64)
 
 
 def operation(node: Node, types: Sequence[Type], free: bool) -> Run:
+    """What computes a node; `free`: it may write into the array of its first argument."""
     if node.op in _RUNS:
         return _RUNS[node.op](node)
     if node.op in _ARITHMETIC:
@@ -239,7 +241,7 @@ _RUNS: Mapping[str, Callable[[Node], Run]] = {
     "toss": lambda node: lambda args, coins, size: coins.toss(node.params[0], size),
     "below": lambda node: lambda args, coins, size: coins.below(node.params[0], size),
     "public": lambda node: lambda args, coins, size: coins.public(node.params[0], size),
-    "split": lambda node: lambda args, coins, size: coins.split(*node.params, size),
+    "split": lambda node: lambda args, coins, size: coins.split(node.params[0], node.params[1], node.params[2], size),
     "pick": lambda node: lambda args, coins, size: coins.pick(node.params[0], size),
     "pick_each": _pick_each,
     "toss_each": _toss_each,

@@ -37,7 +37,7 @@ class Entry:
     def loss(self) -> PrivacyLoss:
         """What the answers gave away, in the worst case."""
         odds = odds_below(self.epsilon) if self.odds is None else Fraction(self.odds)
-        return PrivacyLoss(odds, "factored", answers=max(1, len(self.questions)), over=self.unit)
+        return PrivacyLoss(odds, "proved", answers=max(1, len(self.questions)), over=self.unit)
 
 
 class Ledger:

@@ -79,7 +79,7 @@ class Memory:
         """
         kept = self.distinct
         if not kept:
-            return PrivacyLoss(self.mechanism.odds / self.mechanism.odds, "enumerated", over="no report yet")
+            return PrivacyLoss(self.mechanism.odds / self.mechanism.odds, "proved", over="no report yet")
         own = self.mechanism.lifetime_loss(1)
         odds = None if own.odds is None else own.odds**kept
         return replace(own, odds=odds, over=f"all reports ever, {kept} kept answer{'s' * (kept > 1)}")

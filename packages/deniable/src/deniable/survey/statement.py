@@ -85,6 +85,8 @@ def _regulator(
         loss = losses[question.id]
         lines.append(f"  - {question.id}: {_exact(loss)}, {question.mechanism.wire}, {loss.proof}, {loss.protects}")
     for question, each in zip(survey.questions, certificates, strict=False):
+        if each.worst_pair is None:
+            continue
         first, second = (question.how.describe(answer) for answer in each.worst_pair)
         if len(first) + len(second) <= 80:
             lines.append(f"    strongest evidence on {question.id}: report {each.short_report} favors {first} over {second}")

@@ -120,7 +120,7 @@ class Memoized(PureProtocol):
             raise InvalidParameter("f is the probability that a bit is replaced by a coin toss, between 0 and 1.")
         noisy = Fraction(f) / 2
         odds = ((1 - noisy) / noisy) ** 2
-        base = Unary(domain, PrivacyLoss(odds, "factored").epsilon(), 1 - noisy, noisy)
+        base = Unary(domain, PrivacyLoss(odds).epsilon(), 1 - noisy, noisy)
         return cls(base, Fraction(q), Fraction(p))
 
     @classmethod
@@ -232,7 +232,7 @@ class Memoized(PureProtocol):
             odds = self.p * (1 - self.q) / (self.q * (1 - self.p))
         else:
             odds = self.p * (self.choices - 1) / (1 - self.p)
-        return PrivacyLoss(odds, proof="symmetric")
+        return PrivacyLoss(odds)
 
     def lifetime_loss(self, values: int = 1) -> PrivacyLoss:
         """What all reports ever give away, of a person who has had so many different values, about which those were.

@@ -75,7 +75,7 @@ class OneAttribute(Attributes):
     def loss(self) -> PrivacyLoss:
         odds = [part.loss().odds for part in self.parts]
         worst = None if None in odds else max(each for each in odds if each is not None)
-        return PrivacyLoss(worst, "factored", RECORDS)
+        return PrivacyLoss(worst, "proved", RECORDS)
 
     def estimate(self, tally: Tally) -> Estimate:
         """The variance is for these numbers of reports on each attribute, and includes who was drawn."""

@@ -151,7 +151,7 @@ class PublishedUtility(OpenAnswers):
         assert odds is not None
         # A report that supports nothing is likelier too, but by no more than one that supports a single value.
         worst = max(odds, true_odds(size, odds, hidden, self.worst.load))
-        return PrivacyLoss(worst, "symmetric" if self.worst.public else "theorem", "sensitive values")
+        return PrivacyLoss(worst, "proved" if self.worst.public else "theorem", "sensitive values")
 
     @cached_property
     def worst(self) -> Load:

@@ -134,7 +134,7 @@ class UtilityOptimized(OpenAnswers):
     def loss(self) -> PrivacyLoss:
         own = self.base.loss().odds
         assert own is not None
-        return PrivacyLoss(max(self.odds, own), proof="symmetric", protects="sensitive values")
+        return PrivacyLoss(max(self.odds, own), protects="sensitive values")
 
     def estimate(self, tally: Any) -> Estimate:
         self.check_tally(tally)

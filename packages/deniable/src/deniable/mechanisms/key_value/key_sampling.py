@@ -211,7 +211,7 @@ class KeySampling(KeyValueProtocol):
         return (self.domain.low + self.domain.high) / 2 + mean * (self.domain.high - self.domain.low) / 2
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self._odds, "symmetric", "any two sets of pairs")
+        return PrivacyLoss(self._odds, "proved", "any two sets of pairs")
 
     @cached_property
     def _odds(self) -> Fraction | None:

@@ -67,7 +67,7 @@ class MeanChannel(MeanMechanism):
         return {"value": coins.pick_each(self.table, truth)}
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(worst_odds(self.table.weights), proof="enumerated")
+        return PrivacyLoss(worst_odds(self.table.weights))
 
     def delta(self, epsilon: float) -> float:
         """The smallest delta for which (epsilon, delta) privacy holds: what a report can give away beyond e^epsilon."""

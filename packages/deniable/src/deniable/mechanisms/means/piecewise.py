@@ -107,7 +107,7 @@ class Piecewise(MeanMechanism):
         return {"value": (place + self.stride * truth) % self.places}
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.odds, proof="symmetric")
+        return PrivacyLoss(self.odds)
 
 
 def _places(steps: int, exponent: float) -> tuple[int, int]:

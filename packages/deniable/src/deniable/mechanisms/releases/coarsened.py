@@ -110,7 +110,7 @@ class Coarsened(Release):
 
     def loss(self) -> PrivacyLoss:
         alone = len(np.unique(self.nearest)) == 1  # then every answer gives the same law
-        return PrivacyLoss(Fraction(1) if alone else self.odds, proof="symmetric")
+        return PrivacyLoss(Fraction(1) if alone else self.odds)
 
     def row_losses(self) -> Floats:
         sums, least, _ = self._paid

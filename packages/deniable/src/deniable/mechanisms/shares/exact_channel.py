@@ -46,7 +46,7 @@ def own_cost(epsilon: float | None, odds: Fraction | None) -> float:
         return epsilon
     if odds is None:
         raise InvalidParameter("A report of this mechanism can rule out an answer, so no budget is large enough for it.")
-    return PrivacyLoss(odds, "enumerated").epsilon()
+    return PrivacyLoss(odds).epsilon()
 
 
 def check_cost(mechanism: Mechanism) -> None:

@@ -102,7 +102,7 @@ class LabelResponse(PureProtocol):
         return columns["value"][:, None] == cells[None, :]
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(max(self.p / self.q, self.q / self.p), proof="symmetric")
+        return PrivacyLoss(max(self.p / self.q, self.q / self.p))
 
 
 def laplace_keep(labels: int, epsilon: float) -> float:

@@ -247,7 +247,7 @@ class BitRand(Mechanism[Sequence[float], Ints]):
         for one, zero in zip(self.ones, self.zeros, strict=True):
             bit = bit_odds(one, zero)
             odds = None if odds is None or bit is None else odds * bit
-        return PrivacyLoss(None if odds is None else odds**self.domain.dimensions, proof="factored")
+        return PrivacyLoss(None if odds is None else odds**self.domain.dimensions)
 
 
 def bit_odds(one: Fraction, zero: Fraction) -> Fraction | None:

@@ -230,7 +230,7 @@ class FeatureVector(Mechanism[Sequence[float], Ints]):
     def loss(self) -> PrivacyLoss:
         odds = self.part.loss().odds
         assert odds is not None
-        return PrivacyLoss(odds**self.coordinates, proof="factored")
+        return PrivacyLoss(odds**self.coordinates)
 
     def parameters(self) -> Mapping[str, object]:
         return {**super().parameters(), "part": dict(self.part.parameters())}

@@ -190,7 +190,7 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
         return Estimate(self.domain.labels, mean, variance, n, measure="mean")
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.part.odds**self.rounds, proof="symmetric" if self.rounds == 1 else "factored")
+        return PrivacyLoss(self.part.odds**self.rounds, "theorem")
 
     def parameters(self) -> Mapping[str, object]:
         return {**super().parameters(), "odds": str(self.part.odds)}
