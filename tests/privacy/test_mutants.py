@@ -1,8 +1,8 @@
 """Every operation of every law is changed once in each of several ways: a mutant has the same law, or the proof sees it.
 
-A mutant counts as seen if it is refused, if no rule reaches it, or if it gets another loss than the honest law. Otherwise its
-law must be such that the bound still holds: that is checked by following every outcome, where there are few enough. What is
-left has the loss that it is said to have, though not the law: a larger error, and no leak.
+A mutant is seen if it is refused, if no rule reaches it, or if it gets a larger loss than the honest law. Where it is proved
+to lose no more, that must be true: it is checked by following every outcome, where there are few enough. Such a mutant has a
+larger error, perhaps, but no leak.
 """
 
 from collections import Counter

@@ -18,7 +18,7 @@ from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.certify import certify
 from deniable.privacy.law import affordable, all_seen, combinations, law
 from deniable.privacy.proofs import proves
-from deniable.privacy.prove import law_that_runs
+from deniable.privacy.prove import is_ours, law_that_runs
 from deniable.privacy.ratio import Worst, worst_ratio
 from deniable.wrappers.open_answers import OpenAnswers
 
@@ -31,6 +31,8 @@ def quickest(mechanism: OpenAnswers, limit: int) -> Certificate:
     program, secret = law_that_runs(mechanism), np.flatnonzero(mechanism.secret).tolist()
     found = open_bound(program, *disclosing(mechanism.layout), frozenset(secret))
     few = _total(mechanism, limit) <= (limit if found is None else QUICK)
+    if found is None and not few and not is_ours(type(mechanism)):
+        raise NotCertifiable("Not proved at this size: no rule of proof reaches this law.")
     if found is None or few:
         exact = certify(mechanism, "enumerated" if few else "open", limit)
         return exact if found is None else replace(exact, rules=found.rules)
