@@ -132,7 +132,10 @@ def _wrapped(by: int, kind: Type, free: bool) -> Run:
         def wrap(args: Sequence[Any], coins: Coins, size: int) -> Any:
             value = _full(args[0], size)
             value = value if free and value.dtype == _INT else value.astype(np.int64)
-            value -= by * (value >= by)
+            words = value.view(
+                np.uint64
+            )  # less `by` a small number wraps round to a large one, and the smaller of both is right
+            np.minimum(words, words - np.uint64(by), out=words)
             return value
 
         return wrap
