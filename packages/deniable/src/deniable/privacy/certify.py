@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
-from deniable.core import EveryCoin, Mechanism, Node, Number, PrivacyLoss, Type
+from deniable.core import Mechanism, Node, Number, PrivacyLoss, Type
+from deniable.core.every import EveryCoin
 from deniable.errors import InvalidParameter, NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.law import LIMIT, Chances, combinations, law, outcomes, runs
@@ -74,7 +75,9 @@ def _is_number(mechanism: Mechanism) -> bool:
     """Whether a report is one number of moderate size, which can be counted instead of sorted, and no draw is a vector."""
     fields = mechanism.layout.fields
     small = len(fields) == 1 and isinstance(fields[0], Number) and fields[0].below <= LARGEST_NUMBER
-    return small and not (mechanism.traced and any(node.op == "toss_each" and kind.width for node, kind in _typed(mechanism)))
+    return small and not (
+        mechanism.traced and any(node.op == "toss_each" and kind.width for node, kind in _typed(mechanism))
+    )
 
 
 def _typed(mechanism: Mechanism) -> Iterator[tuple[Node, Type]]:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Bytes, Ints
-from deniable.core import Answers, Columns, EveryCoin, FollowedCoins, Mechanism, PackedBits, Reports, distinct_rows
+from deniable.core import Answers, Columns, Mechanism, PackedBits, Reports, distinct_rows
+from deniable.core.every import EveryCoin, FollowedCoins
 from deniable.core.operations import DRAWS
 from deniable.core.running import checked_code, compiled, operation
 from deniable.errors import NotCertifiable
