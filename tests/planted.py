@@ -20,7 +20,7 @@ class BitNotRandomized(dn.Unary):
     """Noise for the bits 1 to d - 1 only: bit 0 tells whether the value is 0."""
 
     def randomize(self, truth: Ints, coins: dn.Coins) -> Mapping[str, NDArray[np.uint8]]:
-        cells = super().randomize(truth, coins)["cells"]
+        cells: Any = super().randomize(truth, coins)["cells"]
         return {"cells": cells.with_bit(0, truth == 0).bytes}
 
 
@@ -28,7 +28,7 @@ class NeverCleared(dn.Unary):
     """A true bit is never cleared."""
 
     def randomize(self, truth: Ints, coins: dn.Coins) -> Mapping[str, NDArray[np.uint8]]:
-        cells = super().randomize(truth, coins)["cells"]
+        cells: Any = super().randomize(truth, coins)["cells"]
         return {"cells": cells.with_bit(truth, np.ones(len(truth), np.bool_)).bytes}
 
 

@@ -10,8 +10,8 @@ same known codes. In every rule the new bound is at least the old loss:
   mixture of the probabilities given these codes, and a mixture is within the bounds of what is mixed.
 - *shift*: y = (u + w) mod v, or another operation that maps w one to one for every u, with w drawn without a look at the
   answer. Then P(y | c) is P(w = a) for some a, and the loss is at most the largest over the smallest of these.
-- *replacement*: something made of the answer, or with some probability a draw w made without a look at it. Then P(y | c) lies
-  between what w alone gives and that plus the rest of the probability.
+- *replacement*: something made of the answer, or with some probability a draw w made without a look at it. Then P(y | c) is
+  at least what w alone gives, and at most that plus the rest of the probability.
 - *marked cell*: a row of independent cells of which one, named by the answer, is drawn differently: the others cancel.
 - *exchange*: a row whose cells are alike but for one, which is exchanged with the cell that the answer names.
 - *mask*: a row of bits xor a row whose probability depends only on how many bits are set.
