@@ -20,7 +20,7 @@ from deniable.errors import InvalidParameter, NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.law import LIMIT, Chances, combinations, law, outcomes, runs
 from deniable.privacy.proofs import Method, prover, proves
-from deniable.privacy.prove import checked_law, is_ours, prove
+from deniable.privacy.prove import is_ours, law_that_runs, prove
 from deniable.privacy.ratio import Worst, worst_ratio
 
 LARGEST_NUMBER = 1 << 22  # reports that are counted, one counter each
@@ -67,7 +67,7 @@ def _check_ours(mechanism: Mechanism) -> None:
 def enumerated(mechanism: Mechanism, limit: int) -> Certificate:
     """Every value and every combination of coins."""
     if mechanism.traced:
-        checked_law(mechanism)
+        law_that_runs(mechanism)
     else:
         _check_ours(mechanism)
     size, limit = mechanism.domain.size, _limit(mechanism, limit)

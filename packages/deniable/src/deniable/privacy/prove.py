@@ -32,7 +32,7 @@ class Proof:
 
 def prove(mechanism: Mechanism) -> Proof:
     """The best bound for the law that runs; refuses a mechanism that does not run its law, or that no rule reaches."""
-    found = proved(Problem.of(checked_law(mechanism)))
+    found = proved(Problem.of(law_that_runs(mechanism)))
     if found is None:
         raise NotCertifiable(
             "Not proved at this size: no rule of proof reaches this law. Use a smaller question or another mechanism."
@@ -40,7 +40,7 @@ def prove(mechanism: Mechanism) -> Proof:
     return Proof(found, reached(mechanism, found))
 
 
-def checked_law(mechanism: Mechanism) -> Program:
+def law_that_runs(mechanism: Mechanism) -> Program:
     """The law as a program; refuses a mechanism that does not run its law, or whose law is no program."""
     for name in RUN_THE_LAW:
         if not is_ours(next(cls for cls in type(mechanism).__mro__ if name in cls.__dict__)):
