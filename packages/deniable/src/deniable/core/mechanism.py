@@ -200,7 +200,7 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         """The shares to predict for; refuses what cannot be the shares of n people."""
         shares = np.asarray(truth, np.float64)
         if shares.shape != (self.domain.size,) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:
-            raise InvalidParameter(f"The true shares must be {self.domain.size} numbers from 0 that sum to 1.")
+            raise InvalidParameter(f"The true shares must be {self.domain.size} non-negative numbers that sum to 1.")
         if n < 1:
             raise InvalidParameter("A prediction needs at least one person.")
         return shares
