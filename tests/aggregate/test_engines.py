@@ -25,7 +25,7 @@ from tests import ROOT
 from tests.families import FAMILIES, MECHANISMS, written
 from tests.workers import Pair, Partials, both, count_of, fatal
 
-pytestmark = pytest.mark.needs("pyarrow")
+pytestmark = [pytest.mark.needs("pyarrow"), pytest.mark.long]
 dask = [pytest.mark.needs("distributed"), pytest.mark.xdist_group("dask")]
 spark = [pytest.mark.needs("pyspark", "java"), pytest.mark.xdist_group("spark")]
 engines = pytest.mark.parametrize(

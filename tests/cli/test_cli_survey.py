@@ -15,7 +15,7 @@ from deniable.cli.main import main
 from tests.servers import Served, served
 from tests.surveys import COMMUTE, ONE
 
-pytestmark = pytest.mark.needs("starlette", "uvicorn")
+pytestmark = [pytest.mark.needs("starlette", "uvicorn"), pytest.mark.long]
 
 
 def run(*arguments: object, answers: str | None = None, code: int = 0) -> Result:

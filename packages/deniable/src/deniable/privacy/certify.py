@@ -20,7 +20,7 @@ from deniable.errors import InvalidParameter, NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.law import LIMIT, Chances, combinations, law, outcomes, runs
 from deniable.privacy.proofs import Method, prover, proves
-from deniable.privacy.prove import checked_law, prove
+from deniable.privacy.prove import checked_law, is_ours, prove
 from deniable.privacy.ratio import Worst, worst_ratio
 
 LARGEST_NUMBER = 1 << 22  # reports that are counted, one counter each
@@ -41,6 +41,11 @@ def certify(mechanism: Mechanism, proof: Method | None = None, limit: int = LIMI
 def by_rules(mechanism: Mechanism, limit: int) -> Certificate:
     """By the rules, with a case that reaches the bound if one is found."""
     if not mechanism.traced:
+        if not is_ours(type(mechanism)):
+            raise NotCertifiable(
+                "The theorem is about the code of deniable, and this class changes it. Only a law that is a program can be "
+                "proved for code from elsewhere."
+            )
         return certify(mechanism, "theorem", limit)
     proof = prove(mechanism)
     bound, size = proof.bound, mechanism.domain.size

@@ -54,10 +54,11 @@ def checked_law(mechanism: Mechanism) -> Program:
 
 def _runners(mechanism: Mechanism) -> list[Any]:
     """The `perturb` that run the law: that of `Mechanism`, and of classes of ours that only prepare answers for it."""
-    return [cls.__dict__["perturb"] for cls in type(mechanism).__mro__ if "perturb" in cls.__dict__ and _ours(cls)]
+    return [cls.__dict__["perturb"] for cls in type(mechanism).__mro__ if "perturb" in cls.__dict__ and is_ours(cls)]
 
 
-def _ours(cls: type) -> bool:
+def is_ours(cls: type) -> bool:
+    """Whether a class is part of this package."""
     return cls.__module__.partition(".")[0] == "deniable"
 
 
