@@ -20,7 +20,7 @@ class BareBit(dn.Unary):
     """Leaves one bit as it is."""
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[np.uint8]]:
-        cells = super().randomize(truth, coins)["cells"]
+        cells: Any = super().randomize(truth, coins)["cells"]
         last = self.domain.size - 1
         return {"cells": cells.with_bit(last, truth == last).bytes}
 
@@ -134,7 +134,7 @@ class OneLeak(dn.Unary):
     """Gives one value away, out of many."""
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[np.uint8]]:
-        cells = super().randomize(truth, coins)["cells"]
+        cells: Any = super().randomize(truth, coins)["cells"]
         return {"cells": cells.with_bit(7, cells.bit(7) | (truth == 7)).bytes}
 
 
@@ -153,7 +153,7 @@ def test_large_instances_are_not_enumerated() -> None:
         certificate = dn.certify(mechanism)
         assert certificate.holds and certificate.loss.proof == "proved"
         assert certificate.rules and "enumeration" not in certificate.rules
-        with pytest.raises(dn.NotCertifiable, match="combinations of coins|too many outcomes"):
+        with pytest.raises(dn.NotCertifiable, match=r"combinations of coins|too many outcomes"):
             dn.certify(mechanism, "enumerated")
 
 
@@ -167,7 +167,7 @@ class OneLeakingSubset(dn.SubsetSelection):
     """Adds a cell to every report on one value."""
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[np.uint8]]:
-        cells = super().randomize(truth, coins)["cells"]
+        cells: Any = super().randomize(truth, coins)["cells"]
         return {"cells": cells.with_bit(9, cells.bit(9) | (truth == 3)).bytes}
 
 
@@ -175,7 +175,7 @@ class OddToss(dn.SubsetSelection):
     """Is honest more often about one value."""
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[np.uint8]]:
-        cells = super().randomize(truth, coins)["cells"]
+        cells: Any = super().randomize(truth, coins)["cells"]
         more = coins.toss(Fraction(1, 3), len(truth)) & (truth == 5)
         return {"cells": cells.with_bit(truth, cells.bit(truth) | more).bytes}
 
@@ -264,7 +264,7 @@ def test_code_that_is_no_program_neither_runs_nor_is_certified(bug: type[dn.Dire
         _ = bug(domain(3), 1.0).law
     for proof in (None, "enumerated"):
         with pytest.raises(dn.NotCertifiable, match=why):
-            dn.certify(bug(domain(3), 1.0), proof)  # type: ignore[arg-type]
+            dn.certify(bug(domain(3), 1.0), proof)
 
 
 class OwnPerturb(dn.DirectResponse):
@@ -278,14 +278,14 @@ class OwnPerturb(dn.DirectResponse):
 def test_reports_that_come_from_elsewhere_than_the_law_are_refused() -> None:
     for proof in (None, "enumerated"):
         with pytest.raises(dn.NotCertifiable, match="`perturb` of its own"):
-            dn.certify(OwnPerturb(domain(3), 1.0), proof)  # type: ignore[arg-type]
+            dn.certify(OwnPerturb(domain(3), 1.0), proof)
 
 
 def test_bits_of_several_coins_are_proved_where_they_can_be_followed() -> None:
     small = MixedBits(domain(3), 1.0)
     assert dn.certify(small).holds  # more noise, less loss
     assert dn.certify(small).loss.odds == dn.certify(small, "enumerated").loss.odds
-    with pytest.raises(dn.NotCertifiable, match="too many outcomes|combinations"):
+    with pytest.raises(dn.NotCertifiable, match=r"too many outcomes|combinations"):
         dn.certify(MixedBits(domain(40), 1.0), "enumerated")
 
 
@@ -317,7 +317,7 @@ def test_certificate_says_what_it_did() -> None:
 
 def test_ways_that_do_not_fit_are_refused() -> None:
     for proof in ("theorem", "open", "factored", "symmetric"):
-        with pytest.raises(dn.NotCertifiable, match="theorem|no proof"):
+        with pytest.raises(dn.NotCertifiable, match="theorem"):
             dn.certify(dn.Unary(domain(3), 1.0), proof)  # type: ignore[arg-type]
     with pytest.raises(dn.NotCertifiable, match="combinations of coins in all"):
         dn.certify(dn.DirectResponse(domain(9000), 1.0), "enumerated")

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Bytes, Ints
-from deniable.core import Answers, Columns, EveryCoin, FollowedCoins, Mechanism, PackedBits, Reports, distinct_rows
+from deniable.core import Answers, Columns, Mechanism, PackedBits, Reports, distinct_rows
+from deniable.core.every import EveryCoin, FollowedCoins
 from deniable.core.operations import DRAWS
 from deniable.core.running import checked_code, compiled, operation
 from deniable.errors import NotCertifiable
@@ -59,13 +60,13 @@ def outcomes(mechanism: Mechanism, index: int) -> int:
     """How many combinations of outcomes the draws have for one value, at most."""
     if not mechanism.traced:
         return combinations(mechanism, index, EveryCoin())
-    program, codes, values = mechanism.law, iter(mechanism.codes([mechanism.domain.answer(index)])), dict[int, Any]()
+    program, codes, values = mechanism.law, iter(mechanism.encoded([mechanism.domain.answer(index)])), dict[int, Any]()
     total = 1
     for place, (node, kind) in enumerate(zip(program.nodes, program.types, strict=True)):
         if node.op in DRAWS:
             heads = values.get(node.args[0]) if node.op == "toss_each" else None
             if heads is not None:  # known before anything is drawn: what is certain is not tossed
-                total *= 1 << np.count_nonzero((np.asarray(heads) != 0) & (np.asarray(heads) != node.params[0]))
+                total *= 1 << int(np.count_nonzero((np.asarray(heads) != 0) & (np.asarray(heads) != node.params[0])))
             else:
                 total *= outcome_count(node, kind)
             if total > TOO_MANY:
@@ -88,13 +89,13 @@ def _followed(mechanism: Mechanism, index: int, limit: int) -> Law:
     if total > limit:
         raise NotCertifiable(f"The law has {total:.3g} combinations of coins; the limit is {limit}.")
     program, answer, found = mechanism.law, mechanism.domain.answer(index), Worlds()
-    single, turn = mechanism.codes([answer]), 0
+    single, turn = mechanism.encoded([answer]), 0
     for place, (operate, args, dead) in enumerate(compiled(program)):
         node, kind = program.nodes[place], program.types[place]
         if operate is None:
             code = single[turn]
             if callable(code):
-                code = mechanism.codes([answer] * found.size)[turn](*(found.values[arg] for arg in args))
+                code = mechanism.encoded([answer] * found.size)[turn](*(found.values[arg] for arg in args))
             else:
                 code = tiled(code, found.size)
             found.values[place] = checked_code(code, kind, found.size)
@@ -106,8 +107,8 @@ def _followed(mechanism: Mechanism, index: int, limit: int) -> Law:
         for arg in dead:
             del found.values[arg]
     columns = {field.name: field.empty(found.size) for field in mechanism.layout.fields}
-    for name, node in program.report:
-        value = found.values[node]
+    for name, place in program.report:
+        value = found.values[place]
         columns[name][:] = value.bytes if isinstance(value, PackedBits) else value
     return gathered(mechanism.layout.rows(columns), found.chance, found.chances)
 

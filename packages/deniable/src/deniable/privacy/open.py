@@ -10,7 +10,8 @@ import math
 import numpy as np
 
 from deniable.arrays import Bytes, Ints
-from deniable.core import Columns, Flags, FollowedCoins, Mechanism, PureProtocol, WatchedCoins
+from deniable.core import Columns, Flags, Mechanism, PureProtocol
+from deniable.core.every import FollowedCoins, WatchedCoins
 from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.certify import certify
