@@ -178,7 +178,7 @@ PLANTED: list[tuple[str, Callable[[], dn.Mechanism], str]] = [
     ("counting", lambda: CountsTwice(FIVE, 3.0), "sum of the votes"),
     ("tallies", lambda: TakesAnyTally(FIVE, 3.0), "impossible tally"),
     ("json", lambda: Forgetful(FIVE, 3.0), "does not come back"),
-    ("coins", lambda: Hasty(FIVE, 3.0), "'all' has no operation in a law"),
+    ("coins", lambda: Hasty(FIVE, 3.0), "A value of a law has no .all"),
     ("coins", lambda: HastyClient(FIVE, 3.0), "draw all branches"),
 ]
 

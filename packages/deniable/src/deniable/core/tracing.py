@@ -224,11 +224,6 @@ class Symbol:
             "Write np.where(condition, a, b) in place of if, and lookup(table, index) in place of table[index].",
         )
 
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):
-            raise AttributeError(name)  # what copying and NumPy ask for
-        refuse(f"The method or property {name!r} has no operation in a law", "See docs/law.md for those that a law may use.")
-
     __bool__ = __int__ = __float__ = __index__ = __iter__ = __array__ = __complex__ = __contains__ = _refused
     __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __rmod__ = __rfloordiv__ = __divmod__ = __setitem__ = _refused
 

@@ -41,11 +41,7 @@ def certify(mechanism: Mechanism, proof: Method | None = None, limit: int = LIMI
 def by_rules(mechanism: Mechanism, limit: int) -> Certificate:
     """By the rules, with a case that reaches the bound if one is found."""
     if not mechanism.traced:
-        if not is_ours(type(mechanism)):
-            raise NotCertifiable(
-                "The theorem is about the code of deniable, and this class changes it. Only a law that is a program can be "
-                "proved for code from elsewhere."
-            )
+        _check_ours(mechanism)
         return certify(mechanism, "theorem", limit)
     proof = prove(mechanism)
     bound, size = proof.bound, mechanism.domain.size
@@ -59,11 +55,21 @@ def by_rules(mechanism: Mechanism, limit: int) -> Certificate:
     return Certificate(mechanism, loss, (first, second), proof.case.report, 0, size, rules=bound.rules)
 
 
+def _check_ours(mechanism: Mechanism) -> None:
+    if not is_ours(type(mechanism)):
+        raise NotCertifiable(
+            "The theorem is about the code of deniable, and this class changes it. Only a law that is a program can be "
+            "proved for code from elsewhere."
+        )
+
+
 @proves(Mechanism, "enumerated")
 def enumerated(mechanism: Mechanism, limit: int) -> Certificate:
     """Every value and every combination of coins."""
     if mechanism.traced:
         checked_law(mechanism)
+    else:
+        _check_ours(mechanism)
     size, limit = mechanism.domain.size, _limit(mechanism, limit)
     total = outcomes(mechanism, 0) * size
     if total > limit:

@@ -13,7 +13,7 @@ from deniable.core.every import EveryCoin, FollowedCoins
 from deniable.core.operations import DRAWS
 from deniable.core.running import checked_code, compiled, operation
 from deniable.errors import NotCertifiable
-from deniable.privacy.worlds import TOO_MANY, Worlds, draw, outcome_count, tiled
+from deniable.privacy.worlds import TOO_MANY, Worlds, draw, outcome_count, sums, tiled
 
 LIMIT = 1 << 21  # combinations of outcomes that are followed at most
 _NO_COINS: Any = None  # for operations that draw nothing
@@ -198,18 +198,5 @@ def gathered(rows: Bytes, codes: Ints, chances: list[Fraction]) -> Law:
     rows = rows[possible]
     example, which = distinct_rows(rows)
     reports = rows[example]
-    # Reports with the same combination of (probability, how often) share a sum, so that few sums are worked out.
-    pairs, often = np.unique(which * len(chances) + codes[possible], return_counts=True)
-    kinds, kind = np.unique(pairs % len(chances) * (often.max() + 1) + often, return_inverse=True)
-    terms = [chances[int(k) // int(often.max() + 1)] * (int(k) % int(often.max() + 1)) for k in kinds]
-    owner = pairs // len(chances)
-    place = np.arange(len(owner)) - np.searchsorted(owner, owner)  # first, second, ... term of its report
-    sums, chance = [Fraction(0)], np.zeros(len(reports), np.int64)
-    for turn in range(int(place.max()) + 1):
-        term = np.full(len(reports), len(terms), np.int64)  # past the last: nothing to add
-        term[owner[place == turn]] = kind[place == turn]
-        used, chance = np.unique(chance * (len(terms) + 1) + term, return_inverse=True)
-        old, new = np.divmod(used, len(terms) + 1)
-        sums = [sums[o] + (terms[t] if t < len(terms) else 0) for o, t in zip(old, new, strict=True)]
-    merged = Chances()
-    return Law(reports, merged.indices(sums)[chance], merged.values)
+    chance, sums_of = sums(which, codes[possible], chances)
+    return Law(reports, chance, sums_of)
