@@ -160,6 +160,10 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
     def _law(self) -> Law:
         return traced(self)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Another process traces the law again: its encoders may be closures, which cannot be sent.
+        return {name: value for name, value in self.__dict__.items() if name != "_law"}
+
     def count(self, reports: Reports) -> Ints:
         """How many reports vote for each cell."""
         return self.votes(self.checked_reports(reports).columns)

@@ -146,7 +146,7 @@ def affordable(mechanism: Mechanism, indices: Sequence[int], limit: int, given: 
     for coins in [EveryCoin(given=given)] if given else map(EveryCoin, (None, *SEEDS)):
         if is_within(mechanism, indices, coins, limit):
             return coins
-    raise NotCertifiable("The law has too many outcomes, or its coins need another kind of proof.")
+    raise NotCertifiable("The law has too many outcomes to enumerate. Leave the proof out: the rules need no enumeration.")
 
 
 def combinations(mechanism: Mechanism, index: int, coins: FollowedCoins) -> int:
