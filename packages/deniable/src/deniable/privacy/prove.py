@@ -11,6 +11,7 @@ from deniable.core import Flags, Mechanism, PackedBits
 from deniable.errors import InvalidLaw, NotCertifiable
 from deniable.privacy.bounds import Bound
 from deniable.privacy.problem import Builder, Problem, Stand
+from deniable.privacy.proofs import is_ours
 from deniable.privacy.ratio import Worst
 from deniable.privacy.rules import proved
 from deniable.privacy.worlds import cost, law
@@ -49,11 +50,7 @@ def prove(mechanism: Mechanism) -> Proof:
 
 def _runners(mechanism: Mechanism) -> list[Any]:
     """The `perturb` that run the law: that of `Mechanism`, and of classes of ours that only prepare answers for it."""
-    return [cls.__dict__["perturb"] for cls in type(mechanism).__mro__ if "perturb" in cls.__dict__ and _ours(cls)]
-
-
-def _ours(cls: type) -> bool:
-    return cls.__module__.partition(".")[0] == "deniable"
+    return [cls.__dict__["perturb"] for cls in type(mechanism).__mro__ if "perturb" in cls.__dict__ and is_ours(cls)]
 
 
 def reached(mechanism: Mechanism, found: Bound) -> Worst | None:
