@@ -133,13 +133,14 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         """The law itself on a part of a batch; `randomize` runs on answers only where a family is said to be a theorem."""
         if not self.traced:
             return self.randomize(self.domain.place(answers, coins), coins)
-        law = self._law
+        return run(self.law, self.codes(answers), coins, len(answers))
+
+    def codes(self, answers: Answers) -> Sequence[Any]:
+        """What the law makes of these answers at first: an array for each code of it, or a function of the draws it takes."""
         if self.domain.inputs is not None:
-            return run(law.program, self.domain.encode(answers), coins, len(answers))
+            return self.domain.encode(answers)
         truth = self.domain.index(answers)
-        return run(
-            law.program, [partial(encode, truth) for encode in law.encoders if encode is not None], coins, len(answers)
-        )
+        return [partial(encode, truth) for encode in self._law.encoders if encode is not None]
 
     def amplified(self, odds: Fraction | None) -> Fraction | None:
         """The odds that a published theorem gives where a law with these odds is for one sampled part of an answer."""

@@ -26,7 +26,7 @@ def run(program: Program, codes: Sequence[Any], coins: Coins, size: int) -> dict
         if operate is None:
             code = next(given)
             value = code(*(values[arg] for arg in args)) if callable(code) else code
-            values[place] = _checked(value, program.types[place], size)
+            values[place] = checked_code(value, program.types[place], size)
         else:
             values[place] = operate([values[arg] for arg in args], coins, size)
         for arg in dead:
@@ -38,7 +38,7 @@ def run(program: Program, codes: Sequence[Any], coins: Coins, size: int) -> dict
     return fields
 
 
-def _checked(code: Any, kind: Type, size: int) -> Any:
+def checked_code(code: Any, kind: Type, size: int) -> Any:
     """Refuse a code that the law was not proved for. The message does not hold it."""
     shape = (size,) if kind.width is None else (size, kind.width)
     fits = isinstance(code, np.ndarray) and code.dtype.kind in "iub" and code.shape == shape

@@ -202,7 +202,7 @@ class Symbol:
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> "Symbol":
         if method != "__call__" or options or ufunc not in _UFUNCS:
-            refuse(f"np.{ufunc.__name__} has no operation in a law", "See docs/wire.md for those that a law may use.")
+            refuse(f"np.{ufunc.__name__} has no operation in a law", "See docs/law.md for those that a law may use.")
         first, *rest = (self.trace.symbol(each) for each in inputs)
         return _UFUNCS[ufunc](first, *rest)
 
@@ -213,13 +213,18 @@ class Symbol:
             if first.type.row and second.type == Type(0, 0):
                 return first & condition  # the row, or one without a bit
             return self.trace.add("where", (condition, first, second), boolean=boolean)
-        refuse(f"np.{function.__name__} has no operation in a law", "See docs/wire.md for those that a law may use.")
+        refuse(f"np.{function.__name__} has no operation in a law", "See docs/law.md for those that a law may use.")
 
     def _refused(self, *_: object, **__: object) -> NoReturn:
         refuse(
             "A law cannot branch on an answer or a coin, nor turn it into a number",
             "Write np.where(condition, a, b) in place of if, and lookup(table, index) in place of table[index].",
         )
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)  # what copying and NumPy ask for
+        refuse(f"The method or property {name!r} has no operation in a law", "See docs/law.md for those that a law may use.")
 
     __bool__ = __int__ = __float__ = __index__ = __iter__ = __array__ = __complex__ = __contains__ = _refused
     __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __rmod__ = __rfloordiv__ = __divmod__ = __setitem__ = _refused

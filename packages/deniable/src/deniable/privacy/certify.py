@@ -7,6 +7,7 @@ bound are looked for and shown; where none are found, the certificate says "at m
 ranked by code; and for sets of which one pair is sampled, whose loss follows from the proved one of a single pair.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
-from deniable.core import EveryCoin, Mechanism, Number, PrivacyLoss
+from deniable.core import EveryCoin, Mechanism, Node, Number, PrivacyLoss, Type
 from deniable.errors import InvalidParameter, NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate
-from deniable.privacy.law import LIMIT, Chances, combinations, law, runs
+from deniable.privacy.law import LIMIT, Chances, combinations, law, outcomes, runs
 from deniable.privacy.proofs import Method, is_ours, prover, proves
-from deniable.privacy.prove import prove
 from deniable.privacy.ratio import Worst, worst_ratio
 
 LARGEST_NUMBER = 1 << 22  # reports that are counted, one counter each
@@ -45,9 +45,9 @@ def by_rules(mechanism: Mechanism, limit: int) -> Certificate:
     bound, size = proof.bound, mechanism.domain.size
     loss = PrivacyLoss(bound.odds, "proved", mechanism.loss().protects)
     amplified = mechanism.amplified(bound.odds) if is_ours(type(mechanism)) else None  # a theorem about our encoders
-    if amplified is not None:
+    if amplified is not None and amplified != bound.odds:
         loss = replace(loss, odds=amplified, proof="theorem")
-    if proof.case is None or amplified is not None:
+    if proof.case is None or loss.proof == "theorem":
         return Certificate(mechanism, loss, None, "", 0, size, rules=bound.rules)
     first, second = (mechanism.domain.answer(index) for index in proof.case.pair)
     return Certificate(mechanism, loss, (first, second), proof.case.report, 0, size, rules=bound.rules)
@@ -56,8 +56,10 @@ def by_rules(mechanism: Mechanism, limit: int) -> Certificate:
 @proves(Mechanism, "enumerated")
 def enumerated(mechanism: Mechanism, limit: int) -> Certificate:
     """Every value and every combination of coins."""
+    if mechanism.traced:
+        checked_law(mechanism)
     size, limit = mechanism.domain.size, _limit(mechanism, limit)
-    total = combinations(mechanism, 0, EveryCoin()) * size
+    total = outcomes(mechanism, 0) * size
     if total > limit:
         raise NotCertifiable(f"The law has {total:.3g} combinations of coins in all; the limit is {limit}.")
     if _is_number(mechanism):
@@ -68,9 +70,16 @@ def enumerated(mechanism: Mechanism, limit: int) -> Certificate:
 
 
 def _is_number(mechanism: Mechanism) -> bool:
-    """Whether a report is one number of moderate size, which can be counted instead of sorted."""
+    """Whether a report is one number of moderate size, which can be counted instead of sorted, and no draw is a vector."""
     fields = mechanism.layout.fields
-    return len(fields) == 1 and isinstance(fields[0], Number) and fields[0].below <= LARGEST_NUMBER
+    small = len(fields) == 1 and isinstance(fields[0], Number) and fields[0].below <= LARGEST_NUMBER
+    return small and not (
+        mechanism.traced and any(node.op == "toss_each" and kind.width for node, kind in _typed(mechanism))
+    )
+
+
+def _typed(mechanism: Mechanism) -> Iterator[tuple[Node, Type]]:
+    return zip(mechanism.law.nodes, mechanism.law.types, strict=True)
 
 
 def _limit(mechanism: Mechanism, limit: int) -> int:

@@ -10,11 +10,11 @@ import math
 import numpy as np
 
 from deniable.arrays import Bytes, Ints
-from deniable.core import Columns, EveryCoin, Flags, FollowedCoins, Mechanism, PureProtocol, WatchedCoins
+from deniable.core import Columns, Flags, FollowedCoins, Mechanism, PureProtocol, WatchedCoins
 from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.certify import certify
-from deniable.privacy.law import affordable, all_seen, combinations, law
+from deniable.privacy.law import affordable, all_seen, law, outcomes
 from deniable.privacy.proofs import proves
 from deniable.privacy.ratio import Worst, worst_ratio
 from deniable.wrappers.open_answers import OpenAnswers
@@ -56,8 +56,8 @@ def _total(mechanism: OpenAnswers, limit: int) -> int:
 
 def _combinations(mechanism: Mechanism, index: int, limit: int) -> int:
     try:
-        return combinations(mechanism, index, EveryCoin())
-    except NotCertifiable:  # a coin with too many outcomes
+        return outcomes(mechanism, index)
+    except NotCertifiable:  # a draw with too many outcomes
         return limit + 1
 
 

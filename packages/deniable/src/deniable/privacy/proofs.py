@@ -57,8 +57,8 @@ def prover(mechanism: Mechanism, kind: Method | None) -> Prover:
             return _PROVERS[family, kind]
         if kind == "theorem" and not is_ours(family):
             raise NotCertifiable(
-                f"No theorem is registered for the class {family.__name__}. One about the class that it changes does not hold "
-                'for it: register a function with @proves(..., "theorem"), or write the law with symbols.'
+                f"No theorem is registered for the class {family.__name__}, and one about the class that it changes does not "
+                'hold for it. Register a function with @proves(..., "theorem"), or write the law as a program.'
             )
     raise NotCertifiable(
         "Not proved at this size: the law of this mechanism is no program, or too long for one, and rests on a theorem."
