@@ -136,7 +136,7 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         return run(self.law, self.codes(answers), coins, len(answers))
 
     def codes(self, answers: Answers) -> Sequence[Any]:
-        """What the law makes of these answers at first: an array for each code of it, or a function of the draws it takes."""
+        """What the law makes of these answers at first: an array for each code of it, or a function of draws."""
         if self.domain.inputs is not None:
             return self.domain.encode(answers)
         truth = self.domain.index(answers)

@@ -20,6 +20,7 @@ from deniable.errors import InvalidParameter, NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.law import LIMIT, Chances, combinations, law, outcomes, runs
 from deniable.privacy.proofs import Method, is_ours, prover, proves
+from deniable.privacy.prove import checked_law, prove
 from deniable.privacy.ratio import Worst, worst_ratio
 
 LARGEST_NUMBER = 1 << 22  # reports that are counted, one counter each

@@ -6,16 +6,33 @@ and a few other answers are followed through the whole code: with all coins, or 
 """
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from deniable.arrays import Bytes, Ints
-from deniable.core import Columns, Flags, FollowedCoins, Mechanism, PureProtocol, WatchedCoins
+from deniable.core import (
+    Answers,
+    Coins,
+    Columns,
+    Flags,
+    FollowedCoins,
+    Mechanism,
+    Node,
+    Program,
+    PureProtocol,
+    Reports,
+    WatchedCoins,
+)
+from deniable.core.running import run
 from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.certify import certify
 from deniable.privacy.law import affordable, all_seen, law, outcomes
-from deniable.privacy.proofs import proves
+from deniable.privacy.problem import Builder
+from deniable.privacy.proofs import is_ours, proves
+from deniable.privacy.prove import checked_law
 from deniable.privacy.ratio import Worst, worst_ratio
 from deniable.wrappers.open_answers import OpenAnswers
 
@@ -74,11 +91,13 @@ def by_answers(mechanism: OpenAnswers, limit: int) -> Certificate:
     chosen = _few(secret, 4) + _few(np.flatnonzero(~mechanism.secret), 3)
     chosen = sorted({*chosen, *worst_answers}) if worst_answers else chosen
     coins: FollowedCoins
+    checked_law(mechanism)
+    fixed: Any = Simplified(mechanism)
     if any(isinstance(field, Flags) for field in base.layout.fields):
         coins = WatchedCoins(mechanism.places(chosen))
     else:
-        coins = affordable(mechanism, chosen, limit if draws else limit // len(chosen), draws)
-    laws, followed = all_seen(mechanism, chosen, coins, lambda columns: _view(mechanism, columns, coins))
+        coins = affordable(fixed, chosen, limit if draws else limit // len(chosen), draws)
+    laws, followed = all_seen(fixed, chosen, coins, lambda columns: _view(mechanism, columns, coins))
     found = [worst_ratio(laws, chosen, lambda view: mechanism.disclosed_index(view[:, :4].copy().view("<u4")[:, 0]))]
     if base.domain.size > 1:
         own = certify(base)
@@ -87,7 +106,47 @@ def by_answers(mechanism: OpenAnswers, limit: int) -> Certificate:
         found.append(Worst(own.loss.odds, (first, second), own.worst_report))
         followed += own.followed
     worst = max(found, key=lambda each: math.inf if each.odds is None else each.odds)
-    return certificate(mechanism, worst, "theorem", followed, len(chosen), mechanism.disclosed_share)
+    result = certificate(mechanism, worst, "theorem", followed, len(chosen), mechanism.disclosed_share)
+    if result.holds and not is_ours(type(mechanism)):
+        raise NotCertifiable(
+            "There are too many answers to follow each of them, and a few stand for all of them only in classes of this "
+            "package. Use fewer answers."
+        )
+    return result
+
+
+class Simplified:
+    """A mechanism whose law is simplified for the answer that it is run on: what this answer does not need is not drawn."""
+
+    def __init__(self, mechanism: OpenAnswers) -> None:
+        self.mechanism, self.domain, self.batch = mechanism, mechanism.domain, mechanism.batch
+        self._programs: dict[object, Program] = {}
+
+    def perturb(self, answers: Answers, coins: Coins) -> Reports:
+        """Reports on one answer, given as often as there are to be reports."""
+        answer = answers[0]
+        if answer not in self._programs:
+            self._programs[answer] = simplified(self.mechanism.law, self.domain.encode([answer]))
+        layout = self.mechanism.layout
+        columns = {field.name: field.empty(len(answers)) for field in layout.fields}
+        for name, column in run(self._programs[answer], [], coins, len(answers)).items():
+            columns[name][:] = column
+        return Reports(self.mechanism.fingerprint, layout, columns)
+
+
+def simplified(program: Program, codes: Sequence[Ints]) -> Program:
+    """The law for one answer, with these codes: without what it does not need."""
+    build, at, given = Builder(), list[int](), iter(codes)
+    for node in program.nodes:
+        is_code = node.op == "code"
+        at.append(
+            build.constant(int(next(given)[0])) if is_code else build.add(node.op, [at[a] for a in node.args], node.params)
+        )
+    needed = build.problem([at[node] for _, node in program.report])
+    kept = needed.upstream(needed.view)
+    moved = {old: new for new, old in enumerate(kept)}
+    nodes = [Node(n.op, tuple(moved[a] for a in n.args), n.params) for n in (needed.nodes[old] for old in kept)]
+    return Program(tuple(nodes), tuple((name, moved[at[node]]) for name, node in program.report))
 
 
 def _view(mechanism: OpenAnswers, columns: Columns, coins: FollowedCoins) -> Bytes:

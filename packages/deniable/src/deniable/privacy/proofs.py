@@ -57,7 +57,7 @@ def prover(mechanism: Mechanism, kind: Method | None) -> Prover:
             return _PROVERS[family, kind]
         if kind == "theorem" and not is_ours(family):
             raise NotCertifiable(
-                f"No theorem is registered for the class {family.__name__}, and one about the class that it changes does not "
+                f"No theorem is registered for the class {family.__name__}, and one about a class that it changes does not "
                 'hold for it. Register a function with @proves(..., "theorem"), or write the law as a program.'
             )
     raise NotCertifiable(
