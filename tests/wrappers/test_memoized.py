@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 from fractions import Fraction
+from typing import Any
 from pathlib import Path
 
 import numpy as np
@@ -203,7 +204,8 @@ class Forgetful(dn.Memoized):
     """Planted: a bit of another value depends on the value."""
 
     def randomize(self, truth, coins):  # type: ignore[no-untyped-def]
-        return {"cells": super().randomize(truth, coins)["cells"].with_bit(1, truth % 2 == 1)}
+        cells: Any = super().randomize(truth, coins)["cells"]
+        return {"cells": cells.with_bit(1, truth % 2 == 1)}
 
 
 def test_planted_bugs_are_found() -> None:
