@@ -4,8 +4,8 @@ import itertools
 import json
 import math
 from fractions import Fraction
-from typing import Any
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
