@@ -110,12 +110,12 @@ class PrivateGBDTRegressor(Regressor):
         checked_positive(self.clip, "The clip")
         if not 0 < checked_positive(self.rate, "The rate") <= 1 or self.clip > 2:
             raise InvalidParameter(
-                "The rate lies above 0 and is at most 1; the clip is at most 2, the whole range of targets."
+                "The rate must be above 0 and at most 1, and the clip at most 2, the whole range of targets."
             )
         if not 0 < checked_positive(self.split_share, "The share for splits") < 1:
-            raise InvalidParameter("The share of the budget for splits lies between 0 and 1.")
+            raise InvalidParameter("The share of the budget for splits must be between 0 and 1.")
         if self.model == "local" and self.leaves != "sums":
-            raise InvalidParameter('In the local model each person reports on a sum: say leaves="sums".')
+            raise InvalidParameter('In the local model, each person reports on a sum. Use leaves="sums".')
         if self.model == "central":
             self._budgets()
 

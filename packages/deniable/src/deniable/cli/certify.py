@@ -24,7 +24,7 @@ LARGEST = 100_000  # values; beyond this, a certificate takes minutes
 
 def _mode(args: Sequence[str]) -> str:
     if has(args, "--claims") or args[0] == "claims":
-        raise InvalidParameter("The claims of papers have a verb of their own. Use deniable claims.")
+        raise InvalidParameter("Claims of papers are now a separate command: deniable claims.")
     if names_survey(args):
         return "survey"
     asked = has(args, "--epsilon", "--values", "--category", "--categories") and not args[0].endswith(".json")
@@ -45,7 +45,7 @@ def certify() -> None:
 
     This holds for one answer: a person who answers twice spends twice as much.
 
-    The code that devices run is followed through the outcomes of its coins with exact fractions, and the worst pair of
+    The Python code that randomizes is run on all outcomes of its coins with exact fractions, and the worst pair of
     answers and the worst report are shown. Small questions are enumerated: every answer, every outcome. Larger ones use the
     independence of a report's bits (factored) or the symmetry between answers (symmetric).
 
@@ -164,7 +164,7 @@ def survey_mode(ctx: click.Context, survey: Path, as_json: bool) -> None:
         _check_size(question.mechanism.domain.size)
     from deniable.cli import panel
 
-    with panel.waiting("following the coins"):
+    with panel.waiting("certifying"):
         found = certify_survey(asked)
     if as_json:
         bounded = found.loss.odds is not None

@@ -50,7 +50,7 @@ class PrivacyLoss:
 
     def __str__(self) -> str:
         if self.odds is None:
-            return f"no promise: some report rules a value out ({self.protects}, {self.unit}, {self.proof})"
+            return f"no promise: some report rules out a value ({self.protects}, {self.unit}, {self.proof})"
         about = f"{self.protects}, {self.unit}, {self.proof}"
         return f"odds at most {formatted_odds(self.odds, 6)}, epsilon {self.epsilon():.6g} ({about})"
 

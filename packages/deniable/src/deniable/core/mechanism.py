@@ -133,10 +133,10 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         """The law itself on a part of a batch; `randomize` runs on answers only where a family is said to be a theorem."""
         if not self.traced:
             return self.randomize(self.domain.place(answers, coins), coins)
-        return run(self.law, self.codes(answers), coins, len(answers))
+        return run(self.law, self.encoded(answers), coins, len(answers))
 
-    def codes(self, answers: Answers) -> Sequence[Any]:
-        """What the law makes of these answers at first: an array for each code of it, or a function of draws."""
+    def encoded(self, answers: Answers) -> Sequence[Any]:
+        """What the law starts from: for each of its codes an array, or a function of the draws that the code takes."""
         if self.domain.inputs is not None:
             return self.domain.encode(answers)
         truth = self.domain.index(answers)
@@ -201,7 +201,7 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         """The shares to predict for; refuses what cannot be the shares of n people."""
         shares = np.asarray(truth, np.float64)
         if shares.shape != (self.domain.size,) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:
-            raise InvalidParameter(f"The true shares must be {self.domain.size} numbers from 0 that sum to 1.")
+            raise InvalidParameter(f"The true shares must be {self.domain.size} non-negative numbers that sum to 1.")
         if n < 1:
             raise InvalidParameter("A prediction needs at least one person.")
         return shares

@@ -122,8 +122,8 @@ def _divided(node: Node, args: list[Type]) -> Type:
 def _remainder(node: Node, args: list[Type]) -> Type:
     _check(not args[0].row, node, "is for numbers")
     by, kind = _whole(node, 0, 1), args[0]
-    if kind.low >= 0 and kind.high < by:
-        return kind
+    if kind.low // by == kind.high // by:
+        return Type(kind.low % by, kind.high % by, kind.width)
     return Type(0, by - 1, kind.width)
 
 

@@ -61,12 +61,16 @@ class PureProtocol(Supporting, Additive[Answer, Ints]):
 
     def blank(self, size: int, coins: Coins) -> Drawn:
         """Reports that favour no value: where one supports x, it is p / blank_support times as likely under x as here."""
-        raise InvalidParameter("This mechanism has no blank reports, so open answers cannot be hidden among its reports.")
+        raise InvalidParameter(
+            "This mechanism has no blank reports, so non-sensitive answers cannot be hidden among its reports."
+        )
 
     @property
     def blank_support(self) -> Fraction:
         """The probability that a blank report supports a given value."""
-        raise InvalidParameter("This mechanism has no blank reports, so open answers cannot be hidden among its reports.")
+        raise InvalidParameter(
+            "This mechanism has no blank reports, so non-sensitive answers cannot be hidden among its reports."
+        )
 
     def fake_odds(self, random: bool) -> tuple[Fraction, Fraction]:
         """A report beside a blank one: how much likelier under its value at most, and how much less likely at least.

@@ -1,7 +1,6 @@
 """How a law runs: its program over arrays, one value for each answer of a batch, with the draws of the coins given."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,17 +41,33 @@ def checked_code(code: Any, kind: Type, size: int) -> Any:
     """Refuse a code that the law was not proved for. The message does not hold it."""
     shape = (size,) if kind.width is None else (size, kind.width)
     fits = isinstance(code, np.ndarray) and code.dtype.kind in "iub" and code.shape == shape
-    if fits and int(code.min()) >= kind.low and int(code.max()) <= kind.high:
+    if fits and (_below(code, kind.high) if kind.low == 0 else kind.low <= code.min() <= code.max() <= kind.high):
         return code
     raise OutsideDomain("An encoded answer is none of those that the law is for. Nothing was reported.")
 
 
-@lru_cache(maxsize=512)
-def compiled(program: Program) -> list[tuple[Run | None, tuple[int, ...], tuple[int, ...]]]:
+def _below(code: Any, high: int) -> bool:
+    """Whether all numbers are from 0 to `high`: in one pass, since those below 0 are large without their sign."""
+    if code.dtype == _INT:
+        return bool(code.view(np.uint64).max() <= high)
+    return bool(code.min() >= 0 and code.max() <= high)
+
+
+Step = tuple[Run | None, tuple[int, ...], tuple[int, ...]]
+
+
+def compiled(program: Program) -> list[Step]:
     """For every node what computes it, from which nodes, and which of those are not needed afterwards."""
+    steps: list[Step] | None = program.__dict__.get("_steps")  # kept with the program, which never changes
+    if steps is None:
+        steps = program.__dict__["_steps"] = _compiled(program)
+    return steps
+
+
+def _compiled(program: Program) -> list[Step]:
     last = {arg: place for place, node in enumerate(program.nodes) for arg in node.args}
     kept = {node for _, node in program.report}
-    steps: list[tuple[Run | None, tuple[int, ...], tuple[int, ...]]] = []
+    steps: list[Step] = []
     for place, node in enumerate(program.nodes):
         dead = tuple(sorted({arg for arg in node.args if last[arg] == place and arg not in kept}))
         # An array that nothing else refers to may be written into: never a code, nor what a later node shares with it.
@@ -62,7 +77,7 @@ def compiled(program: Program) -> list[tuple[Run | None, tuple[int, ...], tuple[
     return steps
 
 
-_FRESH = DRAWS | {"add", "sub", "mul", "mod", "div"}  # whose results are arrays of their own
+_FRESH = DRAWS | {"add", "sub", "mul", "mod", "div", "table", "where", "around"}  # whose results are arrays of their own
 _INT = np.dtype(np.int64)
 
 
@@ -96,9 +111,8 @@ def _wrapped(by: int, kind: Type, free: bool) -> Run:
     if kind.low >= 0 and kind.high < 2 * by:
 
         def wrap(args: Sequence[Any], coins: Coins, size: int) -> Any:
-            if type(args[0]) is not np.ndarray:  # the same for everybody
-                return args[0] % by
-            value = args[0] if free and args[0].dtype == _INT else args[0].astype(np.int64)
+            value = _full(args[0], size)
+            value = value if free and value.dtype == _INT else value.astype(np.int64)
             value -= by * (value >= by)
             return value
 

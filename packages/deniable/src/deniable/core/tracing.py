@@ -145,6 +145,14 @@ class Symbol:
     def __neg__(self) -> "Symbol":
         return 0 - self
 
+    def __abs__(self) -> "Symbol":
+        return self.trace.add("abs", (self,))
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):  # what Python and NumPy ask for, to see what this is
+            raise AttributeError(name)
+        refuse(f"A value of a law has no .{name}", "See docs/law.md for what a law may do with one.")
+
     def __invert__(self) -> "Symbol":
         if not self.boolean and not self.type.row:
             refuse("Only truth values and rows of bits can be negated by ~", "Compare numbers with ==, < or >= first.")
@@ -220,11 +228,6 @@ class Symbol:
             "A law cannot branch on an answer or a coin, nor turn it into a number",
             "Write np.where(condition, a, b) in place of if, and lookup(table, index) in place of table[index].",
         )
-
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):
-            raise AttributeError(name)  # what copying and NumPy ask for
-        refuse(f"The method or property {name!r} has no operation in a law", "See docs/law.md for those that a law may use.")
 
     __bool__ = __int__ = __float__ = __index__ = __iter__ = __array__ = __complex__ = __contains__ = _refused
     __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __rmod__ = __rfloordiv__ = __divmod__ = __setitem__ = _refused

@@ -7,7 +7,6 @@ bound are looked for and shown; where none are found, the certificate says "at m
 ranked by code; and for sets of which one pair is sampled, whose loss follows from the proved one of a single pair.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -15,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
-from deniable.core import EveryCoin, Mechanism, Node, Number, PrivacyLoss, Type
+from deniable.core import Mechanism, Number, PrivacyLoss, Program
+from deniable.core.every import EveryCoin
 from deniable.errors import InvalidParameter, NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.law import LIMIT, Chances, combinations, law, outcomes, runs
@@ -41,6 +41,7 @@ def certify(mechanism: Mechanism, proof: Method | None = None, limit: int = LIMI
 def by_rules(mechanism: Mechanism, limit: int) -> Certificate:
     """By the rules, with a case that reaches the bound if one is found."""
     if not mechanism.traced:
+        _check_ours(mechanism)
         return certify(mechanism, "theorem", limit)
     proof = prove(mechanism)
     bound, size = proof.bound, mechanism.domain.size
@@ -54,11 +55,21 @@ def by_rules(mechanism: Mechanism, limit: int) -> Certificate:
     return Certificate(mechanism, loss, (first, second), proof.case.report, 0, size, rules=bound.rules)
 
 
+def _check_ours(mechanism: Mechanism) -> None:
+    if not is_ours(type(mechanism)):
+        raise NotCertifiable(
+            "The theorem is about the code of deniable, and this class changes it. Only a law that is a program can be "
+            "proved for code from elsewhere."
+        )
+
+
 @proves(Mechanism, "enumerated")
 def enumerated(mechanism: Mechanism, limit: int) -> Certificate:
     """Every value and every combination of coins."""
     if mechanism.traced:
         checked_law(mechanism)
+    else:
+        _check_ours(mechanism)
     size, limit = mechanism.domain.size, _limit(mechanism, limit)
     total = outcomes(mechanism, 0) * size
     if total > limit:
@@ -74,13 +85,11 @@ def _is_number(mechanism: Mechanism) -> bool:
     """Whether a report is one number of moderate size, which can be counted instead of sorted, and no draw is a vector."""
     fields = mechanism.layout.fields
     small = len(fields) == 1 and isinstance(fields[0], Number) and fields[0].below <= LARGEST_NUMBER
-    return small and not (
-        mechanism.traced and any(node.op == "toss_each" and kind.width for node, kind in _typed(mechanism))
-    )
+    return small and not (mechanism.traced and _tosses_vectors(mechanism.law))
 
 
-def _typed(mechanism: Mechanism) -> Iterator[tuple[Node, Type]]:
-    return zip(mechanism.law.nodes, mechanism.law.types, strict=True)
+def _tosses_vectors(program: Program) -> bool:
+    return any(node.op == "toss_each" and kind.width for node, kind in zip(program.nodes, program.types, strict=True))
 
 
 def _limit(mechanism: Mechanism, limit: int) -> int:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Bytes, Ints
-from deniable.core import Answers, Columns, EveryCoin, FollowedCoins, Mechanism, PackedBits, Reports, distinct_rows
+from deniable.core import Answers, Columns, Mechanism, PackedBits, Reports, distinct_rows
+from deniable.core.every import EveryCoin, FollowedCoins
 from deniable.core.operations import DRAWS
 from deniable.core.running import checked_code, compiled, operation
 from deniable.errors import NotCertifiable
-from deniable.privacy.worlds import TOO_MANY, Worlds, draw, outcome_count, tiled
+from deniable.privacy.worlds import TOO_MANY, Worlds, draw, outcome_count, sums, tiled
 
 LIMIT = 1 << 21  # combinations of outcomes that are followed at most
 _NO_COINS: Any = None  # for operations that draw nothing
@@ -59,13 +60,13 @@ def outcomes(mechanism: Mechanism, index: int) -> int:
     """How many combinations of outcomes the draws have for one value, at most."""
     if not mechanism.traced:
         return combinations(mechanism, index, EveryCoin())
-    program, codes, values = mechanism.law, iter(mechanism.codes([mechanism.domain.answer(index)])), dict[int, Any]()
+    program, codes, values = mechanism.law, iter(mechanism.encoded([mechanism.domain.answer(index)])), dict[int, Any]()
     total = 1
     for place, (node, kind) in enumerate(zip(program.nodes, program.types, strict=True)):
         if node.op in DRAWS:
             heads = values.get(node.args[0]) if node.op == "toss_each" else None
             if heads is not None:  # known before anything is drawn: what is certain is not tossed
-                total *= 1 << np.count_nonzero((np.asarray(heads) != 0) & (np.asarray(heads) != node.params[0]))
+                total *= 1 << int(np.count_nonzero((np.asarray(heads) != 0) & (np.asarray(heads) != node.params[0])))
             else:
                 total *= outcome_count(node, kind)
             if total > TOO_MANY:
@@ -88,13 +89,13 @@ def _followed(mechanism: Mechanism, index: int, limit: int) -> Law:
     if total > limit:
         raise NotCertifiable(f"The law has {total:.3g} combinations of coins; the limit is {limit}.")
     program, answer, found = mechanism.law, mechanism.domain.answer(index), Worlds()
-    single, turn = mechanism.codes([answer]), 0
+    single, turn = mechanism.encoded([answer]), 0
     for place, (operate, args, dead) in enumerate(compiled(program)):
         node, kind = program.nodes[place], program.types[place]
         if operate is None:
             code = single[turn]
             if callable(code):
-                code = mechanism.codes([answer] * found.size)[turn](*(found.values[arg] for arg in args))
+                code = mechanism.encoded([answer] * found.size)[turn](*(found.values[arg] for arg in args))
             else:
                 code = tiled(code, found.size)
             found.values[place] = checked_code(code, kind, found.size)
@@ -106,8 +107,8 @@ def _followed(mechanism: Mechanism, index: int, limit: int) -> Law:
         for arg in dead:
             del found.values[arg]
     columns = {field.name: field.empty(found.size) for field in mechanism.layout.fields}
-    for name, node in program.report:
-        value = found.values[node]
+    for name, place in program.report:
+        value = found.values[place]
         columns[name][:] = value.bytes if isinstance(value, PackedBits) else value
     return gathered(mechanism.layout.rows(columns), found.chance, found.chances)
 
@@ -145,7 +146,7 @@ def affordable(mechanism: Mechanism, indices: Sequence[int], limit: int, given: 
     for coins in [EveryCoin(given=given)] if given else map(EveryCoin, (None, *SEEDS)):
         if is_within(mechanism, indices, coins, limit):
             return coins
-    raise NotCertifiable("This has too many outcomes, or it tosses coins that are certified in another way.")
+    raise NotCertifiable("The law has too many outcomes, or its coins need another kind of proof.")
 
 
 def combinations(mechanism: Mechanism, index: int, coins: FollowedCoins) -> int:
@@ -197,18 +198,5 @@ def gathered(rows: Bytes, codes: Ints, chances: list[Fraction]) -> Law:
     rows = rows[possible]
     example, which = distinct_rows(rows)
     reports = rows[example]
-    # Reports with the same combination of (probability, how often) share a sum, so that few sums are worked out.
-    pairs, often = np.unique(which * len(chances) + codes[possible], return_counts=True)
-    kinds, kind = np.unique(pairs % len(chances) * (often.max() + 1) + often, return_inverse=True)
-    terms = [chances[int(k) // int(often.max() + 1)] * (int(k) % int(often.max() + 1)) for k in kinds]
-    owner = pairs // len(chances)
-    place = np.arange(len(owner)) - np.searchsorted(owner, owner)  # first, second, ... term of its report
-    sums, chance = [Fraction(0)], np.zeros(len(reports), np.int64)
-    for turn in range(int(place.max()) + 1):
-        term = np.full(len(reports), len(terms), np.int64)  # past the last: nothing to add
-        term[owner[place == turn]] = kind[place == turn]
-        used, chance = np.unique(chance * (len(terms) + 1) + term, return_inverse=True)
-        old, new = np.divmod(used, len(terms) + 1)
-        sums = [sums[o] + (terms[t] if t < len(terms) else 0) for o, t in zip(old, new, strict=True)]
-    merged = Chances()
-    return Law(reports, merged.indices(sums)[chance], merged.values)
+    chance, sums_of = sums(which, codes[possible], chances)
+    return Law(reports, chance, sums_of)

@@ -5,7 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from deniable.core import EveryCoin, PrivacyLoss, SeededCoins
+from deniable.core import PrivacyLoss, SeededCoins
+from deniable.core.every import EveryCoin
 from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify
@@ -27,7 +28,7 @@ def check_rounds(mechanism: Memoized) -> None:
     whole, coins = mechanism.perturb(answers, SeededCoins(b"rounds")).columns, SeededCoins(b"rounds")
     parts = mechanism.report(mechanism.keep(answers, coins), coins).columns
     if any(not np.array_equal(column, parts[name]) for name, column in whole.items()):
-        raise NotCertifiable("A report is not what the second round makes of the kept answer.")
+        raise NotCertifiable("A report is not the second-round output for the permanent answer.")
 
 
 def certify_ever(mechanism: Memoized, limit: int = LIMIT) -> Certificate:

@@ -12,19 +12,8 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Bytes, Ints
-from deniable.core import (
-    Answers,
-    Coins,
-    Columns,
-    Flags,
-    FollowedCoins,
-    Mechanism,
-    Node,
-    Program,
-    PureProtocol,
-    Reports,
-    WatchedCoins,
-)
+from deniable.core import Answers, Coins, Columns, Flags, Mechanism, Node, Program, PureProtocol, Reports
+from deniable.core.every import FollowedCoins, WatchedCoins
 from deniable.core.running import run
 from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate

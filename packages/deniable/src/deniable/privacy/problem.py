@@ -47,7 +47,7 @@ class Problem:
 
     @cached_property
     def key(self) -> Hashable:
-        """What tells this problem from others."""
+        """What distinguishes this problem from others."""
         return self.nodes, self.types, self.view, self.known, tuple(sorted(self.values.items()))
 
     def is_draw(self, node: int) -> bool:

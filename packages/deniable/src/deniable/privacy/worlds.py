@@ -220,16 +220,14 @@ def sums(groups: Ints, chance: Ints, chances: list[Fraction]) -> tuple[Ints, lis
     place = np.arange(len(owner)) - np.searchsorted(owner, owner)  # the first, second, ... term of its group
     totals, which = [Fraction(0)], np.zeros(count, np.int64)
     for turn in range(int(place.max()) + 1):
-        mine = place == turn
-        added = np.full(count, len(values), np.int64)
-        added[owner[mine]] = term[mine]
-        used, which = np.unique(which * (len(values) + 1) + added, return_inverse=True)
-        olds, news = np.divmod(used, len(values) + 1)
-        totals = [
-            totals[o] + (values[t] if t < len(values) else 0) for o, t in zip(olds.tolist(), news.tolist(), strict=True)
-        ]
+        mine = place == turn  # only the groups that have so many terms
+        used, new = np.unique(which[owner[mine]] * len(values) + term[mine], return_inverse=True)
+        olds, news = np.divmod(used, len(values))
+        which[owner[mine]] = len(totals) + new
+        totals += [totals[o] + values[t] for o, t in zip(olds.tolist(), news.tolist(), strict=True)]
+    final, which = np.unique(which, return_inverse=True)
     known: dict[Fraction, int] = {}
-    places = np.array([known.setdefault(total, len(known)) for total in totals])
+    places = np.array([known.setdefault(totals[total], len(known)) for total in final.tolist()])
     return places[which], list(known)
 
 

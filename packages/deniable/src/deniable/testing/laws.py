@@ -255,7 +255,9 @@ def coins(exact: Exact) -> None:
     mechanism, seen = exact.mechanism, set()
     if mechanism.layout.prefix:
         raise NotApplicable("Reports of variable length take as many coins as they need; their loss covers the length.")
-    for answer in cast(Sequence[object], exact.answers(200)):
+    size = mechanism.domain.size
+    answers = [mechanism.domain.answer(index) for index in range(size)] if size <= 200 else exact.answers(200)
+    for answer in cast(Sequence[object], answers):
         watched = _Watched()
         mechanism.perturb([answer], watched)
         seen.add(tuple(watched.drawn))

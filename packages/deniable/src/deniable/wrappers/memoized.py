@@ -74,7 +74,7 @@ class Memoized(PureProtocol):
             self._fix(rise=(1 - self.stay) / (self.choices - 1))
         if not 0 <= self.rise < self.stay <= 1 or (bits and 0 in (self.rise, 1 - self.stay)):
             raise InvalidParameter(
-                "A second round needs 0 < rise < stay < 1, so that it adds noise and reports still depend on the answer."
+                "A second round needs 0 < rise < stay < 1, so that it adds noise while reports still depend on the answer."
             )
 
     @classmethod
@@ -297,8 +297,8 @@ def moved(value: Ints, stay: Fraction, size: int, coins: Coins) -> Ints:
 def _odds(once: float, epsilon: float) -> Fraction:
     if not checked_epsilon(once) < checked_epsilon(epsilon):
         raise InvalidParameter(
-            "The epsilon of one report must be below that of all reports ever. Where both are the same, leave the second "
-            "round out: Memoized(base)."
+            "The epsilon of one report must be below that of all reports ever. If both are equal, omit the second round: "
+            "Memoized(base)."
         )
     return odds_below(once)
 

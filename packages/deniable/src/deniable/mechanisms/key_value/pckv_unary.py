@@ -48,16 +48,18 @@ class PCKVUnary(PaddedProtocol):
     def __post_init__(self) -> None:
         if self.chances is None:
             if self.epsilon is None:
-                raise InvalidParameter("Give epsilon, or the chances of the reports.")
+                raise InvalidParameter("Give epsilon, or the probabilities of the reports.")
             self._fix(chances=independent(Fraction(1, 2), 1 / (odds_below(self.epsilon) + 1)))
         law = self.chances
         for chance in law:
             check_probability(chance)
         if law.kept + law.flipped + law.both > 1 or 2 * law.noise + law.noise_both > 1:
-            raise InvalidParameter("The chances of a report on one key must not sum to more than 1.")
+            raise InvalidParameter("The probabilities of a report on one key must not sum to more than 1.")
         named, noise = law.kept + law.flipped + 2 * law.both, 2 * (law.noise + law.noise_both)
         if named == noise and law.kept == law.flipped:
-            raise InvalidParameter("With these chances reports do not depend on the pairs, so nothing can be estimated.")
+            raise InvalidParameter(
+                "With these probabilities, reports do not depend on the pairs, so nothing can be estimated."
+            )
         self._fix(epsilon=own_cost(self.epsilon, self._odds))
         super().__post_init__()
         check_cost(self)

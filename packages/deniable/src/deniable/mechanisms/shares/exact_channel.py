@@ -45,7 +45,7 @@ def own_cost(epsilon: float | None, odds: Fraction | None) -> float:
     if epsilon is not None:
         return epsilon
     if odds is None:
-        raise InvalidParameter("A report of this mechanism can rule an answer out, so no budget is large enough for it.")
+        raise InvalidParameter("A report of this mechanism can rule out an answer, so no budget is large enough for it.")
     return PrivacyLoss(odds).epsilon()
 
 
