@@ -7,6 +7,8 @@ export class DeniableError extends Error {}
 export class InvalidParameter extends DeniableError {}
 /** A survey that cannot be read: another format, an unknown kind or mechanism, a changed description. */
 export class InvalidSurvey extends InvalidParameter {}
+/** A law that no device can run: an unknown operation, a number that may become too large, a table that is too long. */
+export class InvalidLaw extends InvalidParameter {}
 /** An answer that the question does not allow. */
 export class OutsideDomain extends DeniableError {}
 /** Bytes that no device can have sent. */

@@ -10,6 +10,7 @@ from 2^53 on. `docs/wire.md` has the meaning of every operation, so that other l
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -106,10 +107,10 @@ class Program:
     def from_json(cls, text: str) -> "Program":
         """The law in a text, from anywhere; refuses whatever is not one."""
         try:
-            plain = json.loads(text)
-            nodes = tuple(_read(each) for each in plain["nodes"])
-            report = tuple((str(name), int(node)) for name, node in plain["report"])
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
+            plain = json.loads(text, parse_float=_unfloated, parse_constant=_unfloated)
+            nodes = tuple(_read(each) for each in _list(plain["nodes"]))
+            report = tuple(_field(*_list(each)) for each in _list(plain["report"]))
+        except (ValueError, TypeError, KeyError, ArithmeticError, RecursionError) as error:
             raise InvalidLaw("This is not a law: it needs the lists nodes and report.") from error
         return cls(nodes, report)
 
@@ -220,11 +221,12 @@ def _logical(node: Node, args: list[Type]) -> Type:
         _number(node, kind, 0)
     if node.op == "and":
         return Type(0, min(kind.high for kind in args))
-    return Type(0, (1 << max(kind.high for kind in args).bit_length()) - 1)
+    return _within(node, 0, (1 << max(kind.high for kind in args).bit_length()) - 1)
 
 
 def _not(node: Node, args: list[Type]) -> Type:
-    return args[0] if args[0].row else _number(node, args[0], 0, 1)
+    kind = args[0]
+    return kind if kind.row else Type(1 - _number(node, kind, 0, 1).high, 1 - kind.low)
 
 
 def _shifted(node: Node, args: list[Type]) -> Type:
@@ -329,8 +331,9 @@ def _below(node: Node, args: list[Type]) -> Type:
 
 
 def _split(node: Node, args: list[Type]) -> Type:
-    _odds(node, 0)
-    return _within(node, 0, _whole(node, 1, 1) + _whole(node, 2, 0) - 1)
+    first, second = _whole(node, 1, 1), _whole(node, 2, 0)
+    _check(_odds(node, 0) == 1 or second > 0, node, "needs a second part, unless the first is certain")
+    return _within(node, 0, first + second - 1)
 
 
 def _pick(node: Node, args: list[Type]) -> Type:
@@ -407,7 +410,7 @@ OPERATIONS: Mapping[str, tuple[int | None, int, Callable[[Node, list[Type]], Typ
     "split": (0, 3, _split),
     "pick": (0, 1, _pick),
     "pick_each": (1, 1, _pick_each),
-    "toss_each": (1, 2, _toss_each),
+    "toss_each": (1, 1, _toss_each),
     "flags": (0, 2, _flags),
     "subset": (1, 2, _subset),
     "majority": (0, 1, _majority),
@@ -442,28 +445,53 @@ def _written(value: Any) -> Any:
     return str(value) if isinstance(value, int) and abs(value) >= 1 << 53 else value
 
 
+def _list(plain: Any) -> list[Any]:
+    if not isinstance(plain, list):
+        raise TypeError("a list is needed")
+    return plain
+
+
+def _unfloated(text: str) -> int:
+    """A number that was written as 3.0 or 3e2: JSON makes no difference between that and 3 or 300."""
+    return _plain(int(float(text))) if float(text).is_integer() else _plain(None)
+
+
+def _plain(value: Any) -> int:
+    """A whole number that every language reads exactly."""
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 1 << 53:
+        raise ValueError("no whole number under 2^53")
+    return value
+
+
+def _field(name: Any, node: Any) -> tuple[str, int]:
+    if not isinstance(name, str):
+        raise TypeError("a field needs a name")
+    return name, _plain(node)
+
+
 def _read(plain: Any) -> Node:
-    op, args, *params = plain
-    return Node(str(op), tuple(args), tuple(_parsed(each, op == "code") for each in params))
+    op, args, *params = _list(plain)
+    if not isinstance(op, str):
+        raise TypeError("an operation needs a name")
+    named = 1 if op == "code" else 0
+    return Node(op, tuple(map(_plain, _list(args))), (*params[:named], *map(_parsed, params[named:])))
 
 
-def _parsed(value: Any, named: bool = False) -> Any:
+def _parsed(value: Any) -> Any:
     if isinstance(value, list):
         return tuple(_parsed(each) for each in value)
-    if isinstance(value, str) and len(value) < 5_000:
-        if "/" in value:
-            above, below = value.split("/")
-            if not (above.isdecimal() and below.isdecimal() and int(below)):
-                raise ValueError(value)
-            return Fraction(int(above), int(below))
-        if value.removeprefix("-").isdecimal():
-            return int(value)
-        if named:
-            return value
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    raise ValueError("no parameter of a law")
+    if not isinstance(value, str):
+        return _plain(value)
+    if _WHOLE.fullmatch(value):
+        return int(value)
+    fraction = _FRACTION.fullmatch(value)
+    if fraction is None:
+        raise ValueError("no parameter of a law")
+    return Fraction(int(fraction[1]), int(fraction[2]))
 
+
+_WHOLE = re.compile(r"-?[0-9]{1,4300}")  # longer numbers are none that Python reads
+_FRACTION = re.compile(r"([0-9]{1,4300})/([0-9]{1,4300})")
 
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "lt": "<", "eq": "==", "and": "&", "or": "|", "xor": "^", "shr": ">>"}
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,17 +50,28 @@ def _checked(code: Any, kind: Type, size: int) -> Any:
 def compiled(program: Program) -> list[tuple[Run | None, tuple[int, ...], tuple[int, ...]]]:
     """For every node what computes it, from which nodes, and which of those are not needed afterwards."""
     last = {arg: place for place, node in enumerate(program.nodes) for arg in node.args}
+    # What a report or a coordinate of a vector shows must stay as it is.
     kept = {node for _, node in program.report}
+    seen = kept | {node.args[0] for node in program.nodes if node.op == "at"}
     steps: list[tuple[Run | None, tuple[int, ...], tuple[int, ...]]] = []
+    fixed: dict[int, int] = {}  # what depends on no answer and no draw is computed now; every other number is an array
     for place, node in enumerate(program.nodes):
         dead = tuple(sorted({arg for arg in node.args if last[arg] == place and arg not in kept}))
         # An array that nothing else refers to may be written into: never a code, nor what a later node shares with it.
-        free = bool(dead) and bool(node.args) and node.args[0] in dead and program.nodes[node.args[0]].op in _FRESH
+        first = node.args[0] if node.args else place
+        free = first in dead and first not in seen and program.nodes[first].op in _FRESH
         types = [program.types[arg] for arg in node.args]
-        steps.append((None if node.op == "code" else _operation(node, types, free), node.args, dead))
+        operate = None if node.op == "code" else _operation(node, types, free)
+        single = program.types[place].width is None and node.op not in DRAWS
+        if operate and single and all(arg in fixed for arg in node.args):
+            values = [np.full(1, fixed[arg], np.int64) for arg in node.args]
+            fixed[place] = int(np.ravel(operate(values, _NO_COINS, 1))[0])
+            operate = _constant(fixed[place])
+        steps.append((operate, node.args, dead))
     return steps
 
 
+_NO_COINS = cast(Coins, None)
 _FRESH = DRAWS | {"add", "sub", "mul", "mod", "div"}  # whose results are arrays of their own
 _INT = np.dtype(np.int64)
 
@@ -69,20 +80,32 @@ def _operation(node: Node, types: Sequence[Type], free: bool) -> Run:
     if node.op in _RUNS:
         return _RUNS[node.op](node)
     if node.op in _ARITHMETIC:
-        return _arithmetic(_ARITHMETIC[node.op], free)
+        return _arithmetic(_ARITHMETIC[node.op], free and (types[0].width is not None or types[1].width is None))
+    if node.op in _EXTREMES:
+        return _extreme(_EXTREMES[node.op])
     if node.op == "mod":
         return _wrapped(node.params[0], types[0], free)
     raise InvalidLaw(f"There is no operation {node.op!r:.30}.")
 
 
 _ARITHMETIC: Mapping[str, Any] = {"add": np.add, "sub": np.subtract, "mul": np.multiply}
+_EXTREMES: Mapping[str, Any] = {"min": np.minimum, "max": np.maximum}
+
+
+def _aligned(a: Any, b: Any) -> tuple[Any, Any]:
+    """A vector and a number of the same answers, side by side."""
+    if type(b) is np.ndarray and type(a) is np.ndarray and b.ndim != a.ndim:
+        return (a[:, None], b) if a.ndim == 1 else (a, b[:, None])
+    return a, b
+
+
+def _extreme(ufunc: Any) -> Run:
+    return lambda args, coins, size: ufunc(*_aligned(*args))
 
 
 def _arithmetic(ufunc: Any, free: bool) -> Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
-        a, b = args
-        if type(b) is np.ndarray and type(a) is np.ndarray and b.ndim != a.ndim:
-            a, b = (each[:, None] if each.ndim == 1 else each for each in (a, b))
+        a, b = _aligned(*args)
         if free and type(a) is np.ndarray and a.dtype == _INT:
             return ufunc(a, b, out=a)
         return ufunc(a, b, dtype=np.int64)
@@ -102,8 +125,7 @@ def _wrapped(by: int, kind: Type, free: bool) -> Run:
     return lambda args, coins, size: np.remainder(args[0], by, dtype=np.int64)
 
 
-def _constant(node: Node) -> Run:
-    value = node.params[0]
+def _constant(value: int) -> Run:
     return lambda args, coins, size: value
 
 
@@ -139,6 +161,7 @@ def _negated(node: Node) -> Run:
 def _where(node: Node) -> Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         condition, a, b = args
+        condition = _full(condition, size)
         if condition.dtype != np.bool_:
             condition = condition != 0
         if isinstance(a, PackedBits):
@@ -165,7 +188,7 @@ def _packed(node: Node) -> Run:
 def _at(node: Node) -> Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         vector, index = args
-        return vector[:, index] if isinstance(index, int) else vector[np.arange(size), index]
+        return vector[:, index] if isinstance(index, int) else vector[np.arange(size), index.astype(np.int64, copy=False)]
 
     return operate
 
@@ -210,9 +233,7 @@ def _swap(node: Node) -> Run:
 
 
 _RUNS: Mapping[str, Callable[[Node], Run]] = {
-    "const": _constant,
-    "min": lambda node: lambda args, coins, size: np.minimum(*args),
-    "max": lambda node: lambda args, coins, size: np.maximum(*args),
+    "const": lambda node: _constant(node.params[0]),
     "abs": lambda node: lambda args, coins, size: np.absolute(args[0]),
     "div": lambda node: lambda args, coins, size: np.floor_divide(args[0], node.params[0], dtype=np.int64),
     "lt": lambda node: lambda args, coins, size: np.less(*args),
@@ -221,7 +242,7 @@ _RUNS: Mapping[str, Callable[[Node], Run]] = {
     "and": _logical(np.bitwise_and),
     "or": _logical(np.bitwise_or),
     "xor": _logical(np.bitwise_xor),
-    "shr": lambda node: lambda args, coins, size: np.right_shift(*args),
+    "shr": lambda node: lambda args, coins, size: np.right_shift(*args, dtype=np.int64),
     "ones": _ones,
     "where": _where,
     "table": _looked_up,
