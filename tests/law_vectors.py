@@ -3,7 +3,7 @@
 vectors/laws.json: programs with seeded runs, one answer each. vectors/law_chances.json: their exact laws, the probability of
 every report. vectors/law_fuzz.json: texts that may be laws, whether they are, and seeded runs of those that are.
 
-    python -m tests.law_vectors
+python -m tests.law_vectors
 """
 
 import hashlib

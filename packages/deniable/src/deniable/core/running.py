@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,29 +54,22 @@ def compiled(program: Program) -> list[tuple[Run | None, tuple[int, ...], tuple[
     kept = {node for _, node in program.report}
     seen = kept | {node.args[0] for node in program.nodes if node.op == "at"}
     steps: list[tuple[Run | None, tuple[int, ...], tuple[int, ...]]] = []
-    fixed: dict[int, int] = {}  # what depends on no answer and no draw is computed now; every other number is an array
     for place, node in enumerate(program.nodes):
         dead = tuple(sorted({arg for arg in node.args if last[arg] == place and arg not in kept}))
         # An array that nothing else refers to may be written into: never a code, nor what a later node shares with it.
         first = node.args[0] if node.args else place
         free = first in dead and first not in seen and program.nodes[first].op in _FRESH
         types = [program.types[arg] for arg in node.args]
-        operate = None if node.op == "code" else _operation(node, types, free)
-        single = program.types[place].width is None and node.op not in DRAWS
-        if operate and single and all(arg in fixed for arg in node.args):
-            values = [np.full(1, fixed[arg], np.int64) for arg in node.args]
-            fixed[place] = int(np.ravel(operate(values, _NO_COINS, 1))[0])
-            operate = _constant(fixed[place])
-        steps.append((operate, node.args, dead))
+        steps.append((None if node.op == "code" else operation(node, types, free), node.args, dead))
     return steps
 
 
-_NO_COINS = cast(Coins, None)
 _FRESH = DRAWS | {"add", "sub", "mul", "mod", "div"}  # whose results are arrays of their own
 _INT = np.dtype(np.int64)
 
 
-def _operation(node: Node, types: Sequence[Type], free: bool) -> Run:
+def operation(node: Node, types: Sequence[Type], free: bool) -> Run:
+    """What computes a node, given the types of its arguments and whether the first of them may be written into."""
     if node.op in _RUNS:
         return _RUNS[node.op](node)
     if node.op in _ARITHMETIC:
@@ -117,7 +110,8 @@ def _wrapped(by: int, kind: Type, free: bool) -> Run:
     if kind.low >= 0 and kind.high < 2 * by:
 
         def wrap(args: Sequence[Any], coins: Coins, size: int) -> Any:
-            value = args[0] if free and args[0].dtype == _INT else args[0].astype(np.int64)
+            value = _full(args[0], size)
+            value = value if free and value.dtype == _INT else value.astype(np.int64)
             value -= by * (value >= by)
             return value
 
@@ -125,7 +119,8 @@ def _wrapped(by: int, kind: Type, free: bool) -> Run:
     return lambda args, coins, size: np.remainder(args[0], by, dtype=np.int64)
 
 
-def _constant(value: int) -> Run:
+def _constant(node: Node) -> Run:
+    value = node.params[0]
     return lambda args, coins, size: value
 
 
@@ -150,7 +145,7 @@ def _logical(ufunc: Any) -> Callable[[Node], Run]:
 
 def _negated(node: Node) -> Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
-        value = args[0]
+        value = _full(args[0], size)
         if isinstance(value, PackedBits):
             return value.turned(np.ones(size, np.bool_))
         return ~value if value.dtype == np.bool_ else value == 0
@@ -233,7 +228,7 @@ def _swap(node: Node) -> Run:
 
 
 _RUNS: Mapping[str, Callable[[Node], Run]] = {
-    "const": lambda node: _constant(node.params[0]),
+    "const": _constant,
     "abs": lambda node: lambda args, coins, size: np.absolute(args[0]),
     "div": lambda node: lambda args, coins, size: np.floor_divide(args[0], node.params[0], dtype=np.int64),
     "lt": lambda node: lambda args, coins, size: np.less(*args),
