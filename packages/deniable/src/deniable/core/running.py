@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins
 from deniable.core.program import DRAWS, Node, Program, Type
-from deniable.core.steps import aimed, cells, joined, packed
+from deniable.core.steps import aimed, around, cells, joined, packed
 from deniable.core.weights import WeightTable
 from deniable.errors import InvalidLaw, OutsideDomain
 
@@ -242,6 +242,7 @@ _RUNS: Mapping[str, Callable[[Node], Run]] = {
     "where": _where,
     "table": _looked_up,
     "aim": lambda node: lambda args, coins, size: aimed(*args),
+    "around": lambda node: lambda args, coins, size: around(*args, *node.params),
     "get": lambda node: lambda args, coins, size: args[0].bit(args[1]),
     "put": lambda node: lambda args, coins, size: args[0].with_bit(args[1], _full(args[2], size)),
     "swap": _swap,

@@ -346,6 +346,11 @@ def _moved(problem: Problem, node: int) -> Noise | None:
                 return Noise((noise_node,), None, size)
     if each.op == "table" and kind.low == 0:
         return _permuted(problem, node)
+    if each.op == "around" and not problem.private[each.args[0]]:
+        place = each.args[1]
+        if problem.private[place] and not problem.tainted[place]:
+            return Noise((place,), None, kind.size)
+        return _moved(problem, place) if problem.nodes[place].op == "around" else None
     if each.op == "aim":
         column, row, odd = each.args
         uniform = problem.nodes[column].op == "below" and problem.nodes[column].params[0] == kind.size
