@@ -129,6 +129,8 @@ def _random_node(rng: random.Random, place: int) -> list[Any]:
             return [op, [], rng.choice([1, 2, 3, 9])]
         case "toss_each":
             return [op, args, rng.choice([1, 2, 8, number, str(2**53)])]
+        case "around":
+            return [op, args, rng.choice([1, 2, 3]), rng.choice([3, 4, 5, 9, number])]
         case "div" | "mod" | "widen" | "pack" | "cells":
             return [op, args, rng.choice([1, 2, 3, 8, 65, number])]
     return [op, args]

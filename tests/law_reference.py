@@ -96,6 +96,17 @@ def _aimed(node: Node, column: int, row: int, odd: int) -> int:
     return column if (column & row).bit_count() % 2 == odd else column ^ lowest
 
 
+def _around(node: Node, start: int, place: int) -> int:
+    near, among = node.params
+    inside = list(range(start, start + near))
+    order = inside + [each for each in range(among) if each not in inside] if among < 1 << 16 else None
+    if order is not None:
+        return order[place] if place < among else place
+    if place >= among:
+        return place
+    return start + place if place < near else place - near + near * (place - near >= start)
+
+
 _OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "const": lambda node: node.params[0],
     "add": _each(lambda a, b: a + b),
@@ -117,6 +128,7 @@ _OPERATIONS: Mapping[str, Callable[..., Any]] = {
     "where": lambda node, condition, a, b: a if condition else b,
     "table": lambda node, index: node.params[0][index],
     "aim": _aimed,
+    "around": _around,
     "get": lambda node, row, place: int(row[place]),
     "put": lambda node, row, place, value: _changed(row, place, bool(value)),
     "swap": lambda node, row, a, b: _changed(_changed(row, a, row[b]), b, row[a]),

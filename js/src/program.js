@@ -200,6 +200,16 @@ const OPERATIONS = {
       return number(0n, high);
     },
   ],
+  around: [
+    2,
+    2,
+    (node, [start, place]) => {
+      const near = node.whole(0, 1n);
+      const among = node.whole(1, near);
+      node.single(start, 0n, among - near);
+      return number(0n, largest([node.single(place, 0n).high, among - 1n]));
+    },
+  ],
   get: [2, 0, (node, [type, place]) => (node.row(type, place), number())],
   put: [3, 0, (node, [type, place, value]) => (node.single(value, 0n, 1n), node.row(type, place))],
   swap: [3, 0, (node, [type, ...places]) => node.row(type, ...places)],

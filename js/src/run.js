@@ -57,6 +57,10 @@ const RUNS = {
   where: ([condition, a, b]) => (on(condition) ? a : b),
   table: ([index], { params }) => params[0][index],
   aim: ([column, line, odd]) => (BigInt(ones(column & line) % 2) === odd ? column : column ^ (line & -line)),
+  around: ([start, place], { params: [near, among] }) => {
+    if (place >= among) return place;
+    return place < near ? start + place : place - (place - near < start ? near : 0n);
+  },
   get: ([row, place]) => truth(row[place]),
   put: ([row, place, value]) => changed(row, place, on(value)),
   swap: ([row, a, b]) => changed(changed(row, a, row[b]), b, row[a]),

@@ -128,6 +128,11 @@ def _full(value: Any, size: int) -> Any:
     return value if isinstance(value, np.ndarray | PackedBits) else np.full(size, value)
 
 
+def _numbers(values: Sequence[Any], size: int) -> list[Any]:
+    """Whole numbers also where they are truth values, whose sums and differences NumPy has other ideas of."""
+    return [_full(value, size).astype(np.int64, copy=False) for value in values]
+
+
 def _logical(ufunc: Any) -> Callable[[Node], Run]:
     def make(node: Node) -> Run:
         def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
@@ -241,8 +246,8 @@ _RUNS: Mapping[str, Callable[[Node], Run]] = {
     "ones": _ones,
     "where": _where,
     "table": _looked_up,
-    "aim": lambda node: lambda args, coins, size: aimed(*args),
-    "around": lambda node: lambda args, coins, size: around(*args, *node.params),
+    "aim": lambda node: lambda args, coins, size: aimed(*_numbers(args[:2], size), args[2]),
+    "around": lambda node: lambda args, coins, size: around(*_numbers(args, size), *node.params),
     "get": lambda node: lambda args, coins, size: args[0].bit(args[1]),
     "put": lambda node: lambda args, coins, size: args[0].with_bit(args[1], _full(args[2], size)),
     "swap": _swap,
