@@ -1,14 +1,15 @@
-"""What an interpreter of laws must do, in any language: three files of vectors.
+"""What an interpreter of laws must do, in any language: four files of vectors.
 
 vectors/laws.json: programs with seeded runs, one answer each. vectors/law_chances.json: their exact laws, the probability of
 every report. vectors/law_fuzz.json: texts that may be laws, whether they are, and seeded runs of those that are.
+vectors/question_laws.json: the programs of the mechanisms in good.json and of the questions in surveys.json.
 
 python -m tests.law_vectors
 """
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -92,6 +93,19 @@ def _text(chance: Fraction) -> str:
     return f"{chance.numerator}/{chance.denominator}"
 
 
+def of_questions() -> Iterator[dict[str, Any]]:
+    """The laws of the other vectors: of mechanisms by name, of surveys by name and question."""
+    for vector in json.loads((FOLDER / "good.json").read_text()):
+        mechanism = dn.mechanism_from_json(json.dumps(vector["spec"]))
+        if mechanism.traced:
+            yield {"name": vector["name"], "law": json.loads(mechanism.law.to_json())}
+    for vector in json.loads((FOLDER / "surveys.json").read_text()):
+        for question in dn.Survey.from_json(vector["survey"]).questions:
+            if question.mechanism.traced:
+                law = json.loads(question.mechanism.law.to_json())
+                yield {"survey": vector["name"], "question": question.id, "law": law}
+
+
 def short(found: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The programs that mutants are made of."""
     return [each["law"] for each in found if len(json.dumps(each["law"])) < 500]
@@ -107,3 +121,4 @@ if __name__ == "__main__":
     _write("laws.json", laws)
     _write("law_chances.json", map(exact, laws))
     _write("law_fuzz.json", fuzzed(short(laws)))
+    _write("question_laws.json", of_questions())

@@ -3,14 +3,15 @@
 
 import { bitsOf, listed, trueAt } from "./lists.js";
 import { hex } from "./bytes.js";
-import { InvalidParameter } from "./errors.js";
 import { ONE, plus, ratio } from "./fraction.js";
+import { insist } from "./insist.js";
 import { run } from "./run.js";
 
 /** Coins that take one way through all outcomes, and then the next. */
 class EveryCoin {
   #way = []; // of every draw so far: the outcome, how many there are, the chance of the way to here as n / d, not reduced
   #at = 0;
+  #listed = new Map(); // rows of so many cells, by how many of them are set
 
   get chance() {
     return this.#way.at(-1) ?? ONE;
@@ -67,16 +68,21 @@ class EveryCoin {
   }
 
   subset(n, k, oneLess) {
-    return this.#rows(n, (ones) => ones === k - Number(oneLess));
+    return this.#equally(this.#rows(n)[k - Number(oneLess)]);
   }
 
   majority(n) {
-    return this.#rows(n, (ones) => 2 * ones > n);
+    return this.#equally(this.#rows(n).filter((_, ones) => 2 * ones > n).flat());
   }
 
-  #rows(n, wanted) {
-    if (n > 16) throw new InvalidParameter("A row of this width has too many outcomes to list.");
-    return this.#equally(listed(2 ** n, (number) => bitsOf(number, n)).filter((bits) => wanted(trueAt(bits).length)));
+  #rows(n) {
+    insist(n <= 16);
+    if (!this.#listed.has(n)) {
+      const rows = listed(n + 1, () => []);
+      for (let number = 0; number < 2 ** n; number++) rows[trueAt(bitsOf(number, n)).length].push(bitsOf(number, n));
+      this.#listed.set(n, rows);
+    }
+    return this.#listed.get(n);
   }
 }
 
@@ -85,12 +91,12 @@ const text = (value) => (value instanceof Uint8Array ? hex(value) : Array.isArra
 /** A report as text, its fields in order. */
 export const reportText = (program, fields) => program.report.map(([name]) => text(fields[name])).join(" ");
 
-/** The probability of every report for these codes, as `reportText` writes it. */
-export function lawOf(program, codes, most = 100_000) {
+/** The probability of every report for these codes, as `reportText` writes it; null if there are more than `most` outcomes. */
+export function chancesOf(program, codes, most = 100_000) {
   const law = new Map();
   const coins = new EveryCoin();
   do {
-    if (!most--) throw new InvalidParameter("The law has too many outcomes to list.");
+    if (!most--) return null;
     const report = reportText(program, run(program, codes, coins));
     const { n, d } = coins.chance;
     if (!law.has(report)) law.set(report, new Map());

@@ -136,7 +136,7 @@ test("every refusal says what is wrong", () => {
     [law(["const", [], String(2n ** 62n)], ["xor", [0, 0]]), /beyond 2\^62/],
     [law(["below", [], 2 ** 53]), /not a law/],
     [law(["below", [], 0]), /from 1 to/],
-    [law(row, ["add", [0, 0]]), /for numbers, not for rows/],
+    [law(row, ["add", [0, 0]]), /numbers, not rows/],
     [law(row, five, ["get", [0, 1]], ["get", [0, 2]], ["below", [], 10], ["get", [0, 4]]), /from 0 to 8/],
     [law(five, ["table", [0], [1, 2, 3, 4]]), /from 0 to 3/],
     [law(five, ["pick_each", [0], [[1, 2], [1, 1]]]), /same length and sum/],

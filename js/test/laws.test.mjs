@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hex, utf8 } from "../src/bytes.js";
-import { lawOf } from "../src/enumerate.js";
+import { chancesOf } from "../src/enumerate.js";
 import { Program } from "../src/program.js";
 import { run } from "../src/run.js";
 import { SeededCoins } from "../src/seeded.js";
@@ -33,7 +33,7 @@ test("the exact laws of all families", () => {
   CHANCES.forEach(({ name, cases }, i) => {
     const program = new Program(LAWS[i].law);
     for (const { codes, reports, law, sha256: hash } of cases) {
-      const found = [...lawOf(program, codes)].map(([report, { n, d }]) => [report, `${n}/${d}`]).sort();
+      const found = [...chancesOf(program, codes)].map(([report, { n, d }]) => [report, `${n}/${d}`]).sort();
       assert.equal(found.length, reports, name);
       if (law) assert.deepEqual(Object.fromEntries(found), law, name);
       else assert.equal(hex(sha256(utf8(found.map((each) => each.join(" ")).join("\n")))), hash, name);

@@ -22,6 +22,7 @@ from deniable.errors import InvalidLaw
 LARGEST = 1 << 62  # no number of a program lies outside -2^62..2^62
 MOST_NODES = 20_000
 MOST_ENTRIES = 1 << 20  # of all tables and weights of a program together
+MOST_DRAWS = 64  # that an encoder is given
 WIDEST = 1 << 20  # cells of a row, and numbers of a vector
 
 
@@ -180,6 +181,7 @@ def _row(node: Node, kind: Type) -> int:
 
 def _code(node: Node, args: list[Type]) -> Type:
     _check(bool(node.params) and isinstance(node.params[0], str), node, "needs a name")
+    _check(len(args) <= MOST_DRAWS, node, f"sees at most {MOST_DRAWS} draws")
     low = _whole(node, 1, -LARGEST)
     high = _whole(node, 2, low)
     return Type(low, high, _whole(node, 3, 1, WIDEST) if len(node.params) > 3 else None)
