@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import deniable as dn
-from deniable.core.program import OPERATIONS, Program, Type
+from deniable.core.operations import OPERATIONS, Type
+from deniable.core.program import Program
 from deniable.core.running import run
 from deniable.errors import InvalidLaw
 from tests.law_reference import key

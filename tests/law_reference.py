@@ -11,7 +11,8 @@ from fractions import Fraction
 from math import comb
 from typing import Any
 
-from deniable.core.program import Node, Program
+from deniable.core.operations import Node
+from deniable.core.program import Program
 
 Outcomes = list[tuple[Any, Fraction]]
 

@@ -173,7 +173,12 @@ export const OPERATIONS = {
     absolute,
   ),
   div: each(1, ({ low, high }, by) => [quotient(low, by), quotient(high, by)], quotient),
-  mod: each(1, ({ low, high }, by) => (low >= 0n && high < by ? [low, high] : [0n, by - 1n]), remainder),
+  mod: each(
+    1,
+    ({ low, high }, by) =>
+      quotient(low, by) === quotient(high, by) ? [remainder(low, by), remainder(high, by)] : [0n, by - 1n],
+    remainder,
+  ),
   lt: compared((a, b) => a < b),
   eq: compared((a, b) => a === b),
   not: [

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.core.program import Program, Type
+from deniable.core.operations import Type
+from deniable.core.program import Program
 from deniable.core.running import run
 from deniable.errors import InvalidLaw
 from tests.law_fuzz import accepted, seeded_run
