@@ -262,7 +262,7 @@ _RUNS: Mapping[str, Callable[[Node], Run]] = {
     "ones": _ones,
     "where": _where,
     "table": _looked_up,
-    "aim": lambda node: lambda args, coins, size: aimed(*_numbers(args[:2], size), args[2]),
+    "aim": lambda node: lambda args, coins, size: aimed(*_numbers(args, size)),
     "around": lambda node: lambda args, coins, size: around(*_numbers(args, size), *node.params),
     "get": lambda node: lambda args, coins, size: args[0].bit(args[1]),
     "put": lambda node: lambda args, coins, size: args[0].with_bit(args[1], _full(args[2], size)),
