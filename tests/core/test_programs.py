@@ -11,6 +11,7 @@ from deniable.core.operations import Type
 from deniable.core.program import Program
 from deniable.core.running import run
 from deniable.errors import InvalidLaw
+from deniable.privacy.problem import Problem
 from tests.law_fuzz import accepted, seeded_run
 from tests.law_reference import chances
 from tests.law_vectors import FOLDER, exact
@@ -91,3 +92,10 @@ def test_no_laws(nodes: list[Any]) -> None:
 def test_numbers_are_the_same_however_they_are_written() -> None:
     assert law(["const", [], 3.0], ["const", [], "3"]).nodes[0] == law(["const", [], 3]).nodes[0]
     assert chances(law(["split", [], "1/1", 2, 0]), []) == {"0": 0.5, "1": 0.5}
+
+
+def test_no_proof_where_an_encoder_is_given_what_depends_on_the_answer() -> None:
+    """The toss says the answer at its ends, and is no more known than that because an encoder sees it too."""
+    leaking = law(["code", [], "x", 0, 3], ["toss_each", [0], 3], ["code", [1], "z", 0, 1], ["mod", [1], 2])
+    with pytest.raises(InvalidLaw, match="Give it draws only"):
+        Problem.of(leaking)

@@ -11,6 +11,7 @@ from typing import Any
 
 from deniable.core import Node, Program, Type
 from deniable.core.operations import DRAWS, type_of
+from deniable.errors import InvalidLaw
 
 MOST_VALUES = 1 << 20  # of a code that is followed value by value
 
@@ -29,12 +30,17 @@ class Problem:
     def of(cls, program: Program) -> "Problem":
         """The problem of a whole program: public draws are known, and the report is seen.
 
-        Draws that an encoder is given are known too: a code may be any function of them, so it is proved for each.
+        Draws that an encoder is given are known too: a code may be any function of them, so it is proved for each. That is
+        only right for draws that do not depend on an answer themselves.
         """
         given, todo = set[int](), [arg for _, node in program.codes for arg in node.args]
         while todo:
-            given.add(place := todo.pop())
-            todo.extend(program.nodes[place].args)
+            place = todo.pop()
+            if program.nodes[place].op == "code":
+                raise InvalidLaw("An encoder is given what depends on the answer already. Give it draws only.")
+            if place not in given:
+                given.add(place)
+                todo.extend(program.nodes[place].args)
         build, at = Builder(), dict[int, int]()
         for place, node in enumerate(program.nodes):
             if node.op == "public" or (node.op in DRAWS and place in given):

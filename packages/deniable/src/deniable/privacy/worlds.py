@@ -129,7 +129,7 @@ def _draw(found: Worlds, node: int, each: Node, kind: Type) -> None:
         found.weigh(np.where(up, which, which + len(factors)), factors + [1 - factor for factor in factors])
     elif each.op == "pick_each":
         table = np.array(each.params[0], np.int64)
-        row = np.broadcast_to(np.asarray(found.values[each.args[0]]), found.size)
+        row = np.broadcast_to(np.asarray(found.values[each.args[0]], np.int64), found.size)
         found.expand(node, np.arange(table.shape[1]))
         weight = table[np.repeat(row, table.shape[1]), found.values[node]]
         different, which = np.unique(weight, return_inverse=True)
