@@ -12,6 +12,7 @@ from deniable.core.program import Program
 from deniable.core.running import run
 from deniable.errors import InvalidLaw
 from deniable.privacy.problem import Problem
+from deniable.privacy.rules import proved
 from tests.law_fuzz import accepted, seeded_run
 from tests.law_reference import chances
 from tests.law_vectors import FOLDER, exact
@@ -99,3 +100,12 @@ def test_no_proof_where_an_encoder_is_given_what_depends_on_the_answer() -> None
     leaking = law(["code", [], "x", 0, 3], ["toss_each", [0], 3], ["code", [1], "z", 0, 1], ["mod", [1], 2])
     with pytest.raises(InvalidLaw, match="Give it draws only"):
         Problem.of(leaking)
+
+
+@pytest.mark.parametrize("op", ["and", "or"])
+@pytest.mark.parametrize("number", [0, 1, 2, 3])
+def test_proofs_simplify_logic_of_numbers_as_it_is(op: str, number: int) -> None:
+    program = law(["code", [], "x", 0, 1], ["const", [], number], [op, [0, 1]])
+    bound = proved(Problem.of(program))
+    assert bound is not None
+    assert (bound.odds == 1) == (chances(program, [0]) == chances(program, [1]))

@@ -261,7 +261,7 @@ class Builder:
                 return args[small] if op == "min" else args[large]
         if op in ("and", "or") and fixed[0] is not None and fixed[1] is None and not kinds[1].row:
             return self._simpler(op, [args[1], args[0]], params)
-        if op in ("and", "or") and not kinds[1].row and fixed[1] is not None and (kinds[0].row or kinds[0].high <= 1):
+        if op in ("and", "or") and not kinds[1].row and fixed[1] in (0, 1) and (kinds[0].row or kinds[0].high <= 1):
             if op == "and":
                 return args[0] if fixed[1] else (None if kinds[0].row else self.constant(0))
             return args[0] if not fixed[1] else self.constant(1)
