@@ -12,11 +12,12 @@ const { outputFiles } = await build({
   format: "esm",
   target: "es2022",
   charset: "ascii",
+  minifySyntax: true,
   write: false,
 });
 const { code } = await minify(outputFiles[0].text, {
   module: true,
-  compress: { ecma: 2022, passes: 3, unsafe_arrows: true, unsafe_methods: true, pure_getters: true },
+  compress: { ecma: 2022, passes: 6, unsafe_arrows: true, unsafe_methods: true, pure_getters: true },
   format: { preamble: "/* made from js/ by make js */" },
 });
 writeFileSync(process.argv[2] ?? here("../packages/deniable/src/deniable/collector/web/deniable.js"), `${code}\n`);

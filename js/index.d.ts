@@ -7,6 +7,8 @@ export class DeniableError extends Error {}
 export class InvalidParameter extends DeniableError {}
 /** A survey that cannot be read: another format, an unknown kind or mechanism, a changed description. */
 export class InvalidSurvey extends InvalidParameter {}
+/** A law that no device can run: an unknown operation, a number that may become too large, a table that is too long. */
+export class InvalidLaw extends InvalidParameter {}
 /** An answer that the question does not allow. */
 export class OutsideDomain extends DeniableError {}
 /** Bytes that no device can have sent. */
@@ -84,6 +86,8 @@ export interface Mechanism {
   /** The size of one report. */
   readonly bits: number;
   readonly loss: Loss;
+  /** Whether the law that runs came with the survey and was proved on this device. */
+  readonly proved: boolean;
   /** Whether `tally` and `estimate` are there: for shares of categories and means of numbers, not for keys and vectors. */
   readonly estimates: boolean;
   /** Randomize answers, one report each, with secure coins unless others are given. */
@@ -98,9 +102,10 @@ export interface Mechanism {
 }
 /**
  * The mechanism with this specification: the `mechanism` of a question in a survey, or what `spec()` gives in Python. Throws
- * `InvalidParameter` for one that this client does not know, or that was changed.
+ * `InvalidParameter` for one that this client does not know, or that was changed. `law` is the program that a survey carries
+ * for the question: it runs if this device can prove it, and `InvalidLaw` is thrown if it discloses more than it should.
  */
-export function mechanismFromSpec(spec: object): Mechanism;
+export function mechanismFromSpec(spec: object, law?: object): Mechanism;
 /** The simplest fraction at most e^epsilon that loses no more than 1e-15 of epsilon: the exact odds of a budget. */
 export function oddsBelow(epsilon: number): Fraction;
 

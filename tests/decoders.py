@@ -10,8 +10,11 @@ import numpy as np
 
 import deniable as dn
 from deniable.collector.json_reports import read_json, write_json
+from deniable.core.program import Program
+from deniable.core.running import run
 from deniable.survey import Message
 from deniable.survey.message import encode
+from tests import ROOT
 from tests.surveys import SPARSE, several, survey
 
 ASKED = survey(SPARSE)
@@ -63,8 +66,18 @@ def specification(data: bytes) -> None:
     assert dn.Survey.from_json(found.to_json()).fingerprint == found.fingerprint
 
 
+def law(data: bytes) -> None:
+    """The program of a law, which runs too if it has no long rows."""
+    program = Program.from_json(data.decode("utf-8", "replace"))
+    assert Program.from_json(program.to_json()) == program
+    if sum(kind.width or 1 for kind in program.types) < 10_000:
+        kinds = [program.types[place] for place, _ in program.codes]
+        codes = [np.full((1,) if kind.width is None else (1, kind.width), kind.high, np.int64) for kind in kinds]
+        run(program, codes, dn.SeededCoins(1), 1)
+
+
 DECODERS: dict[str, Callable[[bytes], None]] = {
-    each.__name__: each for each in (message, payload, json_report, reports, sparse_reports, labels, specification)
+    each.__name__: each for each in (message, payload, json_report, reports, sparse_reports, labels, specification, law)
 }
 
 
@@ -80,5 +93,6 @@ def examples(name: str) -> list[bytes]:
         "reports": [DIRECT.pack(DIRECT.perturb([1, 2], dn.SeededCoins(2)))],
         "sparse_reports": [FILMS.pack(sets)],
         "labels": [*sets.columns["message"]],
+        "law": [json.dumps(each["law"]).encode() for each in json.loads((ROOT / "vectors" / "laws.json").read_text())],
         "specification": [survey(several(2, 3)).to_json().encode()],
     }[name]

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-NAMES = ("message", "payload", "json_report", "reports", "sparse_reports", "labels", "specification")
+NAMES = ("message", "payload", "json_report", "reports", "sparse_reports", "labels", "specification", "law")
 WATCHED = [
     "deniable.survey",
     "deniable.core",

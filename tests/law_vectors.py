@@ -1,9 +1,16 @@
-"""Programs with seeded runs, one answer each: what an interpreter in any language must give. Written to vectors/laws.json.
+"""What an interpreter of laws must do, in any language: four files of vectors.
+
+vectors/laws.json: programs with seeded runs, one answer each. vectors/law_chances.json: their exact laws, the probability of
+every report. vectors/law_fuzz.json: texts that may be laws, whether they are, and seeded runs of those that are.
+vectors/question_laws.json: the programs of the mechanisms in good.json and of the questions in surveys.json.
 
 python -m tests.law_vectors
 """
 
+import hashlib
 import json
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
@@ -11,12 +18,16 @@ import numpy as np
 
 import deniable as dn
 from deniable.core.bits import PackedBits
+from deniable.core.program import Program
 from deniable.core.running import run
 from tests import ROOT
 from tests.families import INSTANCES
+from tests.law_fuzz import cases as fuzzed
+from tests.law_reference import chances
 
-FILE = ROOT / "vectors" / "laws.json"
+FOLDER = ROOT / "vectors"
 LONGEST = 40_000  # letters of a program
+SHOWN = 10  # reports of a law that is written out; of others the file has a hash
 
 
 def cases(mechanism: dn.Mechanism) -> list[dict[str, Any]]:
@@ -59,6 +70,55 @@ def vectors() -> list[dict[str, Any]]:
     return found
 
 
+def exact(vector: Mapping[str, Any]) -> dict[str, Any]:
+    """The laws of two answers: one of the seeded runs, and one with every code in the middle of its bounds."""
+    program = Program.from_json(json.dumps(vector["law"]))
+    middle: list[Any] = []
+    for place, _ in program.codes:
+        kind = program.types[place]
+        code = kind.low + kind.size // 2
+        middle.append([code] * kind.width if kind.width else code)
+    given = [codes for codes in (vector["cases"][0]["codes"], middle) if codes]
+    return {"name": vector["name"], "cases": [_exact_case(program, codes) for codes in given]}
+
+
+def _exact_case(program: Program, codes: list[Any]) -> dict[str, Any]:
+    law = {report: _text(chance) for report, chance in sorted(chances(program, codes).items())}
+    text = "\n".join(f"{report} {chance}" for report, chance in law.items())
+    shown = {"law": law} if len(law) <= SHOWN else {"sha256": hashlib.sha256(text.encode()).hexdigest()}
+    return {"codes": codes, "reports": len(law), **shown}
+
+
+def _text(chance: Fraction) -> str:
+    return f"{chance.numerator}/{chance.denominator}"
+
+
+def of_questions() -> Iterator[dict[str, Any]]:
+    """The laws of the other vectors: of mechanisms by name, of surveys by name and question."""
+    for vector in json.loads((FOLDER / "good.json").read_text()):
+        mechanism = dn.mechanism_from_json(json.dumps(vector["spec"]))
+        if mechanism.traced:
+            yield {"name": vector["name"], "law": json.loads(mechanism.law.to_json())}
+    for vector in json.loads((FOLDER / "surveys.json").read_text()):
+        for question in dn.Survey.from_json(vector["survey"]).questions:
+            if question.mechanism.traced:
+                law = json.loads(question.mechanism.law.to_json())
+                yield {"survey": vector["name"], "question": question.id, "law": law}
+
+
+def short(found: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The programs that mutants are made of."""
+    return [each["law"] for each in found if len(json.dumps(each["law"])) < 500]
+
+
+def _write(name: str, entries: Iterable[Any]) -> None:
+    lines = ",\n".join(json.dumps(each, separators=(",", ":")) for each in entries)
+    (FOLDER / name).write_text(f"[\n{lines}\n]\n")
+
+
 if __name__ == "__main__":
-    lines = ",\n".join(json.dumps(each, separators=(",", ":")) for each in vectors())
-    FILE.write_text(f"[\n{lines}\n]\n")
+    laws = vectors()
+    _write("laws.json", laws)
+    _write("law_chances.json", map(exact, laws))
+    _write("law_fuzz.json", fuzzed(short(laws)))
+    _write("question_laws.json", of_questions())

@@ -38,26 +38,38 @@ export class Coins {
     return this.toss(heads)[0];
   }
 
-  /** Uniform from 0 to n - 1, which is at most 2^53. */
+  /** Uniform from 0 to n - 1: a BigInt if n is one, else n is at most 2^53. */
   below(n) {
-    for (;;) {
-      const [value, good] = this.scaled(n, n);
-      if (good) return value;
+    return this.belowEach(n, 1)[0];
+  }
+
+  /** So many of them; where a word is refused, another one is drawn after all the others. */
+  belowEach(n, size) {
+    const out = new Array(size);
+    for (let places = listed(size, Number); places.length;) {
+      places = places.filter((place) => {
+        const [value, good] = this.scaled(n, n);
+        out[place] = value;
+        return !good;
+      });
     }
+    return out;
   }
 
   /** A value below n, and whether it may be used; the width of the word follows from `largest`. */
   scaled(n, largest) {
+    const kind = typeof n === "bigint" ? BigInt : Number;
     if (largest > 2 ** 24) {
       const bound = BigInt(n);
       const product = this.word() * bound;
-      return [Number(product >> 64n), BigInt.asUintN(64, product) >= (1n << 64n) % bound];
+      return [kind(product >> 64n), BigInt.asUintN(64, product) >= (1n << 64n) % bound];
     }
     // word * n in two halves, since it may have 56 bits
     const drawn = this.draw(4);
-    const low = (drawn[0] + 256 * drawn[1]) * n;
-    const high = (drawn[2] + 256 * drawn[3]) * n + Math.floor(low / 65536);
-    return [Math.floor(high / 65536), (high % 65536) * 65536 + (low % 65536) >= 2 ** 32 % n];
+    const small = Number(n);
+    const low = (drawn[0] + 256 * drawn[1]) * small;
+    const high = (drawn[2] + 256 * drawn[3]) * small + Math.floor(low / 65536);
+    return [kind(Math.floor(high / 65536)), (high % 65536) * 65536 + (low % 65536) >= 2 ** 32 % small];
   }
 
   word() {
@@ -80,15 +92,28 @@ export class Coins {
   /** With probability `heads` one of 0..first-1, else one of the `second` after them. Both are drawn, whatever is needed. */
   split(heads, first, second) {
     const inside = this.flip(heads);
-    const behind = first + (second > 1 ? this.below(second) : 0);
-    const ahead = first > 1 ? this.below(first) : 0;
+    const behind = second > 1 ? first + this.below(second) : first;
+    const ahead = first > 1 ? this.below(first) : first - first;
     return inside ? ahead : behind;
+  }
+
+  /** A place of a list of weights, each as likely as its weight says. */
+  pick(weights) {
+    let left = this.below(weights.reduce((a, b) => a + b));
+    return weights.findIndex((weight) => (left -= weight) < 0);
   }
 
   /** True with probability heads / whole. */
   tossEach(heads, whole = WHOLE) {
-    insist(heads >= 0 && heads <= whole);
-    return whole === WHOLE ? this.word() >> 11n < BigInt(heads) : this.below(whole) < heads;
+    return this.tossAll([heads], whole)[0];
+  }
+
+  /** The same for each of a list. */
+  tossAll(heads, whole) {
+    insist(heads.every((each) => each >= 0 && each <= whole));
+    if (whole == WHOLE) return heads.map((each) => this.word() >> 11n < each);
+    const drawn = this.belowEach(whole, heads.length);
+    return heads.map((each, place) => drawn[place] < each);
   }
 
   /** n truth values with more true than false ones. */

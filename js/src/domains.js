@@ -1,4 +1,6 @@
-// What an answer may be: a domain turns an answer into what mechanisms start from, and refuses anything else unseen.
+// What an answer may be: a domain turns an answer into what mechanisms start from, and refuses anything else unseen. For a
+// law it has `inputs`, the names of its codes with their largest values and widths, and `codes`, which gives them for an
+// answer: numbers, lists of numbers, or functions of a draw.
 
 import { WHOLE } from "./coins.js";
 import { OutsideDomain } from "./errors.js";
@@ -63,11 +65,17 @@ export function interval({ low, high, steps, clip = false }) {
     const at = Math.min(Math.max(((inside - low) / (high - low)) * steps, 0), steps);
     return inside === point(rint(at)) ? rint(at) : at;
   };
-  const place = (value, coins) => {
+  const codes = (value) => {
     const at = position(value);
     const below = Math.min(Math.floor(at), steps - 1);
-    return below + Number(coins.tossEach(rint((at - below) * WHOLE)));
+    return { below, up: rint((at - below) * WHOLE) };
   };
+  const place = (value, coins) => {
+    const { below, up } = codes(value);
+    return below + Number(coins.tossEach(up));
+  };
+  // for releases: the nearest point, the lower of two; the coin is tossed all the same
+  const snapped = (value) => point(Math.ceil(position(value) - 0.5));
   return {
     low,
     high,
@@ -75,8 +83,10 @@ export function interval({ low, high, steps, clip = false }) {
     clip,
     size,
     place,
-    // for releases: the nearest point, the lower of two; the coin is tossed all the same
-    nearest: (value, coins) => place(point(Math.ceil(position(value) - 0.5)), coins),
+    inputs: { below: [steps - 1], up: [WHOLE] },
+    codes,
+    nearest: (value, coins) => place(snapped(value), coins),
+    nearestCodes: (value) => codes(snapped(value)),
     get labels() {
       return listed(size, point);
     },
@@ -86,11 +96,24 @@ export function interval({ low, high, steps, clip = false }) {
 function features(spec) {
   const dimensions = whole(spec.dimensions, 1, 65536);
   const coordinate = interval(spec);
-  const place = (value, coins) => {
+  const each = (value, of) => {
     if (value?.length !== dimensions) refuse(`An answer is not a vector of ${dimensions} numbers.`);
-    return Array.from(value, (number) => coordinate.place(number, coins));
+    return Array.from(value, of);
   };
-  return { labels: listed(dimensions, Number), dimensions, coordinate, low: spec.low, high: spec.high, place };
+  const codes = (value) => {
+    const all = each(value, coordinate.codes);
+    return { below: all.map(({ below }) => below), up: all.map(({ up }) => up) };
+  };
+  return {
+    labels: listed(dimensions, Number),
+    dimensions,
+    coordinate,
+    low: spec.low,
+    high: spec.high,
+    place: (value, coins) => each(value, (number) => coordinate.place(number, coins)),
+    inputs: { below: [coordinate.steps - 1, dimensions], up: [WHOLE, dimensions] },
+    codes,
+  };
 }
 
 /** Sets of at most `at_most` keys, each with a value: placed as [key, value] in the order of the keys. */
@@ -118,7 +141,16 @@ function keyValue({ size, keys, low, high, at_most: atMost, cut }) {
   };
   // with which share of 2^53 a value is rounded up to the high end
   const heads = (value) => rint(((value - low) / (high - low)) * WHOLE);
-  return { labels, low, high, atMost, place, heads };
+  const none = BigInt(WHOLE) + 1n; // of who does not have the key
+  const codes = (value) => {
+    const pairs = place(value);
+    return {
+      key: (draw) => pairs[draw]?.[0] ?? labels.length,
+      high: (draw) => (pairs[draw] ? heads(pairs[draw][1]) : WHOLE / 2),
+      asked: (key) => pairs.filter(([at]) => at === key).map(([, own]) => heads(own))[0] ?? none,
+    };
+  };
+  return { labels, low, high, atMost, place, heads, inputs: { key: [labels.length], high: [WHOLE], asked: [none] }, codes };
 }
 
 const KINDS = {
@@ -128,10 +160,13 @@ const KINDS = {
   interval,
   features,
   "key-value": keyValue,
-  single: () => ({ labels: [0], size: 1 }),
+  single: () => ({ labels: [0], size: 1, place: () => 0 }),
 };
 
 export function domainFrom(spec) {
   insist(Object.hasOwn(KINDS, spec.kind));
-  return Object.assign(KINDS[spec.kind](spec), { kind: spec.kind });
+  const domain = KINDS[spec.kind](spec);
+  domain.inputs ??= { answer: [domain.size - 1] };
+  domain.codes ??= (value) => ({ answer: domain.place(value) });
+  return Object.assign(domain, { kind: spec.kind });
 }

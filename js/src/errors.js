@@ -15,6 +15,7 @@ const kind = (name, base = DeniableError) => {
 DeniableError.wire = "DeniableError";
 export const InvalidParameter = kind("InvalidParameter");
 export const InvalidSurvey = kind("InvalidSurvey", InvalidParameter);
+export const InvalidLaw = kind("InvalidLaw", InvalidParameter);
 export const OutsideDomain = kind("OutsideDomain");
 export const EmptyBatch = kind("EmptyBatch");
 export const InvalidReport = kind("InvalidReport");

@@ -4,13 +4,15 @@ import * as categories from "./categories.js";
 import { SecureCoins } from "./coins.js";
 import * as counting from "./counting.js";
 import { domainFrom } from "./domains.js";
-import { DeniableError, EmptyBatch, InvalidParameter, OutsideDomain } from "./errors.js";
-import { logUp, oddsBelow, written } from "./fraction.js";
+import { DeniableError, EmptyBatch, InvalidLaw, InvalidParameter, OutsideDomain } from "./errors.js";
+import { less, logUp, oddsBelow, written } from "./fraction.js";
 import { insist } from "./insist.js";
 import * as keys from "./keys.js";
+import { lawFor, perturbed } from "./law.js";
 import * as layout from "./layout.js";
 import * as numbers from "./numbers.js";
 import { open } from "./open.js";
+import { provedOdds } from "./prove.js";
 import * as releases from "./releases.js";
 import * as rings from "./rings.js";
 import * as vectors from "./vectors.js";
@@ -41,21 +43,38 @@ const LAWS = {
 
 export class Mechanism {
   #check;
+  #law = null;
 
-  constructor(spec) {
+  constructor(spec, program) {
     const { mechanism: wire, epsilon } = spec;
     oddsBelow(epsilon);
     this.domain = domainFrom(spec.domain);
     insist((wire === "certain-1") === (this.domain.kind === "single"));
     const { place, size, labels } = this.domain;
     const law = LAWS[wire](spec, this.domain, spec.base && mechanismFromSpec(spec.base));
-    const defaults = { proof: "proved", protects: "any two values", place, supports: () => null };
+    const { codes } = this.domain;
+    const defaults = { proof: "proved", protects: "any two values", place, codes, supports: () => null };
     Object.assign(this, defaults, { wire, epsilon, size, labels, spec }, law);
     insist(this.odds); // a law that rules answers out promises nothing
     this.#check = law.check;
     delete this.check;
     this.bits = layout.width(this.fields);
     this.estimates = counting.cellsOf(this) > 0;
+    if (program !== undefined) this.#law = this.#proved(lawFor(program, this.domain, this.fields));
+  }
+
+  /** The law that a survey carries runs if this device proves it; what takes too long to prove is left to our own code. */
+  #proved(program) {
+    const odds = provedOdds(program, this.hiding && ((answer) => this.hiding.secret[answer] >= 0));
+    if (odds === null || (odds && less(this.odds, odds))) {
+      throw new InvalidLaw("The law discloses more than the survey says. It is not answered.");
+    }
+    return odds ? program : null;
+  }
+
+  /** Whether the law that runs was proved on this device. */
+  get proved() {
+    return this.#law !== null;
   }
 
   get loss() {
@@ -66,6 +85,7 @@ export class Mechanism {
   perturb(values, coins = new SecureCoins()) {
     if (!Array.isArray(values)) throw new OutsideDomain("Answers must be a list: perturb([answer]).");
     if (!values.length) throw new EmptyBatch("This batch has no answers.");
+    if (this.#law) return values.map((value) => perturbed(this.#law, this.codes(value), coins));
     return values.map((value) => this.randomize(this.place(value, coins), coins));
   }
 
@@ -93,13 +113,13 @@ export class Mechanism {
   }
 }
 
-/** The mechanism with this description. */
-export function mechanismFromSpec(spec) {
+/** The mechanism with this description, and with the law that a survey carries for it. */
+export function mechanismFromSpec(spec, law) {
   if (!Object.hasOwn(LAWS, spec?.mechanism)) {
     throw new InvalidParameter("This client does not support that mechanism. Update it.");
   }
   try {
-    return new Mechanism(spec);
+    return new Mechanism(spec, law);
   } catch (error) {
     if (error instanceof DeniableError) throw error;
     return insist(false); // something is missing, or of another type

@@ -17,7 +17,7 @@ export class Question {
     let expected;
     try {
       expected = KINDS[data.kind].domain(data);
-      this.mechanism = mechanismFromSpec(data.mechanism);
+      this.mechanism = mechanismFromSpec(data.mechanism, data.law);
     } catch (error) {
       refuse(error instanceof DeniableError ? error.message : "It is incomplete.");
     }

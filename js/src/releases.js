@@ -7,6 +7,7 @@ import { number } from "./layout.js";
 /** A release is itself an answer; on an interval, of the nearest point. */
 const release = (domain, outputs = (value) => value) => ({
   place: domain.nearest ?? domain.place,
+  codes: domain.nearestCodes ?? domain.codes,
   supports: ({ value }) => [outputs(value)],
 });
 

@@ -3,8 +3,17 @@
 import { readFileSync } from "node:fs";
 import { Coins } from "../src/coins.js";
 
-const file = (name) => JSON.parse(readFileSync(new URL(`../../vectors/${name}.json`, import.meta.url), "utf8"));
+export const file = (name) => JSON.parse(readFileSync(new URL(`../../vectors/${name}.json`, import.meta.url), "utf8"));
 export const [GOOD, BAD, SURVEYS, BAD_SURVEYS] = ["good", "bad", "surveys", "bad_surveys"].map(file);
+
+/** A file with numbers that a float would round: those are read as BigInts. */
+export function exactFile(name) {
+  const text = readFileSync(new URL(`../../vectors/${name}.json`, import.meta.url), "utf8");
+  const marked = text.replace(/(?<=[[,:])-?\d{16,}(?=[\],}])/g, '"#$&"');
+  const exact = (digits) => (Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits));
+  return JSON.parse(marked, (_, value) => (typeof value === "string" && value[0] === "#" ? exact(value.slice(1)) : value));
+}
+
 export const bytes = (hex) => Uint8Array.from(Buffer.from(hex, "hex"));
 export const surveyText = (name) => SURVEYS.find((each) => each.name === name).survey;
 export const answersTo = (name) => SURVEYS.find((each) => each.name === name).answers;

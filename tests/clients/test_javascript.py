@@ -16,7 +16,7 @@ from deniable.collector.verdicts import Counted
 from tests import ROOT
 
 CLIENT = ROOT / "packages" / "deniable" / "src" / "deniable" / "collector" / "web" / "deniable.js"
-LARGEST = 15_000  # bytes, compressed as a server sends it
+LARGEST = 20_000  # bytes, compressed as a server sends it
 
 
 def run(*command: str | Path, folder: Path = ROOT / "js") -> str:
@@ -39,9 +39,9 @@ def test_it_asks_nobody_else_for_anything() -> None:
 
 @pytest.mark.needs("node")
 def test_its_own_tests_pass() -> None:
-    """All vectors agree, draws are exact, the device keeps its rules; see js/test."""
+    """All vectors agree, laws run as in Python, draws are exact, the device keeps its rules; see js/test."""
     found = re.search(r"^# pass (\d+)$", run("node", "--test", "--test-reporter=tap", "test/"), re.MULTILINE)
-    assert found is not None and int(found[1]) > 800
+    assert found is not None and int(found[1]) > 1000
 
 
 @pytest.mark.needs("node", "npm")

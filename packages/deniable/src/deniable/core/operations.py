@@ -12,6 +12,7 @@ from typing import Any, cast
 from deniable.errors import InvalidLaw
 
 LARGEST = 1 << 62  # no number of a program lies outside -2^62..2^62
+MOST_DRAWS = 64  # that an encoder is given
 WIDEST = 1 << 20  # cells of a row, and numbers of a vector
 
 
@@ -103,6 +104,7 @@ def _row(node: Node, kind: Type) -> int:
 
 def _code(node: Node, args: list[Type]) -> Type:
     _check(bool(node.params) and isinstance(node.params[0], str), node, "needs a name")
+    _check(len(args) <= MOST_DRAWS, node, f"sees at most {MOST_DRAWS} draws")
     low = _whole(node, 1, -LARGEST)
     high = _whole(node, 2, low)
     return Type(low, high, _whole(node, 3, 1, WIDEST) if len(node.params) > 3 else None)
@@ -144,7 +146,7 @@ def _logical(node: Node, args: list[Type]) -> Type:
         _number(node, kind, 0)
     if node.op == "and":
         return Type(0, min(kind.high for kind in args))
-    return Type(0, (1 << max(kind.high for kind in args).bit_length()) - 1)
+    return _within(node, 0, (1 << max(kind.high for kind in args).bit_length()) - 1)
 
 
 def _not(node: Node, args: list[Type]) -> Type:
@@ -264,8 +266,9 @@ def _below(node: Node, args: list[Type]) -> Type:
 
 
 def _split(node: Node, args: list[Type]) -> Type:
-    _odds(node, 0)
-    return _within(node, 0, _whole(node, 1, 1) + _whole(node, 2, 0) - 1)
+    first, second = _whole(node, 1, 1), _whole(node, 2, 0)
+    _check(_odds(node, 0) == 1 or second > 0, node, "needs a second part, unless the first is certain")
+    return _within(node, 0, first + second - 1)
 
 
 def _pick(node: Node, args: list[Type]) -> Type:
@@ -343,7 +346,7 @@ OPERATIONS: Mapping[str, tuple[int | None, int, Callable[[Node, list[Type]], Typ
     "split": (0, 3, _split),
     "pick": (0, 1, _pick),
     "pick_each": (1, 1, _pick_each),
-    "toss_each": (1, 2, _toss_each),
+    "toss_each": (1, 1, _toss_each),
     "flags": (0, 2, _flags),
     "subset": (1, 2, _subset),
     "majority": (0, 1, _majority),

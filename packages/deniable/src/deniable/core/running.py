@@ -103,22 +103,34 @@ def operation(node: Node, types: Sequence[Type], free: bool) -> Run:
     if node.op in _RUNS:
         return _RUNS[node.op](node)
     if node.op in _ARITHMETIC:
-        return _arithmetic(_ARITHMETIC[node.op], free)
+        return _arithmetic(_ARITHMETIC[node.op], free and (types[0].width is not None or types[1].width is None))
     if node.op in ("put", "swap"):
         return _replaced(node.op, free)
+    if node.op in _EXTREMES:
+        return _extreme(_EXTREMES[node.op])
     if node.op == "mod":
         return _wrapped(node.params[0], types[0], free)
     raise InvalidLaw(f"There is no operation {node.op!r:.30}.")
 
 
 _ARITHMETIC: Mapping[str, Any] = {"add": np.add, "sub": np.subtract, "mul": np.multiply}
+_EXTREMES: Mapping[str, Any] = {"min": np.minimum, "max": np.maximum}
+
+
+def _aligned(a: Any, b: Any) -> tuple[Any, Any]:
+    """A vector and a number of the same answers, side by side."""
+    if type(b) is np.ndarray and type(a) is np.ndarray and b.ndim != a.ndim:
+        return (a[:, None], b) if a.ndim == 1 else (a, b[:, None])
+    return a, b
+
+
+def _extreme(ufunc: Any) -> Run:
+    return lambda args, coins, size: ufunc(*_aligned(*args))
 
 
 def _arithmetic(ufunc: Any, free: bool) -> Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
-        a, b = args
-        if type(b) is np.ndarray and type(a) is np.ndarray and b.ndim != a.ndim:
-            a, b = (each[:, None] if each.ndim == 1 else each for each in (a, b))
+        a, b = _aligned(*args)
         if free and type(a) is np.ndarray and a.dtype == _INT:
             return ufunc(a, b, out=a)
         return ufunc(a, b, dtype=np.int64)
@@ -151,6 +163,11 @@ def _full(value: Any, size: int) -> Any:
     return value if isinstance(value, np.ndarray | PackedBits) else np.full(size, value)
 
 
+def _numbers(values: Sequence[Any], size: int) -> list[Any]:
+    """Whole numbers also where they are truth values, whose sums and differences NumPy has other ideas of."""
+    return [_full(value, size).astype(np.int64, copy=False) for value in values]
+
+
 def _logical(ufunc: Any) -> Callable[[Node], Run]:
     def make(node: Node) -> Run:
         def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
@@ -168,7 +185,7 @@ def _logical(ufunc: Any) -> Callable[[Node], Run]:
 
 def _negated(node: Node) -> Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
-        value = args[0]
+        value = _full(args[0], size)
         if isinstance(value, PackedBits):
             return ~value
         return ~value if value.dtype == np.bool_ else value == 0
@@ -179,6 +196,7 @@ def _negated(node: Node) -> Run:
 def _where(node: Node) -> Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         condition, a, b = args
+        condition = _full(condition, size)
         if condition.dtype != np.bool_:
             condition = condition != 0
         if isinstance(a, PackedBits):
@@ -205,7 +223,7 @@ def _packed(node: Node) -> Run:
 def _at(node: Node) -> Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         vector, index = args
-        found = vector[:, index] if isinstance(index, int) else vector[np.arange(size), index]
+        found = vector[:, index] if isinstance(index, int) else vector[np.arange(size), index.astype(np.int64, copy=False)]
         return found.astype(np.int64)
 
     return operate
@@ -265,8 +283,6 @@ def _replaced(op: str, free: bool) -> Run:
 
 _RUNS: Mapping[str, Callable[[Node], Run]] = {
     "const": _constant,
-    "min": lambda node: lambda args, coins, size: np.minimum(*args),
-    "max": lambda node: lambda args, coins, size: np.maximum(*args),
     "abs": lambda node: lambda args, coins, size: np.absolute(args[0]),
     "div": lambda node: lambda args, coins, size: np.floor_divide(args[0], node.params[0], dtype=np.int64),
     "lt": lambda node: lambda args, coins, size: np.less(*args),
@@ -275,12 +291,12 @@ _RUNS: Mapping[str, Callable[[Node], Run]] = {
     "and": _logical(np.bitwise_and),
     "or": _logical(np.bitwise_or),
     "xor": _logical(np.bitwise_xor),
-    "shr": lambda node: lambda args, coins, size: np.right_shift(*args),
+    "shr": lambda node: lambda args, coins, size: np.right_shift(*args, dtype=np.int64),
     "ones": _ones,
     "where": _where,
     "table": _looked_up,
-    "aim": lambda node: lambda args, coins, size: aimed(*args),
-    "around": lambda node: lambda args, coins, size: around(*args, *node.params),
+    "aim": lambda node: lambda args, coins, size: aimed(*_numbers(args, size)),
+    "around": lambda node: lambda args, coins, size: around(*_numbers(args, size), *node.params),
     "get": lambda node: lambda args, coins, size: args[0].bit(args[1]),
     "widen": lambda node: lambda args, coins, size: args[0].widened(node.params[0]),
     "turn": lambda node: lambda args, coins, size: args[0].turned(_full(args[1], size).astype(np.bool_, copy=False)),

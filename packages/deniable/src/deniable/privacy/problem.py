@@ -11,6 +11,7 @@ from typing import Any
 
 from deniable.core import Node, Program, Type
 from deniable.core.operations import DRAWS, type_of
+from deniable.errors import InvalidLaw
 
 MOST_VALUES = 1 << 20  # of a code that is followed value by value
 
@@ -29,12 +30,17 @@ class Problem:
     def of(cls, program: Program) -> "Problem":
         """The problem of a whole program: public draws are known, and the report is seen.
 
-        Draws that an encoder is given are known too: a code may be any function of them, so it is proved for each.
+        Draws that an encoder is given are known too: a code may be any function of them, so it is proved for each. That is
+        only right for draws that do not depend on an answer themselves.
         """
         given, todo = set[int](), [arg for _, node in program.codes for arg in node.args]
         while todo:
-            given.add(place := todo.pop())
-            todo.extend(program.nodes[place].args)
+            place = todo.pop()
+            if program.nodes[place].op == "code":
+                raise InvalidLaw("An encoder is given what depends on the answer already. Give it draws only.")
+            if place not in given:
+                given.add(place)
+                todo.extend(program.nodes[place].args)
         build, at = Builder(), dict[int, int]()
         for place, node in enumerate(program.nodes):
             if node.op == "public" or (node.op in DRAWS and place in given):
@@ -255,7 +261,7 @@ class Builder:
                 return args[small] if op == "min" else args[large]
         if op in ("and", "or") and fixed[0] is not None and fixed[1] is None and not kinds[1].row:
             return self._simpler(op, [args[1], args[0]], params)
-        if op in ("and", "or") and not kinds[1].row and fixed[1] is not None and (kinds[0].row or kinds[0].high <= 1):
+        if op in ("and", "or") and not kinds[1].row and fixed[1] in (0, 1) and (kinds[0].row or kinds[0].high <= 1):
             if op == "and":
                 return args[0] if fixed[1] else (None if kinds[0].row else self.constant(0))
             return args[0] if not fixed[1] else self.constant(1)

@@ -127,7 +127,7 @@ def draw(found: Worlds, node: int, each: Node, kind: Type) -> None:
         _toss_each(found, node, each.args[0], each.params[0])
     elif each.op == "pick_each":
         table = np.array(each.params[0], np.int64)
-        row = np.broadcast_to(np.asarray(found.values[each.args[0]]), found.size)
+        row = np.broadcast_to(np.asarray(found.values[each.args[0]], np.int64), found.size)
         found.expand(node, np.arange(table.shape[1]))
         weight = table[np.repeat(row, table.shape[1]), found.values[node]]
         different, which = np.unique(weight, return_inverse=True)

@@ -1,0 +1,312 @@
+// The operations of a law: for each how many arguments it takes (null: any number), how many parameters at most, the type of
+// what it gives, and its value. Numbers are BigInts, so that nothing is rounded; rows are lists of truth values.
+
+import { listed, trueAt } from "./lists.js";
+
+export const LARGEST = 1n << 62n; // no number of a law lies outside -2^62..2^62
+export const WIDEST = 1n << 20n; // cells of a row, and numbers of a vector
+
+// Types: a whole number from `low` to `high`; with a width a vector of such numbers, or with `row` as many bits
+
+const number = (low = 0n, high = 1n, width = undefined) => ({ low, high, width, row: false });
+const row = (width) => ({ low: 0n, high: 1n, width: Number(width), row: true });
+
+export const smallest = (all) => all.reduce((a, b) => (b < a ? b : a));
+const largest = (all) => all.reduce((a, b) => (b > a ? b : a));
+export const wholes = (list) => Array.isArray(list) && list.length > 0 && list.every((each) => typeof each === "bigint");
+const size = (value) => (value ? value.toString(2).length : 0); // in bits
+const ones = (value) => value.toString(2).replaceAll("0", "").length;
+const absolute = (value) => (value < 0n ? -value : value);
+const remainder = (value, by) => ((value % by) + by) % by;
+const quotient = (value, by) => (value - remainder(value, by)) / by; // rounded down, also below zero
+const truth = (holds) => BigInt(Boolean(holds));
+const on = (value) => value !== 0n;
+const bitAt = (value, place) => on((value >> BigInt(place)) & 1n);
+
+/** Of two numbers, or of vectors of them, number by number; it is extreme where they are. */
+const arithmetic = (combine) => [
+  2,
+  0,
+  (node, [a, b]) => {
+    const width = node.numbers(a).width ?? node.numbers(b).width;
+    node.same(node.numbers(b).width ?? width, width);
+    const ends = [a.low, a.high].flatMap((x) => [combine(x, b.low), combine(x, b.high)]);
+    return node.within(smallest(ends), largest(ends), width);
+  },
+  ([a, b]) => {
+    if (!Array.isArray(a)) return Array.isArray(b) ? b.map((each) => combine(a, each)) : combine(a, b);
+    return a.map((each, place) => combine(each, Array.isArray(b) ? b[place] : b));
+  },
+];
+
+/** Of a number, or of each of a vector, and a parameter if there is one. */
+const each = (most, bounds, change) => [
+  1,
+  most,
+  (node, [type]) => {
+    const [low, high] = bounds(node.numbers(type), most && node.whole(0, 1n));
+    return number(low, high, type.width);
+  },
+  ([value], [by]) => (Array.isArray(value) ? value.map((one) => change(one, by)) : change(value, by)),
+];
+
+const compared = (holds) => [
+  2,
+  0,
+  (node, args) => {
+    for (const type of args) node.single(type);
+    return number();
+  },
+  ([a, b]) => truth(holds(a, b)),
+];
+
+const logical = (combine, high) => [
+  2,
+  0,
+  (node, [a, b]) => {
+    if (!a.row && !b.row) return node.within(0n, high(node.single(a, 0n).high, node.single(b, 0n).high));
+    if (node.op === "and" && !b.row) node.bit(b); // the row, or one without a bit
+    else node.same(node.row(a).width, node.row(b).width);
+    return a;
+  },
+  ([a, b]) => {
+    if (!Array.isArray(a)) return combine(a, b);
+    return a.map((bit, place) => on(combine(truth(bit), Array.isArray(b) ? truth(b[place]) : b)));
+  },
+];
+const filled = (a, b) => (1n << BigInt(size(a > b ? a : b))) - 1n;
+
+const changed = (list, place, value) => {
+  const copy = list.slice();
+  copy[place] = value;
+  return copy;
+};
+
+const uniform = [0, 1, (node) => number(0n, node.whole(0, 1n) - 1n), (_, [n], coins) => coins.below(n)];
+
+/** What takes random bytes. */
+export const DRAWS = {
+  toss: [0, 1, (node) => (node.odds(), number()), (_, [odds], coins) => truth(coins.flip(odds))],
+  below: uniform,
+  public: uniform,
+  split: [
+    0,
+    3,
+    (node) => {
+      const { n, d } = node.odds();
+      const [first, second] = [node.whole(1, 1n), node.whole(2, 0n)];
+      node.need(second || n === d, "needs a second part, unless the first is certain");
+      return node.within(0n, first + second - 1n);
+    },
+    (_, params, coins) => coins.split(...params),
+  ],
+  pick: [
+    0,
+    1,
+    (node) => (node.weights(node.params[0]), number(0n, BigInt(node.params[0].length - 1))),
+    (_, [weights], coins) => BigInt(coins.pick(weights)),
+  ],
+  pick_each: [
+    1,
+    1,
+    (node, [index]) => {
+      const [table] = node.params;
+      node.need(Array.isArray(table) && table.length, "needs a table");
+      const sums = new Set(table.map((list) => `${node.weights(list)} ${list.length}`));
+      node.need(sums.size === 1, "needs rows of the same length and sum");
+      node.single(index, 0n, BigInt(table.length - 1));
+      return number(0n, BigInt(table[0].length - 1));
+    },
+    ([index], [table], coins) => BigInt(coins.pick(table[index])),
+  ],
+  toss_each: [
+    1,
+    1,
+    (node, [type]) => number(0n, 1n, node.numbers(type, 0n, node.whole(0, 1n)).width),
+    ([heads], [whole], coins) => {
+      const drawn = coins.tossAll([heads].flat(), whole).map(truth);
+      return Array.isArray(heads) ? drawn : drawn[0];
+    },
+  ],
+  flags: [
+    0,
+    2,
+    (node) => (node.odds(), row(node.whole(1, 1n, WIDEST))),
+    (_, [odds, width], coins) => coins.toss(odds, Number(width)),
+  ],
+  subset: [
+    1,
+    2,
+    (node, [less]) => {
+      node.bit(less);
+      node.whole(1, 1n, node.whole(0, 1n, WIDEST));
+      return row(node.params[0]);
+    },
+    ([less], params, coins) => coins.subset(...params.map(Number), on(less)),
+  ],
+  majority: [0, 1, (node) => row(node.whole(0, 1n, WIDEST)), (_, [n], coins) => coins.majority(Number(n))],
+};
+
+export const OPERATIONS = {
+  ...DRAWS,
+  code: [
+    null,
+    4,
+    (node) => {
+      node.need(typeof node.params[0] === "string" && node.args.length < 65, "needs a name, and at most 64 draws");
+      const low = node.whole(1, -LARGEST);
+      return number(low, node.whole(2, low), node.params.length > 3 ? Number(node.whole(3, 1n, WIDEST)) : undefined);
+    },
+  ],
+  const: [0, 1, (node) => number(node.whole(0, -LARGEST), node.params[0]), (_, [value]) => value],
+  add: arithmetic((a, b) => a + b),
+  sub: arithmetic((a, b) => a - b),
+  mul: arithmetic((a, b) => a * b),
+  min: arithmetic((a, b) => (a < b ? a : b)),
+  max: arithmetic((a, b) => (a > b ? a : b)),
+  abs: each(
+    0,
+    ({ low, high }) => {
+      const ends = [low, high].map(absolute);
+      return [low <= 0n && high >= 0n ? 0n : smallest(ends), largest(ends)];
+    },
+    absolute,
+  ),
+  div: each(1, ({ low, high }, by) => [quotient(low, by), quotient(high, by)], quotient),
+  mod: each(
+    1,
+    ({ low, high }, by) =>
+      quotient(low, by) === quotient(high, by) ? [remainder(low, by), remainder(high, by)] : [0n, by - 1n],
+    remainder,
+  ),
+  lt: compared((a, b) => a < b),
+  eq: compared((a, b) => a === b),
+  not: [
+    1,
+    0,
+    (node, [type]) => (type.row ? type : number(1n - node.bit(type).high, 1n - type.low)),
+    ([value]) => (Array.isArray(value) ? value.map((bit) => !bit) : 1n - value),
+  ],
+  and: logical(
+    (a, b) => a & b,
+    (a, b) => (a < b ? a : b),
+  ),
+  or: logical((a, b) => a | b, filled),
+  xor: logical((a, b) => a ^ b, filled),
+  shr: [
+    2,
+    0,
+    (node, [a, b]) => number(node.single(a, 0n).low >> node.single(b, 0n, 62n).high, a.high >> b.low),
+    ([a, b]) => a >> b,
+  ],
+  ones: [
+    1,
+    0,
+    (node, [type]) => number(0n, BigInt(type.row ? type.width : size(node.single(type, 0n).high))),
+    ([value]) => BigInt(Array.isArray(value) ? trueAt(value).length : ones(value)),
+  ],
+  where: [
+    3,
+    0,
+    (node, [condition, a, b]) => {
+      node.bit(condition);
+      node.same(a.width, b.width);
+      node[a.row ? "row" : "numbers"](b);
+      return { ...a, low: smallest([a.low, b.low]), high: largest([a.high, b.high]) };
+    },
+    ([condition, a, b]) => (on(condition) ? a : b),
+  ],
+  table: [
+    1,
+    1,
+    (node, [index]) => {
+      const [table] = node.params;
+      node.need(wholes(table), "needs a table");
+      node.single(index, 0n, BigInt(table.length - 1));
+      return node.within(smallest(table), largest(table));
+    },
+    ([index], [table]) => table[index],
+  ],
+  aim: [
+    3,
+    0,
+    (node, [column, line, odd]) => {
+      const { high } = node.single(column, 0n);
+      node.need((high & (high + 1n)) === 0n, "needs columns 0 to 2^k - 1");
+      node.single(line, 1n, high);
+      node.bit(odd);
+      return number(0n, high);
+    },
+    ([column, line, odd]) => (BigInt(ones(column & line) % 2) === odd ? column : column ^ (line & -line)),
+  ],
+  around: [
+    2,
+    2,
+    (node, [start, place]) => {
+      const near = node.whole(0, 1n);
+      const among = node.whole(1, near);
+      node.single(start, 0n, among - near);
+      return number(0n, largest([node.single(place, 0n).high, among - 1n]));
+    },
+    ([start, place], [near, among]) => {
+      if (place >= among) return place;
+      return place < near ? start + place : place - (place - near < start ? near : 0n);
+    },
+  ],
+  get: [2, 0, (node, [type, place]) => (node.row(type, place), number()), ([cells, place]) => truth(cells[place])],
+  put: [
+    3,
+    0,
+    (node, [type, place, value]) => (node.bit(value), node.row(type, place)),
+    ([cells, place, value]) => changed(cells, place, on(value)),
+  ],
+  swap: [
+    3,
+    0,
+    (node, args) => node.row(...args),
+    ([cells, a, b]) => changed(changed(cells, a, cells[b]), b, cells[a]),
+  ],
+  widen: [
+    1,
+    1,
+    (node, [type]) => row(node.whole(0, BigInt(node.row(type).width), WIDEST)),
+    ([cells], [width]) => listed(Number(width), (place) => cells[place] ?? false),
+  ],
+  turn: [
+    2,
+    0,
+    (node, [type, which]) => (node.bit(which), node.row(type)),
+    ([cells, which]) => cells.map((bit) => bit !== on(which)),
+  ],
+  pack: [
+    null,
+    1,
+    (node, args) => {
+      const width = node.whole(0, 1n, 62n);
+      for (const type of args) node.single(type, 0n, (1n << width) - 1n);
+      return row(node.wide(width * BigInt(args.length)));
+    },
+    (args, [width]) => args.flatMap((value) => listed(Number(width), (place) => bitAt(value, place))),
+  ],
+  cells: [
+    1,
+    1,
+    (node, [type]) => (node.whole(0, 0n, 61n), row(node.vector(type, 0n).width)),
+    ([vector], [place]) => vector.map((value) => bitAt(value, place)),
+  ],
+  join: [
+    null,
+    0,
+    (node, args) => row(node.wide(args.reduce((sum, type) => sum + BigInt(node.row(type).width), 0n))),
+    (rows) => rows.flat(),
+  ],
+  at: [
+    2,
+    0,
+    (node, [type, index]) => {
+      node.single(index, 0n, BigInt(node.vector(type).width - 1));
+      return number(type.low, type.high);
+    },
+    ([vector, index]) => vector[index],
+  ],
+};

@@ -1,0 +1,46 @@
+// How a law runs: its program for one answer, with the draws of the coins given.
+
+import { InvalidParameter, OutsideDomain } from "./errors.js";
+import { trueAt } from "./lists.js";
+
+const EXACT = 2n ** 53n;
+
+/** A value as others use it: a row in bytes, the lowest bit first; a number as such where it is exact, else a BigInt. */
+function outside(value, { low, high, row }) {
+  if (row) {
+    const bytes = new Uint8Array(Math.ceil(value.length / 8));
+    for (const place of trueAt(value)) bytes[place >> 3] |= 1 << (place & 7);
+    return bytes;
+  }
+  const plain = low > -EXACT && high < EXACT ? Number : BigInt;
+  return Array.isArray(value) ? value.map(plain) : plain(value);
+}
+
+/** An encoded answer, if it is one that the law was made for. No message holds it. */
+function checked(code, { low, high, width }) {
+  const good = (value) => (typeof value === "bigint" || Number.isInteger(value)) && value >= low && value <= high;
+  const list = width === undefined ? [code] : code;
+  if (list?.length !== (width ?? 1) || !Array.from(list).every(good)) {
+    throw new OutsideDomain("An encoded answer is none of those that the law is for. Nothing was reported.");
+  }
+  return width === undefined ? BigInt(code) : Array.from(list, BigInt);
+}
+
+/** The fields of one report. `codes` has a value for each code of the program, or a function of the draws it takes. */
+export function run(program, codes, coins) {
+  const { nodes, report } = program;
+  if (codes.length !== program.codes.length) throw new InvalidParameter("The law takes another number of codes.");
+  const values = [];
+  let next = 0;
+  for (const { op, args, params, type, value } of nodes) {
+    if (op === "code") {
+      const code = codes[next++];
+      const draws = () => args.map((arg) => outside(values[arg], nodes[arg].type));
+      values.push(checked(typeof code === "function" ? code(...draws()) : code, type));
+    } else {
+      const given = args.map((arg) => values[arg]);
+      values.push(value(given, params, coins));
+    }
+  }
+  return Object.fromEntries(report.map(([name, place]) => [name, outside(values[place], nodes[place].type)]));
+}

@@ -1,0 +1,90 @@
+"""Proofs of laws that nobody thought of: no bound is below the exact loss of a random program, every draw enumerated."""
+
+import itertools
+import json
+import random
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from deniable.core.operations import OPERATIONS
+from deniable.core.program import Program
+from deniable.errors import InvalidLaw
+from deniable.privacy.problem import Problem
+from deniable.privacy.rules import proved
+from tests.law_fuzz import accepted
+from tests.law_reference import chances
+
+ODDS = ["1/2", "1/3", "3/4", "2/5", "1/1", "0/1"]
+
+
+def node(rng: random.Random, place: int) -> list[Any]:
+    """An operation on earlier nodes, with few outcomes if it is a draw."""
+    if rng.random() < 0.02:
+        return ["code", [rng.randrange(place)], "z", 0, 1]
+    op = rng.choice([each for each in OPERATIONS if each != "code"])
+    arity = OPERATIONS[op][0]
+    args = [rng.randrange(place) for _ in range(rng.randrange(1, 4) if arity is None else arity)]
+    small, row = rng.choice([1, 2, 3, 4]), [rng.choice([1, 2, 3]) for _ in range(2)]
+    params: dict[str, list[Any]] = {
+        "const": [rng.choice([0, 1, 2, 3, -1])],
+        "table": [[rng.randrange(4) for _ in range(rng.randrange(2, 6))]],
+        "toss": [rng.choice(ODDS)],
+        "split": [rng.choice(ODDS), rng.choice([1, 1, 2]), rng.choice([1, 2, 3])],
+        "pick": [[rng.choice([1, 2, 3]) for _ in range(rng.randrange(1, 4))]],
+        "pick_each": [[row, row[::-1], row, row[::-1]][: rng.randrange(1, 5)]],
+        "flags": [rng.choice(ODDS), rng.choice([1, 2, 3])],
+        "subset": [rng.choice([2, 3]), rng.choice([1, 2])],
+        "around": [rng.choice([1, 2]), rng.choice([2, 3, 4])],
+        "widen": [rng.choice([2, 3, 4])],
+        "pack": [rng.choice([1, 2])],
+        "cells": [0],
+        **{each: [small] for each in ("below", "public", "majority", "toss_each", "div", "mod")},
+    }
+    return [op, args, *params.get(op, [])]
+
+
+def grown(rng: random.Random) -> dict[str, Any]:
+    """A law of one or two codes, in half of the cases randomized first, and then whatever fits."""
+    size = rng.choice([2, 2, 3, 4])
+    nodes: list[list[Any]] = [["code", [], "x", 0, size - 1]]
+    if rng.random() < 0.5:
+        nodes += [["split", [], rng.choice(["3/4", "1/2", "2/3"]), 1, size - 1], ["add", [0, 1]], ["mod", [2], size]]
+    for _ in range(rng.randrange(2, 9)):
+        tries = (node(rng, len(nodes)) for _ in range(40))
+        fits = (each for each in tries if accepted({"nodes": [*nodes, each], "report": [["x", len(nodes)]]}))
+        nodes += itertools.islice(fits, 1)
+    report = [["last", len(nodes) - 1]] + ([["other", rng.randrange(1, len(nodes))]] if rng.random() < 0.4 else [])
+    return {"nodes": nodes, "report": report}
+
+
+def exact(program: Program) -> Fraction | None:
+    """The largest ratio over all codes, each the same whatever is drawn; None if it is unbounded."""
+    ranges = [range(program.types[place].low, program.types[place].high + 1) for place, _ in program.codes]
+    laws = [chances(program, codes) for codes in itertools.product(*ranges)]
+    worst = Fraction(1)
+    for report in {each for law in laws for each in law}:
+        found = [law.get(report, Fraction(0)) for law in laws]
+        if not min(found):
+            return None
+        worst = max(worst, max(found) / min(found))
+    return worst
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_bound_is_below_the_exact_loss(seed: int) -> None:
+    rng, finite = random.Random(seed), 0
+    for _ in range(60):
+        law = grown(rng)
+        program = Program.from_json(json.dumps(law))
+        try:
+            bound = proved(Problem.of(program))
+        except InvalidLaw:  # an encoder is given what depends on the answer
+            continue
+        if bound is None or bound.odds is None:
+            continue
+        loss = exact(program)
+        assert loss is not None and loss <= bound.odds, json.dumps(law)
+        finite += 1
+    assert finite > 10
