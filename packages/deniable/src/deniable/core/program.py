@@ -22,6 +22,7 @@ LARGEST = 1 << 62  # no number of a program lies outside -2^62..2^62
 MOST_NODES = 20_000
 MOST_ENTRIES = 1 << 20  # of all tables and weights of a program together
 WIDEST = 1 << 20  # cells of a row, and numbers of a vector
+MOST_SUBSET = 1 << 32  # n times k of a subset of k out of n
 
 
 @dataclass(frozen=True)
@@ -106,11 +107,14 @@ class Program:
     def from_json(cls, text: str) -> "Program":
         """The law in a text, from anywhere; refuses whatever is not one."""
         try:
-            plain = json.loads(text)
-            nodes = tuple(_read(each) for each in plain["nodes"])
-            report = tuple((str(name), int(node)) for name, node in plain["report"])
+            plain = json.loads(text, object_pairs_hook=_Pairs)
+            found = dict(plain) if type(plain) is _Pairs and len(plain) == 2 else {}
+            if not type(found["nodes"]) is type(found["report"]) is list:
+                raise ValueError("no lists")
+            nodes = tuple(_read(each) for each in found["nodes"])
+            report = tuple(_field(each) for each in found["report"])
         except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise InvalidLaw("This is not a law: it needs the lists nodes and report.") from error
+            raise InvalidLaw("This is not a law: it needs the lists nodes and report, and nothing else.") from error
         return cls(nodes, report)
 
     def __str__(self) -> str:
@@ -224,7 +228,10 @@ def _logical(node: Node, args: list[Type]) -> Type:
 
 
 def _not(node: Node, args: list[Type]) -> Type:
-    return args[0] if args[0].row else _number(node, args[0], 0, 1)
+    if args[0].row:
+        return args[0]
+    kind = _number(node, args[0], 0, 1)
+    return Type(1 - kind.high, 1 - kind.low)
 
 
 def _shifted(node: Node, args: list[Type]) -> Type:
@@ -329,8 +336,9 @@ def _below(node: Node, args: list[Type]) -> Type:
 
 
 def _split(node: Node, args: list[Type]) -> Type:
-    _odds(node, 0)
-    return _within(node, 0, _whole(node, 1, 1) + _whole(node, 2, 0) - 1)
+    heads, first, second = _odds(node, 0), _whole(node, 1, 1), _whole(node, 2, 0)
+    _check(second > 0 or heads == 1, node, "needs a second part, or heads that always come up")
+    return _within(node, 0, first + second - 1)
 
 
 def _pick(node: Node, args: list[Type]) -> Type:
@@ -360,7 +368,8 @@ def _flags(node: Node, args: list[Type]) -> Type:
 
 def _subset(node: Node, args: list[Type]) -> Type:
     n = _whole(node, 0, 1, WIDEST)
-    _whole(node, 1, 1, n)
+    # All k words are drawn again if one is refused, with a probability of at most n / 2^32: beyond, none would ever do.
+    _check(n * _whole(node, 1, 1, n) <= MOST_SUBSET, node, "needs n times k to be at most 2^32")
     _number(node, args[0], 0, 1)
     return Type(0, 1, n, True)
 
@@ -407,7 +416,7 @@ OPERATIONS: Mapping[str, tuple[int | None, int, Callable[[Node, list[Type]], Typ
     "split": (0, 3, _split),
     "pick": (0, 1, _pick),
     "pick_each": (1, 1, _pick_each),
-    "toss_each": (1, 2, _toss_each),
+    "toss_each": (1, 1, _toss_each),
     "flags": (0, 2, _flags),
     "subset": (1, 2, _subset),
     "majority": (0, 1, _majority),
@@ -442,27 +451,43 @@ def _written(value: Any) -> Any:
     return str(value) if isinstance(value, int) and abs(value) >= 1 << 53 else value
 
 
+class _Pairs(list[tuple[str, Any]]):
+    """An object of JSON, in which no key is lost that stands there twice."""
+
+
 def _read(plain: Any) -> Node:
+    if type(plain) is not list or len(plain) < 2 or type(plain[0]) is not str or type(plain[1]) is not list:
+        raise ValueError("no operation of a law")
     op, args, *params = plain
-    return Node(str(op), tuple(args), tuple(_parsed(each, op == "code") for each in params))
+    return Node(op, tuple(args), tuple(_parsed(each, op == "code") for each in params))
+
+
+def _field(plain: Any) -> tuple[str, int]:
+    if type(plain) is not list or len(plain) != 2 or type(plain[0]) is not str or type(plain[1]) is not int:
+        raise ValueError("no field of a report")
+    return plain[0], plain[1]
 
 
 def _parsed(value: Any, named: bool = False) -> Any:
-    if isinstance(value, list):
+    if type(value) is list:
         return tuple(_parsed(each) for each in value)
     if isinstance(value, str) and len(value) < 5_000:
         if "/" in value:
             above, below = value.split("/")
-            if not (above.isdecimal() and below.isdecimal() and int(below)):
+            if not (_digits(above) and _digits(below) and int(below)):
                 raise ValueError(value)
             return Fraction(int(above), int(below))
-        if value.removeprefix("-").isdecimal():
+        if _digits(value.removeprefix("-")):
             return int(value)
         if named:
             return value
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     raise ValueError("no parameter of a law")
+
+
+def _digits(text: str) -> bool:
+    return text.isascii() and text.isdecimal()
 
 
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "lt": "<", "eq": "==", "and": "&", "or": "|", "xor": "^", "shr": ">>"}

@@ -68,8 +68,8 @@ _INT = np.dtype(np.int64)
 def _operation(node: Node, types: Sequence[Type], free: bool) -> Run:
     if node.op in _RUNS:
         return _RUNS[node.op](node)
-    if node.op in _ARITHMETIC:
-        return _arithmetic(_ARITHMETIC[node.op], free)
+    if node.op in _ARITHMETIC:  # a number has no room for the vector that it is added to
+        return _arithmetic(_ARITHMETIC[node.op], free and (types[0].width or 1) >= (types[1].width or 1))
     if node.op == "mod":
         return _wrapped(node.params[0], types[0], free)
     raise InvalidLaw(f"There is no operation {node.op!r:.30}.")
@@ -94,7 +94,8 @@ def _wrapped(by: int, kind: Type, free: bool) -> Run:
     if kind.low >= 0 and kind.high < 2 * by:
 
         def wrap(args: Sequence[Any], coins: Coins, size: int) -> Any:
-            value = args[0] if free and args[0].dtype == _INT else args[0].astype(np.int64)
+            value = _full(args[0], size)
+            value = value if free and value.dtype == _INT else value.astype(np.int64)
             value -= by * (value >= by)
             return value
 
@@ -131,6 +132,7 @@ def _negated(node: Node) -> Run:
         value = args[0]
         if isinstance(value, PackedBits):
             return value.turned(np.ones(size, np.bool_))
+        value = _full(value, size)
         return ~value if value.dtype == np.bool_ else value == 0
 
     return operate
@@ -138,7 +140,7 @@ def _negated(node: Node) -> Run:
 
 def _where(node: Node) -> Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
-        condition, a, b = args
+        condition, a, b = _full(args[0], size), args[1], args[2]
         if condition.dtype != np.bool_:
             condition = condition != 0
         if isinstance(a, PackedBits):
@@ -165,7 +167,7 @@ def _packed(node: Node) -> Run:
 def _at(node: Node) -> Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         vector, index = args
-        return vector[:, index] if isinstance(index, int) else vector[np.arange(size), index]
+        return vector[:, index] if isinstance(index, int) else vector[np.arange(size), np.asarray(index, np.int64)]
 
     return operate
 
