@@ -433,6 +433,7 @@ static void infer_subset(reader *r, deniable_node *node)
 {
     int64_t n = whole(r, node, 0, 1, DENIABLE_WIDEST);
     node->whole[0] = whole(r, node, 1, 1, n);
+    check(r, node->whole[0] <= DENIABLE_MOST_SUBSET / n, DENIABLE_WHOLE); /* beyond, some word would always be refused */
     number(r, arg(r, node, 0), 0, 1);
     give_row(node, (uint32_t)n);
 }
