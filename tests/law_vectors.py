@@ -1,6 +1,6 @@
 """Programs with seeded runs, one answer each: what an interpreter in any language must give. Written to vectors/laws.json.
 
-    python -m tests.law_vectors
+python -m tests.law_vectors
 """
 
 import json

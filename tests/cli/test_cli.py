@@ -239,7 +239,7 @@ class TestCertify:
             (["direct", "--category", "yes", "--category", "yes", "--epsilon", "1"], "Two categories are the same"),
             (["direct", "--values", "2", "--category", "yes", "--epsilon", "1"], "A mechanism needs a question"),
             (["direct", "--epsilon", "1"], "A mechanism needs a question"),
-            (["direct", "--values", "1000000000000", "--epsilon", "1"], "At most 100,000 values"),
+            (["direct", "--values", "1000000000", "--epsilon", "1"], "At most 100,000 values"),
             (["direct", "--values", "4", "--epsilon", "1", "--size", "2"], "Only subset takes --size"),
             (["subset", "--values", "4", "--epsilon", "1", "--size", "0"], "at least one answer"),
             (["subset", "--values", "4", "--epsilon", "1", "--size", "4"], "1 to 3 of the 4 values"),
@@ -292,6 +292,18 @@ class TestCertify:
             result = run("certify", "direct", *arguments)
             assert (result.exit_code, result.stdout) == (2, "")
             assert result.stderr.startswith("Usage: ") and "Error: " in result.stderr
+
+    def test_vectors_from_a_file_are_certified(self, tmp_path: Path) -> None:
+        for mechanism, code in (
+            (dn.FeatureVector(dn.Features(20, 0, 1, steps=8), 4.0), 0),
+            (dn.BitRand.as_published(64, 10, 1.0), 1),
+        ):
+            path = tmp_path / "mechanism.json"
+            path.write_text(mechanism.to_json())
+            result = run("certify", str(path))
+            assert result.exit_code == code and "factored" in result.stdout
+            record = json.loads(run("certify", str(path), "--json").stdout)
+            assert record["holds"] is (code == 0) and record["values"] is None
 
 
 def table(output: str) -> dict[str, list[str]]:
@@ -676,9 +688,9 @@ class TestPerturb:
             (b"id,state\n1,ill\nhepatitis\n", "Row 2 of"),
             (b"id,state\n1,ill\n2,ill,hepatitis\n", "has 3 fields, but there are 2 columns"),
             (b"state\nill\n\xffhepatitis\n", "is not text in UTF-8"),
-            (b'state\nill\n"hepatitis\n', "cannot be read as CSV after row 1"),
-            (b'state\nill\n"hepa"titis\n', "cannot be read as CSV after row 1"),
-            (b"state\nill\n" + b"hepatitis" * 20_000, "cannot be read as CSV after row 1"),
+            (b'state\nill\n"hepatitis\n', "cannot be read as CSV near line"),
+            (b'state\nill\n"hepa"titis\n', "cannot be read as CSV near line"),
+            (b"state\nill\n" + b"hepatitis" * 20_000, "cannot be read as CSV near line"),
             (b"state\n1\nill\n", "Row 1 of"),
         ],
     )

@@ -111,8 +111,8 @@ def test_compare_shows_a_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "options", "says"),
     [
-        ("", [], "no rows"),
-        ("rating,count\n1,2\n", ["--value-column", "stars"], "no column 'stars'; it has 'rating', 'count'"),
+        ("", [], "no header line"),
+        ("rating,count\n1,2\n", ["--value-column", "stars"], "no column 'stars'. Its columns are 'rating', 'count'"),
         ("rating,count\n1,2\n1,3\n", ["--value-column", "rating"], "names an answer twice"),
         ("rating,count\n1,many\n2,3\n", ["--value-column", "rating"], "whole numbers of people"),
         ("rating,count\n1,-2\n2,3\n", ["--value-column", "rating"], "whole numbers of people"),
@@ -129,7 +129,7 @@ def test_files_that_are_no_histogram_are_refused(tmp_path: Path) -> None:
     assert "There is no file" in refusal("compare", "--histogram", str(tmp_path / "none.csv"), "--epsilon", "1")
     broken = tmp_path / "broken.csv.gz"
     broken.write_bytes(b"not packed")
-    assert "cannot be read" in refusal("compare", "--histogram", str(broken), "--epsilon", "1")
+    assert "not a whole gzip file" in refusal("compare", "--histogram", str(broken), "--epsilon", "1")
     assert "Missing option '--people'" in misused("compare", "--values", "3", "--epsilon", "1")
 
 

@@ -124,7 +124,7 @@ def test_refusals(tmp_path: Path, venues: Path) -> None:
     assert "should hold a number does not" in refusal("release", str(data), "--column", "age", "--numbers", "1", "5")
     bad = tmp_path / "bad.csv.gz"
     bad.write_bytes(b"nothing")
-    assert "not whole" in refusal("release", str(bad), "--column", "age", "--numbers", "1", "5")
+    assert "not a whole gzip file" in refusal("release", str(bad), "--column", "age", "--numbers", "1", "5")
     assert "Epsilon" in refusal("release", "--numbers", "1", "5", "--epsilon", "0")
 
 

@@ -22,8 +22,10 @@ import deniable as dn
 from deniable import kernels
 from deniable.core.bits import PackedBits
 from deniable.core.every import WatchedCoins
-from deniable.kernels import plain
 from tests.streams import CountingCoins, GivenCoins, planes
+from tests.twins import plain_loops
+
+plain = plain_loops(kernels)
 
 LANES = np.arange(256)
 

@@ -10,9 +10,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import deniable as dn
+from deniable import kernels
 from deniable.arrays import Ints
 from deniable.core.coins import Coins
-from deniable.kernels import plain
 from deniable.mechanisms.algebra.affine import LARGEST, field_for, word_for
 from deniable.mechanisms.algebra.fields import is_prime
 from deniable.mechanisms.algebra.tuning import total_error
@@ -20,6 +20,9 @@ from deniable.mechanisms.shares import local_hashing as hashing
 from deniable.mechanisms.shares import subset_selection as subset
 from deniable.mechanisms.shares import wheel
 from tests.examples import shares
+from tests.twins import plain_loops
+
+plain = plain_loops(kernels)
 
 LARGE = [2, 3, 32_749, 32_771, 65_537, 1_000_003, LARGEST]
 

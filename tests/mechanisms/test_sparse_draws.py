@@ -7,10 +7,13 @@ import pytest
 
 import deniable as dn
 from deniable.arrays import Words
-from deniable.kernels import draws_plain
+from deniable.kernels import draws
 from deniable.mechanisms.sparse.chunks import best_load, chunk_of, first_place, published_chunks
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.permutation import Permutation
+from tests.twins import plain_loops
+
+draws_plain = plain_loops(draws)
 
 
 def words(*numbers: int) -> Words:
@@ -68,8 +71,8 @@ def test_rows_are_the_coordinates(size: int) -> None:
     row = np.zeros(chunks, np.int64)
     bounds = first_place(chunk, size, chunks), first_place(chunk + 1, size, chunks)
     rows = [np.zeros((1, (size + 63) // 64 * 2), np.uint32) for _ in range(2)]
-    for twin, out in zip((draws_plain, draws_compiled), rows, strict=True):
-        twin.draw_rows(out, row, *bounds, chunk.astype(np.uint64), label, key, threshold)
+    for draw_rows, out in zip((draws_plain.draw_rows, draws_compiled.draw_rows), rows, strict=True):
+        draw_rows(out, row, *bounds, chunk.astype(np.uint64), label, key, threshold)
     assert np.array_equal(rows[0], rows[1])
     place = np.arange(size)
     own = chunk_of(place, size, chunks)

@@ -11,7 +11,7 @@ import deniable as dn
 from deniable import HadamardResponse
 from deniable.core.odds import odds_below
 from deniable.graphs import Split
-from deniable.mechanisms.algebra.utility_formulas import disguise, published_optimum, told_beside
+from deniable.mechanisms.algebra.utility_formulas import disclosed_beside, disguise, published_optimum
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import index_law
 from research.data.folder import random_for
@@ -78,7 +78,7 @@ class TestPublishedEstimators:
                 assert chance == math.prod(one if hit else 1 - one for one, hit in zip(each, supports, strict=True))
         made = Independent.hashing(np.array([True] * 25 + [False]), 1.0, 0.95)
         assert made.f == disguise(25, made.p, made.q)
-        assert made.z == told_beside("uLH", 25, 1 / made.q, odds_below(1.0))
+        assert made.z == disclosed_beside("uLH", 25, 1 / made.q, odds_below(1.0))
 
     @pytest.mark.parametrize("name", ["uRAP", "uLH", "uUE", "uSS", "uRR"])
     def test_variance_is_eq_28(self, name: str) -> None:
@@ -109,7 +109,7 @@ class TestPublishedEstimators:
         made = dn.UtilityOptimized(
             HadamardResponse(dn.Categories(range(3)), math.log(3)), dn.Categories(range(4)), range(3), math.log(3), flat=True
         )
-        assert made.told_share == pytest.approx(float(z), rel=1e-9)
+        assert made.disclosed_share == pytest.approx(float(z), rel=1e-9)
         reports = made.perturb([0, 1, 2, 3] * 50, dn.SeededCoins(1))
         tally = made.tally(reports)
         counts, disclosing, n = tally.counts[: made.base.cells], int(tally.counts[made.base.cells :].sum()), tally.n

@@ -48,7 +48,7 @@ ERRATA = (
         """
 >>> def admitted(p1, p2):
 ...     return p1 != Fraction(1, 2) and p1 * p2 != Fraction(1, 2)
->>> admitted(Fraction(5, 8), Fraction(4, 5)), dn.ThreeState.ddagger(Fraction(5, 8), Fraction(4, 5)).tells_weight
+>>> admitted(Fraction(5, 8), Fraction(4, 5)), dn.ThreeState.ddagger(Fraction(5, 8), Fraction(4, 5)).estimates_weight
 (False, True)
 >>> admitted(Fraction(9, 10), Fraction(1, 2))
 True

@@ -6,7 +6,7 @@ from fractions import Fraction
 from deniable import Unary
 from deniable.core.odds import odds_below
 from deniable.domains import Categories
-from deniable.mechanisms.algebra.utility_formulas import published_optimum, told_beside
+from deniable.mechanisms.algebra.utility_formulas import disclosed_beside, published_optimum
 from research.data.histograms import STATED as STATED_SETS
 from research.papers.errata import Erratum, Paper, Stated
 from research.papers.uldp.collect import disclosed_at
@@ -32,7 +32,7 @@ ERRATA = (
         """
 >>> from research.papers.uldp.mechanisms import sized
 >>> best = dn.UtilityOptimized(dn.Unary, dn.Categories(range(235)), range(230), 0.5, 0.77)
->>> round(sized("uUE", 230, 0.5, 0.77).told_share, 4), round(best.told_share, 2)
+>>> round(sized("uUE", 230, 0.5, 0.77).disclosed_share, 4), round(best.disclosed_share, 2)
 (0.0028, 0.21)
 """,
     ),
@@ -115,7 +115,7 @@ Fraction(1, 2)
 >>> k * (k * odds + s - k - odds), (k * odds + s - k) * (s - 1)        # above and below the line of q* in Section 5.1
 (0, 0)
 >>> single = dn.UtilityOptimized(dn.SubsetSelection, dn.Categories(range(3)), [0], math.log(odds))
->>> dn.certify(single).holds, round(1 - single.told_share, 3)          # an open answer is hidden once in e^epsilon times
+>>> dn.certify(single).holds, round(1 - single.disclosed_share, 3)    # an open answer is hidden once in e^epsilon times
 (True, 0.333)
 """,
     ),
@@ -157,7 +157,7 @@ Fraction(1, 2)
 
 def _largest(size: int, epsilon: float, share: float) -> float:
     """z of uSS at the best k."""
-    return float(told_beside("uSS", size, Fraction(best_subset(size, epsilon, share)), odds_below(epsilon)))
+    return float(disclosed_beside("uSS", size, Fraction(best_subset(size, epsilon, share)), odds_below(epsilon)))
 
 
 def _sensitive_share() -> float:

@@ -11,7 +11,7 @@ from deniable import Unary
 from deniable.arrays import Bools, Floats, Ints
 from deniable.core.odds import odds_below
 from deniable.domains import Categories
-from deniable.mechanisms.algebra.utility_formulas import disguise, told_beside
+from deniable.mechanisms.algebra.utility_formulas import disclosed_beside, disguise
 from deniable.wrappers.open_answers import OpenAnswers
 from research.data.folder import random_for
 from research.data.histograms import Histogram
@@ -49,7 +49,7 @@ class Reported:
 
     @property
     def disclosed_share(self) -> float:
-        return self.made.told_share
+        return self.made.disclosed_share
 
     def collect(self, people: Ints, seed: int, *what: object) -> Found:
         answers = np.repeat(np.arange(len(people)), people)
@@ -87,7 +87,7 @@ class Independent:
         size, odds = int(secret.sum()), odds_below(epsilon)
         buckets = best_buckets(size, epsilon, share)
         p, q = odds / (odds + buckets - 1), Fraction(1, buckets)
-        return cls(secret, p, q, disguise(size, p, q), told_beside("uLH", size, Fraction(buckets), odds))
+        return cls(secret, p, q, disguise(size, p, q), disclosed_beside("uLH", size, Fraction(buckets), odds))
 
     @property
     def disclosed(self) -> Fraction:

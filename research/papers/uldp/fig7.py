@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from deniable.core.odds import odds_below
-from deniable.mechanisms.algebra.utility_formulas import disguise, published_error, published_optimum, told_beside
+from deniable.mechanisms.algebra.utility_formulas import disclosed_beside, disguise, published_error, published_optimum
 from deniable.mechanisms.shares.subset_selection import chance
 from research.data.folder import Data
 from research.data.histograms import STATED
@@ -34,7 +34,7 @@ def errors(name: str, size: int, epsilon: float, share: float) -> tuple[float, f
         p, q = parameter, parameter / (odds * (1 - parameter) + parameter)
     else:
         p, q = odds / (odds + parameter - 1), 1 / parameter
-    f, z = disguise(size, p, q), told_beside(name, size, parameter, odds)
+    f, z = disguise(size, p, q), disclosed_beside(name, size, parameter, odds)
     both = (published_error(size, p, q, 1 - f * (1 - each), Fraction(share)) for each in (Fraction(0), z))
     first, second = map(float, both)
     return first, second

@@ -9,7 +9,13 @@ from deniable import BlockDesign, DirectResponse, HadamardResponse, LocalHashing
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import odds_below
 from deniable.domains import Categories
-from deniable.mechanisms.algebra.utility_formulas import disguise, published_error, published_optimum, told_beside, true_odds
+from deniable.mechanisms.algebra.utility_formulas import (
+    disclosed_beside,
+    disguise,
+    published_error,
+    published_optimum,
+    true_odds,
+)
 from deniable.mechanisms.shares.subset_selection import chance
 from deniable.mechanisms.shares.utility_base import UtilityBase
 from deniable.wrappers.open_answers import OpenAnswers
@@ -74,12 +80,12 @@ def stated_error(name: str, size: int, epsilon: float, share: float) -> float:
     if name == "uUE":
         p = Fraction(published_optimum(size, float(odds), share)["p"]).limit_denominator(1 << 20)
         q = p / (odds * (1 - p) + p)
-        f, z = disguise(size, p, q), told_beside("uUE", size, p, odds)
+        f, z = disguise(size, p, q), disclosed_beside("uUE", size, p, odds)
         return float(published_error(size, p, q, 1 - f * (1 - z), theta))
     if name == "uSS":
         k = best_subset(size, epsilon, share)
         p, q = chance(size, k, odds)
-        f, z = disguise(size, p, q), told_beside("uSS", size, Fraction(k), odds)
+        f, z = disguise(size, p, q), disclosed_beside("uSS", size, Fraction(k), odds)
         return float(published_error(size, p, q, 1 - f * (1 - z), theta))
     if name == "uLH":
         return hashed(size, epsilon, share, best_buckets(size, epsilon, share))
@@ -90,7 +96,7 @@ def hashed(size: int, epsilon: float, share: float, buckets: int) -> float:
     """Eq. 47: uLH with hash functions that are perfectly random, as the paper counts."""
     odds = odds_below(epsilon)
     p, q = odds / (odds + buckets - 1), Fraction(1, buckets)
-    f, z = disguise(size, p, q), told_beside("uLH", size, Fraction(buckets), odds)
+    f, z = disguise(size, p, q), disclosed_beside("uLH", size, Fraction(buckets), odds)
     return float(published_error(size, p, q, 1 - f * (1 - z), Fraction(share)))
 
 
@@ -98,7 +104,7 @@ def hashed_epsilon(size: int, epsilon: float, share: float) -> float:
     """What uLH as published truly costs with perfectly random hash functions, the worst of which load a bucket once."""
     odds, buckets = odds_below(epsilon), best_buckets(size, epsilon, share)
     p, q = odds / (odds + buckets - 1), Fraction(1, buckets)
-    f, z = disguise(size, p, q), told_beside("uLH", size, Fraction(buckets), odds)
+    f, z = disguise(size, p, q), disclosed_beside("uLH", size, Fraction(buckets), odds)
     return PrivacyLoss(max(odds, true_odds(size, odds, f * (1 - z), 1)), "theorem").epsilon()
 
 
@@ -115,7 +121,7 @@ def best_subset(size: int, epsilon: float, share: float) -> int:
 
     def error(k: int) -> Fraction:
         p, q = chance(size, k, odds)
-        f, z = disguise(size, p, q), told_beside("uSS", size, Fraction(k), odds)
+        f, z = disguise(size, p, q), disclosed_beside("uSS", size, Fraction(k), odds)
         return published_error(size, p, q, 1 - f * (1 - z), Fraction(share))
 
     return min({min(max(k, 1), size - 1) for k in (first, first + 1)}, key=error)

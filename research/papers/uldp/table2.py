@@ -52,7 +52,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
                 (name, each, float(stated[name]), float(np.mean(expected)), expected[0], float(np.mean(errors)), spread)
             )
     table = Result(COLUMNS, rows)
-    best = UtilityOptimized(SubsetSelection, Categories(range(235)), range(230), 0.5, 0.77).told_share
+    best = UtilityOptimized(SubsetSelection, Categories(range(235)), range(230), 0.5, 0.77).disclosed_share
     notes += [
         f"expected: the mean over epsilon 0.5 to 5 at the stated sizes, exactly; measured: {len(epsilons)} budgets, "
         f"{repeats} pilots each, of at most {counts.sum():,} people",

@@ -13,7 +13,7 @@ from deniable.graphs import noise
 from deniable.graphs.graph import Graph
 from deniable.graphs.response import NoisyGraph
 from deniable.graphs.triangles import laplace_scale, second_round
-from deniable.kernels import draws_plain
+from deniable.kernels import draws
 from deniable.mechanisms.sparse.budget import response_epsilon
 from deniable.mechanisms.sparse.chunks import published_chunks
 from deniable.mechanisms.sparse.common import common_between, common_with
@@ -145,7 +145,7 @@ def philox(inputs: Mapping[str, Any]) -> object:
     """Known answers of the shared draws' generator."""
     a, b, c, d = (np.array([int(word, 16)], np.uint64) for word in inputs["counter"])
     low, high = (int(word, 16) for word in inputs["key"])
-    return [f"{int(word[0]):08x}" for word in draws_plain.philox(a, b, c, d, np.array([high << 32 | low], np.uint64))]
+    return [f"{int(word[0]):08x}" for word in draws.philox(a, b, c, d, np.array([high << 32 | low], np.uint64))]
 
 
 @kind("chunk_count")

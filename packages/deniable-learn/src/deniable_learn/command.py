@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from deniable.arrays import Floats
 from deniable.cli import options
 from deniable.errors import InvalidParameter
-from deniable.files.answers import read_columns
+from deniable.files.tables import read_columns
 from deniable_learn.learner import accuracy
 from deniable_learn.means import PrivateMeansClassifier, unit
 

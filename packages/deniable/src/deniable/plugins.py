@@ -1,7 +1,11 @@
 """What is found by name: a table of ours, and what other packages register as entry points of the same group."""
 
 from collections.abc import Mapping
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from deniable.errors import MissingExtra
 
 
 def registered(group: str, ours: Mapping[str, str]) -> dict[str, EntryPoint]:
@@ -9,3 +13,11 @@ def registered(group: str, ours: Mapping[str, str]) -> dict[str, EntryPoint]:
     own = (EntryPoint(name, f"deniable.{place}", group) for name, place in ours.items())
     theirs = (entry for entry in entry_points(group=group) if entry.name not in ours)
     return {entry.name: entry for entry in (*own, *theirs)}
+
+
+def optional(module: str, what: str, extra: str) -> Any:
+    """A module of an optional package, or an error that says what needs it and which extra installs it."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtra(what, extra) from None

@@ -1,13 +1,14 @@
 """Dask: one task for each job, sums of sums on the workers. A worker that dies is replaced and its tasks run again."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from deniable.aggregate.engine import Result, Shared, Task, unreachable
-from deniable.errors import EngineFailure, InvalidParameter, MissingExtra
+from deniable.aggregate.engine import Merge, Result, Shared, Task, Work, unreachable
+from deniable.errors import EngineFailure, InvalidParameter
+from deniable.plugins import optional
 
 STEPS = 32  # results that come back at least, so that progress shows
 FAN_IN = 16  # results that are merged on a worker
@@ -15,12 +16,7 @@ PATIENCE = 10  # seconds after which a result that does not come is asked about
 
 
 def _package() -> Any:
-    """The optional package, or an error that says how to install it."""
-    try:
-        import distributed
-    except ImportError:
-        raise MissingExtra("Counting on a Dask cluster", "dask") from None
-    return distributed
+    return optional("distributed", "Counting on a Dask cluster", "dask")
 
 
 @dataclass(frozen=True)
@@ -57,11 +53,7 @@ class Dask:
         return int(threads)
 
     def run(
-        self,
-        work: Callable[[Shared, Task], Result],
-        shared: Shared,
-        jobs: Sequence[Task],
-        merge: Callable[[Result, Result], Result],
+        self, work: Work[Shared, Task, Result], shared: Shared, jobs: Sequence[Task], merge: Merge[Result]
     ) -> Iterator[Result]:
         distributed = _package()
         # As a task, not as scattered data: it can be made again when the worker that holds it dies.
@@ -100,5 +92,5 @@ def _itself(shared: Shared) -> Shared:
     return shared
 
 
-def _merged(merge: Callable[[Result, Result], Result], results: list[Result]) -> Result:
+def _merged(merge: Merge[Result], results: list[Result]) -> Result:
     return reduce(merge, results)

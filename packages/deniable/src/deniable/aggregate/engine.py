@@ -22,6 +22,9 @@ Shared = TypeVar("Shared")
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
+Work = Callable[[Shared, Task], Result]
+Merge = Callable[[Result, Result], Result]
+
 SECONDS = 10  # to wait for a scheduler
 
 
@@ -33,11 +36,7 @@ class Engine(Protocol):
         """How many jobs run at a time."""
 
     def run(
-        self,
-        work: Callable[[Shared, Task], Result],
-        shared: Shared,
-        jobs: Sequence[Task],
-        merge: Callable[[Result, Result], Result],
+        self, work: Work[Shared, Task, Result], shared: Shared, jobs: Sequence[Task], merge: Merge[Result]
     ) -> Iterator[Result]:
         """The results of all jobs in any order, some of them merged already. Every job is in exactly one of them.
 

@@ -9,14 +9,14 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from deniable.aggregate.engine import Result, Shared, Task
+from deniable.aggregate.engine import Merge, Result, Shared, Task, Work
 from deniable.errors import EngineFailure, InvalidParameter
 
 TRIES = 3  # workers that one job may lose
@@ -35,11 +35,7 @@ class Processes:
     at_once: bool = True
 
     def run(
-        self,
-        work: Callable[[Shared, Task], Result],
-        shared: Shared,
-        jobs: Sequence[Task],
-        merge: Callable[[Result, Result], Result],
+        self, work: Work[Shared, Task, Result], shared: Shared, jobs: Sequence[Task], merge: Merge[Result]
     ) -> Iterator[Result]:
         alone, allowance = self.workers == 1 or not self.at_once, LOADING
         for done, job in enumerate(jobs if alone else ()):
@@ -54,7 +50,7 @@ class Processes:
         if not alone:
             yield from self._shared_out(work, shared, jobs)
 
-    def _shared_out(self, work: Callable[[Shared, Task], Result], shared: Shared, jobs: Sequence[Task]) -> Iterator[Result]:
+    def _shared_out(self, work: Work[Shared, Task, Result], shared: Shared, jobs: Sequence[Task]) -> Iterator[Result]:
         try:
             duty = pickle.dumps((work, shared))
         except (pickle.PicklingError, AttributeError, TypeError) as error:

@@ -2,26 +2,22 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from deniable.aggregate.engine import Result, Shared, Task, reach
-from deniable.errors import DeniableError, EngineFailure, InvalidParameter, MissingExtra
+from deniable.aggregate.engine import Merge, Result, Shared, Task, Work, reach
+from deniable.errors import DeniableError, EngineFailure, InvalidParameter
+from deniable.plugins import optional
 
 WAVE = 8  # jobs for each worker in one Spark job: few, so that progress shows and little is lost
 BARS = "spark.ui.showConsoleProgress"  # of Spark's own: there is one already
 
 
-def _package() -> Any:
-    """The optional package, or an error that says how to install it."""
-    try:
-        import pyspark.sql
-    except ImportError:
-        raise MissingExtra("Counting on Spark", "spark") from None
-    return pyspark
+def _package(module: str = "pyspark") -> Any:
+    return optional(module, "Counting on Spark", "spark")
 
 
 @dataclass(frozen=True)
@@ -39,7 +35,7 @@ class Spark:
         pyspark = _package()
         if isinstance(client, pyspark.SparkContext):
             return cls(client)
-        if not isinstance(client, pyspark.sql.SparkSession):
+        if not isinstance(client, _package("pyspark.sql").SparkSession):
             raise InvalidParameter(
                 "A Spark engine must be a classic session or its context. Spark Connect sessions cannot run Python on files."
             )
@@ -50,7 +46,7 @@ class Spark:
     def at(cls, place: str, seconds: float) -> Iterator["Spark"]:
         if place:
             reach(place, seconds)
-        builder = _package().sql.SparkSession.builder.appName("deniable aggregate").config(BARS, "false")
+        builder = _package("pyspark.sql").SparkSession.builder.appName("deniable aggregate").config(BARS, "false")
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         try:
             session = (builder.master(f"spark://{place}") if place else builder).getOrCreate()
@@ -68,11 +64,7 @@ class Spark:
         return int(self.context.defaultParallelism)
 
     def run(
-        self,
-        work: Callable[[Shared, Task], Result],
-        shared: Shared,
-        jobs: Sequence[Task],
-        merge: Callable[[Result, Result], Result],
+        self, work: Work[Shared, Task, Result], shared: Shared, jobs: Sequence[Task], merge: Merge[Result]
     ) -> Iterator[Result]:
         from py4j.protocol import Py4JError
 

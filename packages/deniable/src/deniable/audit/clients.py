@@ -187,7 +187,7 @@ def named_function(name: str) -> Any:
 
 def read_pairs(path: Path, value: str, report: Sequence[str], person: str | None) -> dict[str, list[Any]]:
     """The reports of each value in a CSV or Parquet file; with `person`, a list for each person."""
-    from deniable.files.answers import read_columns
+    from deniable.files.tables import read_columns
 
     columns = read_columns(path, [value, *report, *([person] if person else [])])
     texts = [column if isinstance(column[0], list) else _parsed([str(each) for each in column]) for column in columns]

@@ -13,8 +13,6 @@ from deniable.core import CellProtocol, Mechanism, PureProtocol
 from deniable.errors import DeniableError
 from deniable.privacy.law import law
 
-Supports = Callable[[Any, object], bool]
-
 MOST_LEVELS = 1 << 14  # of a feature whose levels are looked at one by one
 FEW_LEVELS = 64
 BINS = 16

@@ -70,7 +70,12 @@ def audit(
     start = time.perf_counter()
     _check(trials, confidence, repeats, delta)
     draw = np.random.default_rng(seed)
-    made, asked, mechanism, epsilon, kind = _made(client, values, claimed, repeats, draw, coins)
+    mechanism = claimed if isinstance(claimed, Mechanism) else client if isinstance(client, Mechanism) else None
+    epsilon = checked_epsilon(claimed) if isinstance(claimed, int | float) else getattr(mechanism, "epsilon", None)
+    groups = read_pairs(client, "value", ["report"], "person" if repeats > 1 else None) if isinstance(client, Path) else {}
+    known: Sequence[object] = list(groups) or ([] if mechanism is None else default_values(mechanism))
+    asked = list(known if values is None else values)
+    made, kind = _made(client, asked, groups, repeats, draw, coins)
     context = Context(asked, mechanism, repeats, timing, sequence=not isinstance(made, FileClient))
     judge = Judge(max(2, round(trials * (1 - SEARCH))), NormalDist().inv_cdf(1 - (1 - confidence)))
     found = _search(made, context, trials, judge, draw, progress)
@@ -109,22 +114,13 @@ def _check(trials: int, confidence: float, repeats: int, delta: float) -> None:
 
 def _made(
     client: Mechanism | Callable[..., Any] | str | Path,
-    values: Sequence[object] | None,
-    claimed: float | Mechanism | None,
+    asked: list[object],
+    groups: dict[str, list[Any]],
     repeats: int,
     draw: np.random.Generator,
     coins: Coins | None,
-) -> tuple[Client, list[object], Mechanism | None, float | None, str]:
-    mechanism = claimed if isinstance(claimed, Mechanism) else client if isinstance(client, Mechanism) else None
-    epsilon = checked_epsilon(claimed) if isinstance(claimed, int | float) else None
-    if epsilon is None and mechanism is not None:
-        epsilon = mechanism.epsilon
-    groups: dict[str, list[Any]] = {}
-    if isinstance(client, Path):
-        groups = read_pairs(client, "value", ["report"], "person" if repeats > 1 else None)
-    if values is None:
-        values = list(groups) if groups else default_values(mechanism) if mechanism is not None else []
-    asked = list(values)
+) -> tuple[Client, str]:
+    """The client behind one interface, and what to call it."""
     if len(asked) < 2 or len({repr(value) for value in asked}) != len(asked):
         raise InvalidParameter("An audit needs at least two different values to ask the client about.")
     if isinstance(client, Mechanism):
@@ -132,17 +128,17 @@ def _made(
             raise InvalidParameter(
                 "A mechanism has no people. To audit repeated reports, give a function of a person and a value."
             )
-        return MechanismClient(client, asked, coins), asked, mechanism, epsilon, client.wire
+        return MechanismClient(client, asked, coins), client.wire
     if isinstance(client, Path):
-        return _filed(groups, asked, repeats, draw), asked, mechanism, epsilon, "a file of values and reports"
+        return _filed(groups, asked, repeats, draw), "a file of values and reports"
     if isinstance(client, str):
         if client.startswith(("http://", "https://")):
-            return AddressClient(client, asked, repeats > 1), asked, mechanism, epsilon, "an address"
-        return CommandClient(client, asked, repeats > 1), asked, mechanism, epsilon, "a command"
+            return AddressClient(client, asked, repeats > 1), "an address"
+        return CommandClient(client, asked, repeats > 1), "a command"
     if not callable(client):
         raise InvalidParameter("A client must be a mechanism, a function, a command, an address or the path of a file.")
     name = getattr(client, "__name__", type(client).__name__)
-    return FunctionClient(client, asked, repeats > 1), asked, mechanism, epsilon, f"the function {name}"
+    return FunctionClient(client, asked, repeats > 1), f"the function {name}"
 
 
 def _filed(groups: dict[str, list[Any]], asked: list[object], repeats: int, draw: np.random.Generator) -> FileClient:

@@ -11,7 +11,7 @@ from deniable.aggregate import aggregate as tally_of
 from deniable.cli import options
 from deniable.cli.mechanisms import read_mechanism
 from deniable.cli.modes import names_survey
-from deniable.cli.targets import check_target, write_text
+from deniable.cli.targets import write_text
 from deniable.core import Mechanism
 from deniable.errors import InvalidParameter
 from deniable.planning.ranking import counted
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.argument("contract", type=click.Path(path_type=Path), metavar="MECHANISM")
 @click.option("--question", metavar="ID", help="For a survey with several questions: the one whose reports to count.")
 @click.argument("files", nargs=-1, required=True, metavar="REPORTS...")
-@options.file_option("--out", help="Write the tally to FILE, as JSON.", required=True)
+@options.target("--out", help="Write the tally to FILE, as JSON.", required=True)
 @click.option(
     "--engine",
     metavar="ADDRESS",
@@ -51,7 +51,6 @@ def aggregate(
     workers: int | None,
     damaged: Literal["stop", "skip"],
     manifest: Path | None,
-    force: bool,
     as_json: bool,
 ) -> None:
     """Count all REPORTS of MECHANISM into one tally.
@@ -70,7 +69,6 @@ def aggregate(
     Every row group counts once, even if a worker fails and its work is repeated. With --manifest, an interrupted run
     continues where it stopped, and a later run adds only new files.
     """
-    check_target(out, force)
     mechanism, files = agreed(contract, question, files)
 
     from deniable.cli import panel  # loads rich, which --help does not need

@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from deniable.cli import options, surveys
-from deniable.cli.claims import claims_mode
 from deniable.cli.mechanisms import MAKERS, NAMES, made, read_mechanism
 from deniable.cli.modes import Modes, has, names_survey
 from deniable.core import Mechanism, Proof, written_odds
+from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.subset_selection import SubsetSelection
 from deniable.privacy.certificate import Certificate
@@ -23,8 +23,8 @@ LARGEST = 100_000  # values; beyond this, a certificate takes minutes
 
 
 def _mode(args: Sequence[str]) -> str:
-    if has(args, "--claims"):
-        return "claims"
+    if has(args, "--claims") or args[0] == "claims":
+        raise InvalidParameter("The claims of papers have a verb of their own. Use deniable claims.")
     if names_survey(args):
         return "survey"
     asked = has(args, "--epsilon", "--values", "--category", "--categories") and not args[0].endswith(".json")
@@ -53,10 +53,9 @@ def certify() -> None:
     deniable certify direct --category yes --category no --epsilon 1
     deniable certify mechanism.json
     deniable certify survey.toml
-    deniable certify --claims
 
-    You can leave the mode out, as above: a file that ends in .toml means survey, --claims means claims, the name of a
-    mechanism means name, and anything else means file.
+    You can leave the mode out, as above: a file that ends in .toml means survey, the name of a mechanism means name, and
+    anything else means file.
 
     Exit code: 0 if the promise holds, 1 if it does not, 2 if there is nothing to certify.
     """
@@ -81,10 +80,7 @@ proof_option = click.option(
 def name_mode(
     ctx: click.Context,
     name: str,
-    values: int | None,
-    words: tuple[str, ...],
-    file: Path | None,
-    other: str | None,
+    question: Categories,
     secrets: tuple[str, ...],
     epsilon: float,
     size: int | None,
@@ -99,8 +95,6 @@ def name_mode(
     deniable certify unary-symmetric --values 1024 --epsilon 2 --json
     deniable certify hashing --values 30 --sensitive 0-9 --epsilon 1
     """
-    _check_size(values or 0)
-    question = options.domain(values, words, file, other)
     _check_size(question.size)
     secret = options.secrets_of(question, secrets)
     if size is not None and (name != "subset" or secret is not None):
@@ -225,6 +219,3 @@ def _record(certificate: Certificate) -> dict[str, object]:
         "outcomes_of_an_enumeration": certificate.spared,
         "values": mechanism.domain.size if mechanism.domain.size < 1 << 53 else None,
     }
-
-
-certify.add_command(claims_mode)

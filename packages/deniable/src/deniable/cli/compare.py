@@ -13,7 +13,7 @@ from deniable.cli import options
 from deniable.cli.mechanisms import NAMES
 from deniable.cli.modes import Modes, has
 from deniable.cli.release import compare_mode as releases_mode
-from deniable.cli.targets import check_picture, draw
+from deniable.cli.targets import draw
 from deniable.domains import Categories
 from deniable.files.histogram import read_histogram
 from deniable.planning.measured import Truth, people_by_answer, scaled
@@ -76,10 +76,7 @@ def simulation(command: options.Command) -> options.Command:
 )
 @simulation
 def question_mode(
-    values: int | None,
-    words: tuple[str, ...],
-    file: Path | None,
-    other: str | None,
+    question: Categories,
     people: int,
     truth: Truth,
     secrets: tuple[str, ...],
@@ -95,7 +92,6 @@ def question_mode(
     With --sensitive, the mechanisms protect only those answers and are compared with the published ones (uSS, uUE). All are
     tuned for the true share of the other answers unless you give --open-share.
     """
-    question = options.domain(values, words, file, other)
     _show(question, people_by_answer(question, people, truth), truth, secrets, **given)
 
 
@@ -145,8 +141,6 @@ def _show(
     as_json: bool,
 ) -> None:
     """Run the simulation and print it."""
-    check_picture(picture)
-
     from deniable.cli import panel  # loads rich, which --help does not need
 
     with panel.progress("simulating") as advance_to:

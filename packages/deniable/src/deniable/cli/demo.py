@@ -9,7 +9,7 @@ import click
 from deniable.cli import options
 from deniable.cli.mechanisms import MAKERS, made
 from deniable.cli.question import SampleQuestion, marital_status
-from deniable.cli.targets import check_picture, draw
+from deniable.cli.targets import draw
 from deniable.core import Estimate, PureProtocol, Reports, Tally
 from deniable.domains import Categories
 from deniable.planning import options as planned
@@ -50,7 +50,6 @@ def demo(
     deniable demo --seed 7 --picture demo.png
     deniable demo --survey
     """
-    check_picture(picture)
     question = marital_status()
     domain = Categories(question.answers)
     if name is None:

@@ -13,10 +13,9 @@ import numpy as np
 
 from deniable.arrays import Floats
 from deniable.cli import options, surveys
-from deniable.cli.mechanisms import read_mechanism
 from deniable.cli.modes import Modes, names_survey
 from deniable.cli.survey_results import survey_results, write_results
-from deniable.cli.targets import check_picture, check_target, draw, write_text
+from deniable.cli.targets import draw, write_text
 from deniable.core import Estimate, Mechanism, PureProtocol, Tally, confidence_each
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
 from deniable.files import read_batches
@@ -46,7 +45,7 @@ def estimate() -> None:
     """
 
 
-csv_option = options.file_option("--csv", "csv_file", help="Write the table to FILE as CSV instead of printing it.")
+csv_option = options.target("--csv", "csv_file", help="Write the table to FILE as CSV instead of printing it.")
 
 
 @estimate.command("survey", short_help="The results of a survey.")
@@ -56,7 +55,7 @@ csv_option = options.file_option("--csv", "csv_file", help="Write the table to F
 @surveys.token_option
 @options.confidence
 @csv_option
-@options.file_option("--parquet", "parquet_file", help="Write the results to FILE as Parquet.")
+@options.target("--parquet", "parquet_file", help="Write the results to FILE as Parquet.")
 @options.force
 @options.picture
 @options.json_flag
@@ -68,7 +67,6 @@ def survey_mode(
     confidence: float,
     csv_file: Path | None,
     parquet_file: Path | None,
-    force: bool,
     picture: Path | None,
     as_json: bool,
 ) -> None:
@@ -78,16 +76,13 @@ def survey_mode(
     deniable estimate survey.toml
     deniable estimate survey.toml --url http://127.0.0.1:8080 --csv results.csv --picture results.png
     """
-    check_picture(picture)
-    check_target(csv_file, force)
-    check_target(parquet_file, force)
     confidence_each(confidence, 1)  # refuses what is no confidence level
     write_results(survey_results(survey, store, url, token, confidence), csv_file, parquet_file, picture, as_json)
 
 
 @estimate.command("reports", short_help="The shares of answers, from files of reports.")
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="REPORTS...")
-@options.mechanism_file
+@options.mechanism
 @click.option("--top", type=click.IntRange(min=1), metavar="K", help="Only the K largest shares, largest first.")
 @options.confidence
 @click.option(
@@ -101,20 +96,19 @@ def survey_mode(
     help="Also show shares that are not negative and sum to 100 %.",
 )
 @csv_option
-@options.file_option("--save-tally", help="Write the counts to FILE, as JSON.")
+@options.target("--save-tally", help="Write the counts to FILE, as JSON.")
 @options.force
 @options.picture
 @options.json_flag
 def reports_mode(
     files: tuple[Path, ...],
-    mechanism_file: Path,
+    mechanism: Mechanism,
     top: int | None,
     confidence: float,
     exact: bool,
     clean: str,
     csv_file: Path | None,
     save_tally: Path | None,
-    force: bool,
     picture: Path | None,
     as_json: bool,
 ) -> None:
@@ -134,12 +128,8 @@ def reports_mode(
     deniable estimate north.parquet --mechanism mechanism.json --save-tally north.json
     deniable estimate north.json south.json --mechanism mechanism.json --csv shares.csv
     """
-    check_picture(picture)
-    for target in (csv_file, save_tally):
-        check_target(target, force)
     confidence_each(confidence, 1)  # refuses what is no confidence level
     _check_once(files)
-    mechanism = read_mechanism(mechanism_file)
     if exact and not isinstance(mechanism, PureProtocol):
         raise InvalidParameter("Exact intervals are for mechanisms whose reports support answers. Leave --exact out.")
 

@@ -9,11 +9,12 @@ import click
 import numpy as np
 
 from deniable.cli import options
-from deniable.cli.targets import check_picture, draw
+from deniable.cli.targets import draw
 from deniable.core import confidence_each
 from deniable.domains import KeyValue, Pairs
 from deniable.errors import EmptyBatch, InvalidParameter
-from deniable.files.links import Links, has_column, read_links
+from deniable.files.links import Links, read_links
+from deniable.files.tables import column_names
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -72,9 +73,8 @@ def bipartite(
     deniable graph bipartite ratings.csv --epsilon 2 --items films.txt --low 0.5 --high 5 --at-most 50
     deniable graph bipartite visits.parquet --item area --epsilon 1 --top 10 --picture areas.png
     """
-    check_picture(picture)
     confidence_each(confidence, 1)
-    column = weight if weight is not None else ("weight" if has_column(table, "weight") else None)
+    column = weight if weight is not None else ("weight" if "weight" in column_names(table) else None)
     links = read_links(table, user, item, column)
     coins = options.coins_of(seed)
     question = _question(links, items_file, low, high, at_most)

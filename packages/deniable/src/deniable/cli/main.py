@@ -32,12 +32,11 @@ VERBS = {
     "restore": ("serve:restore", "Restore a backup into an empty database."),
 }
 # Verbs of our other packages: which package has each, and its line in the list.
+RESEARCH = "deniable-research, from the folder research/ of a checkout (make env)"
 ELSEWHERE = {
     "learn": ("deniable-learn", "Train a classifier on randomized reports."),
-    "reproduce": (
-        "deniable-research, from the folder research/ of a checkout (make env)",
-        "Reproduce the figures and tables of five papers.",
-    ),
+    "claims": (RESEARCH, "Compare the privacy loss that papers claim with the exact loss."),
+    "reproduce": (RESEARCH, "Reproduce the figures and tables of five papers."),
 }
 
 

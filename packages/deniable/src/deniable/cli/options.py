@@ -1,12 +1,14 @@
-"""Options that several verbs share, and the question and coins that come out of them."""
+"""Options that several verbs share, and what comes out of them: a question, a mechanism, coins, files to write."""
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
-from deniable.core import Coins, Label, SecureCoins, SeededCoins
+from deniable.cli.targets import check_picture, check_target
+from deniable.core import Coins, Label, Mechanism, SecureCoins, SeededCoins
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 from deniable.wrappers.utility_optimized import OPEN_SHARE
@@ -14,15 +16,32 @@ from deniable.wrappers.utility_optimized import OPEN_SHARE
 Command = TypeVar("Command", bound=Callable[..., object])
 
 EPSILON = "The privacy budget of one answer."
+FORCE = "deniable.force"  # where a context says that files may be replaced
 
 
-def file_option(*names: str, help: str, metavar: str = "FILE", required: bool = False) -> Callable[[Command], Command]:
+def file_option(*names: str, metavar: str = "FILE", **named: Any) -> Callable[[Command], Command]:
     """An option that takes the path of a file."""
-    return click.option(*names, type=click.Path(path_type=Path), metavar=metavar, required=required, help=help)
+    return click.option(*names, type=click.Path(path_type=Path), metavar=metavar, **named)
+
+
+def target(*names: str, help: str, required: bool = False) -> Callable[[Command], Command]:
+    """An option that takes the path of a file to write, refused before any work if it could not be written."""
+
+    def check(ctx: click.Context, _: click.Parameter, path: Path | None) -> Path | None:
+        check_target(path, ctx.meta.get(FORCE, False))
+        return path
+
+    return file_option(*names, help=help, required=required, callback=check)
 
 
 def question(command: Command) -> Command:
-    """The possible answers: by number, one by one, or from a file."""
+    """The possible answers, by number, one by one, or from a file, which the command gets as its `question`."""
+
+    @wraps(command)
+    def asked(*args: Any, values: int | None, words: Any, file: Path | None, other: str | None, **given: Any) -> object:
+        return command(*args, question=domain(values, words, file, other), **given)
+
+    with_options = cast("Command", asked)
     for option in (
         click.option(
             "--other",
@@ -35,8 +54,8 @@ def question(command: Command) -> Command:
         ),
         click.option("--values", type=int, metavar="N", help="The question has N numbered answers, 0 to N - 1."),
     ):
-        command = option(command)
-    return command
+        with_options = option(with_options)
+    return with_options
 
 
 def domain(values: int | None, words: tuple[str, ...], file: Path | None = None, other: str | None = None) -> Categories:
@@ -113,15 +132,32 @@ def coins_of(number: int | None) -> Coins:
     return SecureCoins() if number is None else SeededCoins(number)
 
 
-mechanism_file = file_option(
+def _mechanism(_: click.Context, __: click.Parameter, file: Path) -> Mechanism:
+    from deniable.cli.mechanisms import read_mechanism
+
+    return read_mechanism(file)
+
+
+def _picture(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
+    check_picture(path)
+    return path
+
+
+def _force(ctx: click.Context, _: click.Parameter, given: bool) -> None:
+    ctx.meta[FORCE] = given
+
+
+mechanism = file_option(
     "--mechanism",
-    "mechanism_file",
     help="The mechanism of the reports: the JSON file that deniable plan wrote.",
     required=True,
+    callback=_mechanism,
 )
-force = click.option("--force", is_flag=True, help="Replace files that exist already.")
+force = click.option(
+    "--force", is_flag=True, is_eager=True, expose_value=False, callback=_force, help="Replace files that exist already."
+)
 json_flag = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on one line.")
-picture = file_option("--picture", help="Write a picture to FILE: png, svg or pdf.")
+picture = file_option("--picture", help="Write a picture to FILE: png, svg or pdf.", callback=_picture)
 alpha = click.option(
     "--alpha",
     type=float,

@@ -6,9 +6,7 @@ from pathlib import Path
 import click
 
 from deniable.cli import options
-from deniable.cli.mechanisms import read_mechanism
-from deniable.cli.targets import check_target
-from deniable.core import Reports
+from deniable.core import Mechanism, Reports
 from deniable.errors import InvalidParameter
 from deniable.files import write_batches
 from deniable.files.answers import randomized, read_answers
@@ -18,14 +16,12 @@ from deniable.planning.ranking import counted
 
 @click.command(short_help="Randomize a column of answers into reports.")
 @click.argument("data", type=click.Path(path_type=Path), metavar="DATA")
-@options.mechanism_file
+@options.mechanism
 @click.option("--column", required=True, metavar="NAME", help="The column that holds the answers.")
-@options.file_option(
-    "--out", help="Where the reports go: Parquet if it ends in .parquet, else packed to the bit.", required=True
-)
+@options.target("--out", help="Where the reports go: Parquet if it ends in .parquet, else packed to the bit.", required=True)
 @options.force
 @options.seed
-def perturb(data: Path, mechanism_file: Path, column: str, out: Path, force: bool, seed: int | None) -> None:
+def perturb(data: Path, mechanism: Mechanism, column: str, out: Path, seed: int | None) -> None:
     """Randomize each answer in a column of DATA and write one report per row.
 
     DATA is a CSV file in UTF-8 with a line of column names, plain or ending in .gz, or a Parquet file (.parquet). It is
@@ -40,8 +36,6 @@ def perturb(data: Path, mechanism_file: Path, column: str, out: Path, force: boo
     Use it where answers have already been gathered, in place of the devices. The promise is about the reports: whoever holds
     DATA holds the answers.
     """
-    check_target(out, force)
-    mechanism = read_mechanism(mechanism_file)
     batches = read_answers(data, column, mechanism.domain, batch_size(mechanism))
     if out.exists() and out.samefile(data):
         raise InvalidParameter("The reports would replace the answers they are made from. Choose another name for them.")
@@ -60,7 +54,7 @@ def perturb(data: Path, mechanism_file: Path, column: str, out: Path, force: boo
                 yield randomized(batch, data, column, mechanism, coins)
                 advance_to(batch.share_read)
 
-        written = write_batches(out, mechanism, reports(), overwrite=force)
+        written = write_batches(out, mechanism, reports(), overwrite=True)
     panel.console().print(
         f"In {out}: {counted(written, 'report')} of {counted(mechanism.layout.bits, 'bit')}, epsilon "
         f"{mechanism.epsilon:g} for one answer.",

@@ -9,9 +9,9 @@ import click
 from deniable.cli import options, surveys
 from deniable.cli.mechanisms import MAKERS
 from deniable.cli.modes import Modes, has, names_survey
-from deniable.cli.targets import check_target, write_text
+from deniable.cli.targets import write_text
 from deniable.core import Mechanism
-from deniable.domains import Interval
+from deniable.domains import Categories, Interval
 from deniable.planning import measured_cost, plan_repeated
 from deniable.planning import options as share_options
 from deniable.planning.means import mean_options, people_for_mean, plan_mean
@@ -48,7 +48,7 @@ def plan() -> None:
     """
 
 
-out_option = options.file_option("--out", help="Write the mechanism to FILE, as JSON.")
+out_option = options.target("--out", help="Write the mechanism to FILE, as JSON.")
 time_option = click.option(
     "--time", "timed", is_flag=True, help="Also measure the time that device and server need, on this machine."
 )
@@ -97,10 +97,7 @@ def _record(ranking: Ranking[Mechanism], needed: int | None) -> dict[str, object
 @options.force
 @options.json_flag
 def question_mode(
-    values: int | None,
-    words: tuple[str, ...],
-    file: Path | None,
-    other: str | None,
+    question: Categories,
     secrets: tuple[str, ...],
     open_share: float | None,
     epsilon: float,
@@ -110,7 +107,6 @@ def question_mode(
     error: float | None,
     out: Path | None,
     timed: bool,
-    force: bool,
     as_json: bool,
 ) -> None:
     """Compare all mechanisms for a question and choose one.
@@ -127,8 +123,6 @@ def question_mode(
 
     Devices, collectors and analysts share the FILE that --out writes: see deniable perturb, certify and estimate.
     """
-    check_target(out, force)
-    question = options.domain(values, words, file, other)
     secret = options.secrets_of(question, secrets)
     ranking = share_options(question, epsilon, people, secret, OPEN_SHARE if open_share is None else open_share)
     ranking = ranking.renamed(short_name).within(max_bits, name)
@@ -165,7 +159,6 @@ def number_mode(
     error: float | None,
     out: Path | None,
     timed: bool,
-    force: bool,
     as_json: bool,
 ) -> None:
     """Compare all mechanisms for the mean of a number and choose one.
@@ -174,7 +167,6 @@ def number_mode(
     deniable plan number --numbers 0 120 --epsilon 1 --people 5000 --out minutes.json
     deniable plan number --numbers 0 200000 --epsilon 1 --people 5000 --error 1000
     """
-    check_target(out, force)
     domain = Interval(*numbers, steps=steps)
     mechanism = plan_mean(domain, epsilon, people, max_bits)
     needed = None if error is None else people_for_mean(mechanism, error)
@@ -195,17 +187,13 @@ def number_mode(
 @time_option
 @options.force
 def repeated_mode(
-    values: int | None,
-    words: tuple[str, ...],
-    file: Path | None,
-    other: str | None,
+    question: Categories,
     epsilon: float,
     once: float,
     people: int,
     changes: int,
     out: Path | None,
     timed: bool,
-    force: bool,
 ) -> None:
     """Choose a mechanism for a question that is asked repeatedly.
 
@@ -215,8 +203,7 @@ def repeated_mode(
     \b
     deniable plan --values 20 --epsilon 2 --once 1 --people 50000
     """
-    check_target(out, force)
-    mechanism = plan_repeated(options.domain(values, words, file, other), epsilon, once, people, changes)
+    mechanism = plan_repeated(question, epsilon, once, people, changes)
     _finish(mechanism, out, timed, None)
 
 

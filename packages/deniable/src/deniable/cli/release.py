@@ -1,8 +1,5 @@
 """`deniable release`: release places, numbers or other answers near the truth, and what each way to do so costs."""
 
-import csv
-import gzip
-import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -16,13 +13,14 @@ import numpy as np
 from deniable.arrays import Floats, Ints
 from deniable.cli import options
 from deniable.cli.modes import Modes, has
-from deniable.cli.targets import check_picture, check_target, draw, write_text
+from deniable.cli.targets import draw, write_text
 from deniable.core import Coins
 from deniable.domains import Ordered, Points
 from deniable.domains.metric import Metric
-from deniable.errors import InvalidParameter, MissingExtra, OutsideDomain
+from deniable.errors import InvalidParameter, OutsideDomain
 from deniable.files import read_losses
 from deniable.files.answers import AnswerBatch
+from deniable.files.tables import read_columns
 from deniable.mechanisms.releases.bipartite import Bipartite
 from deniable.mechanisms.releases.coarsened import Coarsened
 from deniable.mechanisms.releases.comparison import compare_releases
@@ -30,6 +28,7 @@ from deniable.mechanisms.releases.release import Release
 from deniable.mechanisms.releases.staircase import Staircase
 from deniable.planning.ranking import counted
 from deniable.planning.releases import plan_release
+from deniable.plugins import optional
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -103,14 +102,13 @@ def answers(command: options.Command) -> options.Command:
 @click.option(
     "--mechanism", "name", type=click.Choice(list(MAKERS)), default="best", show_default=True, help="The mechanism to use."
 )
-@options.file_option("--out", help="Write the released values to FILE, as CSV.")
+@options.target("--out", help="Write the released values to FILE, as CSV.")
 @options.force
 def data_mode(
     data: Path,
     column: str | None,
     name: str,
     out: Path | None,
-    force: bool,
     epsilon: float,
     picture: Path | None,
     seed: int | None,
@@ -127,8 +125,6 @@ def data_mode(
     deniable release people.csv --column age --numbers 18 99 --epsilon 1 --out released.csv
     deniable release checkins.csv --places venues.csv --epsilon 4 --out released.csv --picture map.png
     """
-    check_picture(picture)
-    check_target(out, force)
     domain, names = _domain(**possible)
     _check_map(domain, picture)
     truth, coins = _truth(domain, names, data, column), options.coins_of(seed)
@@ -160,7 +156,6 @@ def compare_mode(epsilon: float, picture: Path | None, seed: int | None, as_json
     deniable release --numbers 18 99 --epsilon 1
     deniable release --city 300 --epsilon 4 --picture map.png
     """
-    check_picture(picture)
     domain, _ = _domain(**possible)
     _check_map(domain, picture)
     comparison = compare_releases(domain, epsilon)
@@ -237,7 +232,7 @@ def _domain(
     if city is not None:
         return Points(_city(city)[0], "haversine"), {}
     assert places is not None
-    rows = _read(places, ["lat", "lon", *([label] if label else [])])
+    rows = read_columns(places, ["lat", "lon", *([label] if label else [])])
     where = _floats(places, rows[:2])
     # Venues at the same place cannot be distinguished by where they are: the first one stands for all of them.
     kept, same = np.unique(where, axis=0, return_index=True, return_inverse=True)[1:]
@@ -253,8 +248,8 @@ def _truth(domain: Metric, names: Mapping[str, Any], data: Path, column: str | N
     if column is None:
         if not isinstance(domain, Points):
             raise InvalidParameter("Say which column of DATA has the answers: --column NAME.")
-        return domain.nearest(_floats(data, _read(data, ["lat", "lon"])))
-    (texts,) = _read(data, [column])
+        return domain.nearest(_floats(data, read_columns(data, ["lat", "lon"])))
+    (texts,) = read_columns(data, [column])
     given: list[Any] = []
     if isinstance(domain, Ordered):
         given = _floats(data, [texts])[:, 0].tolist()
@@ -270,20 +265,6 @@ def _truth(domain: Metric, names: Mapping[str, Any], data: Path, column: str | N
             f"Row {row} of {data}, column {column!r}: The answer is not in the list of possible answers.{ends} Correct the "
             "row, or allow more answers."
         ) from None
-
-
-def _read(path: Path, names: list[str]) -> list[list[str]]:
-    """Columns of a CSV file, which may be compressed."""
-    packed = path.read_bytes()
-    try:
-        text = (gzip.decompress(packed) if path.suffix == ".gz" else packed).decode("utf-8-sig")
-    except (gzip.BadGzipFile, EOFError, UnicodeDecodeError):
-        raise InvalidParameter(f"The file {path} is not text in UTF-8, or not whole.") from None
-    rows = list(csv.DictReader(io.StringIO(text)))
-    for name in names:
-        if not rows or rows[0].get(name) is None:
-            raise InvalidParameter(f"The file {path} has no rows, or no column {name!r}.")
-    return [[str(row[name] or "") for row in rows] for name in names]
 
 
 def _floats(path: Path, columns: list[list[str]]) -> Floats:
@@ -311,17 +292,14 @@ def _city(size: int) -> tuple[Floats, Ints]:
 
 def _map(domain: Points, truth: Ints, epsilon: float, coins: Coins) -> "Figure":
     """Four maps: where people are, and where three releases say that they are."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("A plot", "plot") from None
+    figures = optional("matplotlib.figure", "A plot", "plot")
     shown: list[tuple[str, Ints]] = [("truth", truth)]
     for name in ("bipartite", "staircase", "coarsened"):
         mechanism = MAKERS[name](domain, epsilon)
         values = mechanism.perturb([domain.labels[i] for i in truth], coins).columns["value"]
         loss = float(mechanism.row_losses()[truth].mean())
         shown.append((f"{name}, {loss:.3g} km away on average", mechanism.outputs[values]))
-    figure = Figure(figsize=(9, 8), layout="constrained")
+    figure: Figure = figures.Figure(figsize=(9, 8), layout="constrained")
     latitude, longitude = domain.points.T
     for axes, (title, where) in zip(figure.subplots(2, 2, sharex=True, sharey=True).flat, shown, strict=True):
         people = np.bincount(where, minlength=domain.size)

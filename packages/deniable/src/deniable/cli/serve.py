@@ -115,9 +115,9 @@ def token(survey: Path, store: str | None, role: Any, revoke: bool) -> None:
 @click.command(short_help="Write a backup of a collector's data.")
 @surveys.argument
 @surveys.store_option
-@options.file_option("--out", help="Write the backup to FILE.", required=True)
+@options.target("--out", help="Write the backup to FILE.", required=True)
 @options.force
-def backup(survey: Path, store: str | None, out: Path, force: bool) -> None:
+def backup(survey: Path, store: str | None, out: Path) -> None:
     """Write a consistent snapshot of the tallies and ids of SURVEY to FILE. The collector may be running.
 
     \b
@@ -127,7 +127,7 @@ def backup(survey: Path, store: str | None, out: Path, force: bool) -> None:
 
     place, collector = surveys.existing(survey, store)
     try:
-        people = write_backup(collector.survey, place, out, force)
+        people = write_backup(collector.survey, place, out, overwrite=True)
     finally:
         place.close()
     click.echo(f"In {out}: {people:,} people.")

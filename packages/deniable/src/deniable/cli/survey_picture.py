@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.core import Estimate
-from deniable.errors import EmptyBatch, MissingExtra
+from deniable.errors import EmptyBatch
+from deniable.plugins import optional
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -15,15 +16,12 @@ TOP = 30
 
 def survey_picture(data: dict[str, Any]) -> "Figure":
     """A picture of results as the collector gives them; questions of too few reports are left out."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("A picture", "plot") from None
+    figures = optional("matplotlib.figure", "A picture", "plot")
     parts = [(each["ask"], part) for each in data["questions"] for part in _parts(each)]
     if not parts:
         raise EmptyBatch(f"All results are hidden until there are {data['minimum_reports']:,} reports: nothing to draw yet.")
     bars = [min(TOP, len(part.values)) for _, part in parts]
-    figure = Figure(figsize=(7, sum(1.4 + 0.32 * count for count in bars)), layout="constrained")
+    figure: Figure = figures.Figure(figsize=(7, sum(1.4 + 0.32 * count for count in bars)), layout="constrained")
     figure.suptitle(f"{data['title']}: {data['people']:,} people, epsilon {data['epsilon']:g}")
     panels = figure.subplots(len(parts), 1, squeeze=False, height_ratios=[1.4 + count for count in bars])[:, 0]
     for axes, (ask, part) in zip(panels, parts, strict=True):

@@ -13,7 +13,6 @@ from deniable.collector.store import Store
 from deniable.errors import Unavailable
 
 Role = Literal["submit", "results"]
-ROLES: tuple[Role, ...] = ("submit", "results")
 RENEWED = 2.0  # seconds between looks for new tokens
 
 

@@ -12,6 +12,8 @@ from deniable.device.sending import AGAIN
 from deniable.errors import InvalidParameter, Unavailable
 from deniable.survey.message import MEDIA_TYPE
 
+Watch = Callable[[int], None]  # is called with how many more bodies arrived
+
 PATIENCE = 60.0  # seconds without any answer, before the crowd gives up
 
 
@@ -83,7 +85,7 @@ class _Connection(asyncio.Protocol):
 
 
 class _Crowd:
-    def __init__(self, head: bytes, bodies: Iterator[bytes], watch: Callable[[int], None]) -> None:
+    def __init__(self, head: bytes, bodies: Iterator[bytes], watch: Watch) -> None:
         self.head, self.watch, self.sent, self.heard = head, watch, Sent(), time.monotonic()
         self._bodies, self._again = bodies, list[bytes]()
 
@@ -111,11 +113,7 @@ class _Crowd:
 
 
 async def post_all(
-    url: str,
-    bodies: Iterator[bytes],
-    connections: int = 64,
-    token: str | None = None,
-    watch: Callable[[int], None] = lambda _: None,
+    url: str, bodies: Iterator[bytes], connections: int = 64, token: str | None = None, watch: Watch = lambda _: None
 ) -> Sent:
     """Post every body to the collector at this address until it arrives; a lost answer means the same body again."""
     place = urlsplit(url)
@@ -134,11 +132,7 @@ async def post_all(
 
 
 def run_crowd(
-    url: str,
-    bodies: Iterator[bytes],
-    connections: int = 64,
-    token: str | None = None,
-    watch: Callable[[int], None] = lambda _: None,
+    url: str, bodies: Iterator[bytes], connections: int = 64, token: str | None = None, watch: Watch = lambda _: None
 ) -> Sent:
     """`post_all` in an event loop of its own, the quickest there is."""
     try:

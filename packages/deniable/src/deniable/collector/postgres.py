@@ -6,7 +6,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from deniable.collector.store import MIGRATIONS, Change, Row, Store, View, check_version
-from deniable.errors import MissingExtra, Unavailable
+from deniable.errors import Unavailable
+from deniable.plugins import optional
 
 if TYPE_CHECKING:
     import psycopg
@@ -52,11 +53,7 @@ class PostgresStore(Store):
     """One database, through psycopg 3. A lost connection is made anew at the next attempt."""
 
     def __init__(self, address: str) -> None:
-        try:
-            import psycopg
-        except ImportError:
-            raise MissingExtra("A store in PostgreSQL", "collector") from None
-        self._psycopg: Any = psycopg
+        self._psycopg: Any = optional("psycopg", "A store in PostgreSQL", "collector")
         self.address = address
         self._lock = threading.Lock()
         self._writer: psycopg.Connection[Row] | None = None

@@ -78,9 +78,6 @@ def routes(app: Service) -> Starlette:
         answer = await playground.answer(dict(request.query_params))
         return refused(answer) if isinstance(answer, Refusal) else reply(answer, "application/json")
 
-    async def survey(request: Request) -> Response:
-        return reply(app.collector.survey.to_json(), "application/json")
-
     async def published(request: Request) -> Response:
         kind, level = request.query_params.get("format", "json"), _number(request.query_params.get("confidence", "0.95"))
         if kind not in FORMATS:
@@ -89,26 +86,13 @@ def routes(app: Service) -> Starlette:
             return refused(verdicts.BAD_QUERY.saying("confidence must be a number between 0 and 1, such as 0.95."))
         return reply(await asyncio.to_thread(_rendered, app, kind, level), FORMATS[kind])
 
-    async def tallies(request: Request) -> Response:
-        return reply(await asyncio.to_thread(_tallies, app), "application/json")
+    def says(made: Callable[[Service], str], media: str = "application/json", aside: bool = False) -> Endpoint:
+        """An endpoint that takes nothing; `aside`, in a thread of its own, if it reads the database."""
 
-    async def intake(request: Request) -> Response:
-        return reply(json.dumps(app.metrics.summary()), "application/json")
+        async def answer(request: Request) -> Response:
+            return reply(await asyncio.to_thread(made, app) if aside else made(app), media)
 
-    async def alive(request: Request) -> Response:
-        return reply('{"status":"alive"}', "application/json")
-
-    async def ready(request: Request) -> Response:
-        await asyncio.to_thread(_look, app)
-        return reply('{"status":"ready"}', "application/json")
-
-    async def metrics(request: Request) -> Response:
-        text = app.metrics.text(app.writer.waiting, app.writer.healthy)
-        return reply(text, "text/plain; version=0.0.4; charset=utf-8")
-
-    async def openapi(request: Request) -> Response:
-        described = description(app.collector.survey, bool(app.submit_gate), bool(app.read_gate))
-        return reply(json.dumps(described), "application/json")
+        return answer
 
     async def on_http(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
@@ -141,16 +125,16 @@ def routes(app: Service) -> Starlette:
         routes=[
             *(Route(address, page) for address in PAGES),
             Route(FOLDER + "{name}", page),
-            Route("/v1/survey", survey),
+            Route("/v1/survey", says(lambda app: app.collector.survey.to_json())),
             Route("/v1/promise", promise),
             Route("/v1/try", tried),
             Route("/v1/results", guarded(published)),
-            Route("/v1/tallies", guarded(tallies)),
-            Route("/v1/intake", guarded(intake)),
-            Route("/health/live", alive),
-            Route("/health/ready", ready),
-            Route("/metrics", guarded(metrics)),
-            Route("/openapi.json", openapi),
+            Route("/v1/tallies", guarded(says(_tallies, aside=True))),
+            Route("/v1/intake", guarded(says(lambda app: json.dumps(app.metrics.summary())))),
+            Route("/health/live", says(lambda _: '{"status":"alive"}')),
+            Route("/health/ready", says(_ready, aside=True)),
+            Route("/metrics", guarded(says(_metrics, "text/plain; version=0.0.4; charset=utf-8"))),
+            Route("/openapi.json", says(_described)),
         ],
         exception_handlers={HTTPException: on_http, Unavailable: on_away, MissingExtra: on_extra},
         lifespan=lifespan,
@@ -200,6 +184,15 @@ def _tallies(app: Service) -> str:
     return json.dumps({"fingerprint": app.collector.survey.fingerprint, "tallies": rows})
 
 
-def _look(app: Service) -> None:
+def _ready(app: Service) -> str:
     with app.collector.store.view() as view:
         view.survey(app.collector.survey.id)
+    return '{"status":"ready"}'
+
+
+def _metrics(app: Service) -> str:
+    return app.metrics.text(app.writer.waiting, app.writer.healthy)
+
+
+def _described(app: Service) -> str:
+    return json.dumps(description(app.collector.survey, bool(app.submit_gate), bool(app.read_gate)))

@@ -18,7 +18,8 @@ from deniable.collector.collector import Collector
 from deniable.collector.origins import AllowOrigins
 from deniable.collector.service import Limits
 from deniable.collector.store import Store
-from deniable.errors import InvalidParameter, MissingExtra
+from deniable.errors import InvalidParameter
+from deniable.plugins import optional
 from deniable.survey import Survey
 
 
@@ -61,10 +62,7 @@ def warm_up(survey: Survey) -> None:
 
 def serve(app: App, place: Place) -> None:
     """Serve until the process is asked to stop; what has arrived by then is counted and answered."""
-    try:
-        import uvicorn
-    except ImportError:
-        raise MissingExtra("A collector over HTTP", "collector") from None
+    uvicorn = optional("uvicorn", "A collector over HTTP", "collector")
     if (place.tls_certificate is None) != (place.tls_key is None):
         raise InvalidParameter("TLS requires both a certificate and its key.")
     threading.Thread(target=warm_up, args=(app.collector.survey,), daemon=True).start()

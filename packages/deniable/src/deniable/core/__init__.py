@@ -21,7 +21,7 @@ from deniable.core.odds import (
 from deniable.core.program import Node, Program, Type
 from deniable.core.reports import Reports, concatenate
 from deniable.core.spec import Spec
-from deniable.core.steps import aimed, cells, empty, encoded, lookup, one_row, packed
+from deniable.core.steps import aimed, around, cells, empty, encoded, lookup, one_row, packed
 from deniable.core.tally import Tally
 from deniable.core.tracing import Law, Symbol
 from deniable.core.variable import Key, Variable, VariableLayout

@@ -320,6 +320,14 @@ def _aim(node: Node, args: list[Type]) -> Type:
     return Type(0, column.high)
 
 
+def _around(node: Node, args: list[Type]) -> Type:
+    near = _whole(node, 0, 1)
+    among = _whole(node, 1, near)
+    _number(node, args[0], 0, among - near)
+    place = _number(node, args[1], 0)
+    return Type(0, max(place.high, among - 1))
+
+
 def _ones(node: Node, args: list[Type]) -> Type:
     if args[0].row:
         return Type(0, _row(node, args[0]))
@@ -401,6 +409,7 @@ OPERATIONS: Mapping[str, tuple[int | None, int, Callable[[Node, list[Type]], Typ
     "where": (3, 0, _chosen),
     "table": (1, 1, _table),
     "aim": (3, 0, _aim),
+    "around": (2, 2, _around),
     "get": (2, 0, _get),
     "put": (3, 0, _put),
     "swap": (3, 0, _swap),

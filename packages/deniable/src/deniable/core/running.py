@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins
 from deniable.core.program import DRAWS, Node, Program, Type
-from deniable.core.steps import aimed, cells, joined, packed
+from deniable.core.steps import aimed, around, cells, joined, packed
 from deniable.core.weights import WeightTable
 from deniable.errors import InvalidLaw, OutsideDomain
 
@@ -57,7 +57,7 @@ def compiled(program: Program) -> list[tuple[Run | None, tuple[int, ...], tuple[
         # An array that nothing else refers to may be written into: never a code, nor what a later node shares with it.
         free = bool(dead) and bool(node.args) and node.args[0] in dead and program.nodes[node.args[0]].op in _FRESH
         types = [program.types[arg] for arg in node.args]
-        steps.append((None if node.op == "code" else _operation(node, types, free), node.args, dead))
+        steps.append((None if node.op == "code" else operation(node, types, free), node.args, dead))
     return steps
 
 
@@ -65,7 +65,7 @@ _FRESH = DRAWS | {"add", "sub", "mul", "mod", "div"}  # whose results are arrays
 _INT = np.dtype(np.int64)
 
 
-def _operation(node: Node, types: Sequence[Type], free: bool) -> Run:
+def operation(node: Node, types: Sequence[Type], free: bool) -> Run:
     if node.op in _RUNS:
         return _RUNS[node.op](node)
     if node.op in _ARITHMETIC:  # a number has no room for the vector that it is added to
@@ -228,6 +228,7 @@ _RUNS: Mapping[str, Callable[[Node], Run]] = {
     "where": _where,
     "table": _looked_up,
     "aim": lambda node: lambda args, coins, size: aimed(*args),
+    "around": lambda node: lambda args, coins, size: around(*args, *node.params),
     "get": lambda node: lambda args, coins, size: args[0].bit(args[1]),
     "put": lambda node: lambda args, coins, size: args[0].with_bit(args[1], _full(args[2], size)),
     "swap": _swap,

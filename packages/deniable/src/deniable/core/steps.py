@@ -37,6 +37,19 @@ def aimed(column: Any, row: Any, odd: Any) -> Any:
     return column ^ (row & -row) * wrong
 
 
+def around(start: Any, place: Any, near: int, among: int) -> Any:
+    """The number at a place of an order of 0..among - 1: first the `near` ones from `start` on, then all others in turn.
+
+    Places from `among` on stay as they are. So every place is taken once, wherever the near numbers start.
+    """
+    if isinstance(start, Symbol) or isinstance(place, Symbol):
+        trace = place.trace if isinstance(place, Symbol) else start.trace
+        return trace.add("around", (trace.symbol(start), trace.symbol(place)), near, among)
+    further = place - near
+    found = np.where(place < near, start + place, further + near * (further >= start))
+    return np.where(place < among, found, place)
+
+
 def packed(numbers: Sequence[Any], bits: int) -> Any:
     """Numbers side by side as a row, `bits` each, lowest bit first."""
     if any(isinstance(each, Symbol) for each in numbers):

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
+from functools import reduce
+from operator import add
 
 from deniable.core import PrivacyLoss, odds_below, written_odds
 from deniable.device.kept import KeptFile
@@ -62,10 +64,9 @@ class Ledger:
         losses = [entry.loss() for entry in self.entries().values()]
         if not losses:
             return None
-        total = losses[0]
-        for each in losses[1:]:
-            total = total + each
-        return replace(total, over=f"one person over {len(losses)} {'survey' if len(losses) == 1 else 'surveys'}")
+        return replace(
+            reduce(add, losses), over=f"one person over {len(losses)} {'survey' if len(losses) == 1 else 'surveys'}"
+        )
 
     def statement(self) -> str:
         """What was spent, in words and exact odds, one line for each survey."""

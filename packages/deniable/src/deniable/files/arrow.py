@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.core import Column, Mechanism, Reports
-from deniable.errors import InvalidReport, MissingExtra, SurveyMismatch
+from deniable.errors import InvalidReport, SurveyMismatch
+from deniable.plugins import optional
 
 if TYPE_CHECKING:
     import pyarrow
@@ -17,13 +18,9 @@ _FORMAT = b"deniable reports 1"
 
 
 def pyarrow_package() -> Any:
-    """The optional package, or an error that says how to install it."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtra("A columnar file or table", "parquet") from None
-    return pyarrow
+    """The optional package with its Parquet files, or an error that says how to install it."""
+    package, _ = (optional(name, "A columnar file or table", "parquet") for name in ("pyarrow", "pyarrow.parquet"))
+    return package
 
 
 def open_parquet(path: Path) -> Any:

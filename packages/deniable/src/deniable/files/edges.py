@@ -1,12 +1,9 @@
 """Edges of a graph in two columns of a CSV file; no message here repeats a name."""
 
-import csv
-import gzip
-import io
 from os import PathLike
-from pathlib import Path
 
 from deniable.errors import EmptyBatch, InvalidParameter
+from deniable.files.tables import csv_rows, existing
 from deniable.graphs.graph import Graph
 
 
@@ -15,21 +12,14 @@ def read_edges(path: str | PathLike[str]) -> tuple[Graph, list[str]]:
 
     Loops and repeated edges count for nothing, nor do directions. A file whose name ends in .gz is unpacked.
     """
-    source = Path(path)
-    if not source.is_file():
-        raise InvalidParameter(f"There is no file {source}. Check the name.")
+    source = existing(path)
     pairs: list[tuple[str, str]] = []
-    try:
-        with gzip.open(source) if source.suffix == ".gz" else source.open("rb") as file:
-            rows = csv.reader(io.TextIOWrapper(file, "utf-8-sig", newline=""), strict=True)
-            next(rows, None)
-            for cells in rows:
-                if len(cells) < 2 and cells:
-                    raise InvalidParameter(f"Row {len(pairs) + 1} of {source} has no second column. An edge is two names.")
-                if cells:
-                    pairs.append((cells[0], cells[1]))
-    except (UnicodeDecodeError, csv.Error, gzip.BadGzipFile, EOFError):
-        raise InvalidParameter(f"The file {source} cannot be read as CSV in UTF-8. Save it as such.") from None
+    with csv_rows(source) as (rows, _):
+        next(rows, None)
+        for cells in filter(None, rows):
+            if len(cells) < 2:
+                raise InvalidParameter(f"Row {len(pairs) + 1} of {source} has no second column. An edge is two names.")
+            pairs.append((cells[0], cells[1]))
     if not pairs:
         raise EmptyBatch(f"The file {source} has no edges. It needs a header line, then two names per line.")
     graph, names = Graph.named(pairs)

@@ -1,20 +1,14 @@
 """Links in a table, one row for each: who, to what, and with which weight. No message here repeats any of them."""
 
-import csv
-import gzip
-import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
 
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
-from deniable.files.answers import place_of
-from deniable.files.arrow import open_parquet, pyarrow_package
+from deniable.errors import InvalidParameter, OutsideDomain
+from deniable.files.tables import read_columns
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -31,81 +25,12 @@ def read_links(path: Path, user: str = "user", item: str = "item", weight: str |
 
     `weight` None reads no weights. A CSV file needs a line of column names; blank lines are left out.
     """
-    if not path.is_file():
-        raise InvalidParameter(f"There is no file {path}. Check the name.")
     names = [user, item] + ([] if weight is None else [weight])
-    columns = _parquet(path, names) if path.suffix == ".parquet" else _csv(path, names)
-    if not columns[0]:
-        raise EmptyBatch(f"The file {path} has no rows, so there are no links.")
+    columns = [["" if cell is None else str(cell) for cell in column] for column in read_columns(path, names)]
     for name, column in zip(names[:2], columns, strict=False):
         if not all(column):
             raise InvalidParameter(f"Row {_first_empty(column)} of {path} has nothing in column {name!r}. Fix the file.")
     return Links(columns[0], columns[1], None if weight is None else _numbers(path, weight, columns[2]))
-
-
-def has_column(path: Path, column: str) -> bool:
-    """Whether the table has this column."""
-    if not path.is_file():
-        raise InvalidParameter(f"There is no file {path}. Check the name.")
-    if path.suffix == ".parquet":
-        pa = pyarrow_package()
-        try:
-            with open_parquet(path) as file:
-                return column in file.schema_arrow.names
-        except (pa.ArrowException, OSError):
-            raise InvalidParameter(f"The file {path} is not a whole Parquet file. Copy or export it again.") from None
-    try:
-        with _text(path) as text:
-            return column in next(csv.reader(text, strict=True), [])
-    except (UnicodeDecodeError, csv.Error, EOFError, zlib.error, gzip.BadGzipFile):
-        raise InvalidParameter(f"The file {path} cannot be read as CSV in UTF-8. Fix the file.") from None
-
-
-@contextmanager
-def _text(path: Path) -> Iterator[TextIO]:
-    if path.suffix == ".gz":
-        with gzip.open(path, "rt", encoding="utf-8-sig", newline="") as text:
-            yield text
-    else:
-        with path.open(encoding="utf-8-sig", newline="") as text:
-            yield text
-
-
-def _csv(path: Path, names: list[str]) -> list[list[str]]:
-    columns: list[list[str]] = [[] for _ in names]
-    row = 0
-    try:
-        with _text(path) as text:
-            reader = csv.reader(text, strict=True)
-            header = next(reader, [])
-            if not header:
-                raise EmptyBatch(f"The file {path} is empty: it has no header line.")
-            places = [place_of(path, header, name) for name in names]
-            for cells in reader:
-                if not cells:
-                    continue
-                row += 1
-                if len(cells) != len(header):
-                    raise InvalidParameter(
-                        f"Row {row} of {path} has {len(cells)} fields, but there are {len(header)} columns. Fix the file."
-                    )
-                for column, place in zip(columns, places, strict=True):
-                    column.append(cells[place])
-    except (UnicodeDecodeError, csv.Error, EOFError, zlib.error, gzip.BadGzipFile):
-        raise InvalidParameter(f"The file {path} cannot be read as CSV in UTF-8 after row {row}. Fix the file.") from None
-    return columns
-
-
-def _parquet(path: Path, names: list[str]) -> list[list[str]]:
-    pa = pyarrow_package()
-    try:
-        with open_parquet(path) as file:
-            for name in names:
-                place_of(path, file.schema_arrow.names, name)
-            table = file.read(columns=names)
-            return [["" if value is None else str(value) for value in table[name].to_pylist()] for name in names]
-    except (pa.ArrowException, OSError):
-        raise InvalidParameter(f"The file {path} is not a whole Parquet file. Copy or export it again.") from None
 
 
 def _numbers(path: Path, name: str, texts: list[str]) -> Floats:

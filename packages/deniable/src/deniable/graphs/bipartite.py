@@ -7,11 +7,11 @@ import numpy as np
 
 from deniable.core import Answers, Coins, Estimate
 from deniable.domains import KeyValue
-from deniable.errors import MissingExtra
 from deniable.mechanisms.algebra.score_interval import ScoreEstimate, SlantedEstimate
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
 from deniable.planning.key_value import plan_key_value
+from deniable.plugins import optional
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -114,14 +114,11 @@ class BipartiteGraph:
 
     def plot(self, top: int = 20, confidence: float = 0.95) -> "Figure":
         """The items with the largest degrees, and the mean weights of those among them whose degree is no noise."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise MissingExtra("A plot", "plot") from None
         shown = self.top(top, confidence, together=False)[::-1]
         low, high = self.estimate.low, self.estimate.high
         weighted = any(item.mean for item in shown)
-        figure = Figure(figsize=(9 if weighted else 6, 1.4 + 0.3 * len(shown)), layout="constrained")
+        figures, size = optional("matplotlib.figure", "A plot", "plot"), (9 if weighted else 6, 1.4 + 0.3 * len(shown))
+        figure: Figure = figures.Figure(figsize=size, layout="constrained")
         panels = figure.subplots(1, 2 if weighted else 1, sharey=True, squeeze=False)[0]
         panels[0].barh([str(item.label) for item in shown], [item.degree.value for item in shown], color="#4477aa")
         panels[0].set_xlabel(f"people of {self.people:,}")

@@ -4,14 +4,14 @@ from functools import partial
 
 import numpy as np
 
-from deniable import kernels
 from deniable.arrays import Bytes, Ints
 from deniable.kernels.coder_plain import SYMBOLS, TOTAL
+from deniable.kernels.plain import twin
 
 __all__ = ["SYMBOLS", "TOTAL", "code_labels", "code_symbols", "read_headers", "read_labels", "read_symbols"]
 
 
-_twin = partial(kernels.twin, "coder_plain", "coder_compiled")
+_twin = partial(twin, "coder_plain", "coder_compiled")
 
 
 def code_labels(labels: Ints, offsets: Ints, header: bool, sums: Ints) -> tuple[Bytes, Ints, Ints]:

@@ -6,16 +6,23 @@ from numba import njit
 from deniable.arrays import Bools, Bytes, Ints, Words
 from deniable.kernels.plain import AnyWords
 
-ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
+ZERO, ALL = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
 EACH_BYTE = np.uint64(0x0101010101010101)
 ROWS = 1 << 11  # followed together: their columns stay in the innermost cache, and their counts fit into 16 bits
 
 
 def compare_planes(planes: Words, digit: int) -> tuple[Words, Words]:
     smaller, equal = np.empty(planes.shape[1], np.uint64), np.empty(planes.shape[1], np.uint64)
-    wanted = np.array([ONES if digit >> (7 - level) & 1 else 0 for level in range(8)], np.uint64)
+    wanted = np.array([ALL if digit >> (7 - level) & 1 else 0 for level in range(8)], np.uint64)
     _compare_planes(planes, wanted, smaller, equal)
     return smaller, equal
+
+
+@njit(cache=True, nogil=True, inline="always")
+def compare_digit(word, digit, less, same):  # type: ignore[no-untyped-def]
+    """Of lanes that were the same so far, those whose next digit is smaller, and those that are still the same."""
+    differs = word ^ digit
+    return less | (same & differs & digit), same & ~differs
 
 
 @njit(cache=True, nogil=True)
@@ -26,30 +33,14 @@ def _compare_planes(planes, wanted, smaller, equal):  # type: ignore[no-untyped-
     w0, w1, w2, w3 = wanted[0], wanted[1], wanted[2], wanted[3]
     w4, w5, w6, w7 = wanted[4], wanted[5], wanted[6], wanted[7]
     for i in range(smaller.shape[0]):
-        differs = p0[i] ^ w0
-        less = differs & w0
-        same = ~differs
-        differs = p1[i] ^ w1
-        less |= same & differs & w1
-        same &= ~differs
-        differs = p2[i] ^ w2
-        less |= same & differs & w2
-        same &= ~differs
-        differs = p3[i] ^ w3
-        less |= same & differs & w3
-        same &= ~differs
-        differs = p4[i] ^ w4
-        less |= same & differs & w4
-        same &= ~differs
-        differs = p5[i] ^ w5
-        less |= same & differs & w5
-        same &= ~differs
-        differs = p6[i] ^ w6
-        less |= same & differs & w6
-        same &= ~differs
-        differs = p7[i] ^ w7
-        less |= same & differs & w7
-        same &= ~differs
+        less, same = compare_digit(p0[i], w0, ZERO, ALL)
+        less, same = compare_digit(p1[i], w1, less, same)
+        less, same = compare_digit(p2[i], w2, less, same)
+        less, same = compare_digit(p3[i], w3, less, same)
+        less, same = compare_digit(p4[i], w4, less, same)
+        less, same = compare_digit(p5[i], w5, less, same)
+        less, same = compare_digit(p6[i], w6, less, same)
+        less, same = compare_digit(p7[i], w7, less, same)
         smaller[i] = less
         equal[i] = same
 
@@ -197,6 +188,13 @@ def column_sums(words: Words) -> Ints:
     return sums
 
 
+@njit(cache=True, nogil=True, inline="always")
+def full_adder(a, b, c):  # type: ignore[no-untyped-def]
+    """The sum of three bits, lane by lane: its lower and its upper digit."""
+    half = a ^ b
+    return half ^ c, (a & b) | (half & c)
+
+
 @njit(cache=True, nogil=True)
 def _column_sums(words, sums):  # type: ignore[no-untyped-def]
     # Fifteen rows are added by full adders into four bit planes; the planes are spread into byte counters, eight columns
@@ -212,41 +210,17 @@ def _column_sums(words, sums):  # type: ignore[no-untyped-def]
             r5, r6, r7, r8, r9 = words[row + 5], words[row + 6], words[row + 7], words[row + 8], words[row + 9]
             r10, r11, r12, r13, r14 = words[row + 10], words[row + 11], words[row + 12], words[row + 13], words[row + 14]
             for i in range(width):
-                half = r0[i] ^ r1[i]
-                one = half ^ r2[i]
-                two_a = (r0[i] & r1[i]) | (half & r2[i])
-                half = r3[i] ^ r4[i]
-                two_b = (r3[i] & r4[i]) | (half & one)
-                one ^= half
-                half = r5[i] ^ r6[i]
-                two_c = (r5[i] & r6[i]) | (half & one)
-                one ^= half
-                half = two_a ^ two_b
-                two = half ^ two_c
-                four_a = (two_a & two_b) | (half & two_c)
-                half = r7[i] ^ r8[i]
-                two_a = (r7[i] & r8[i]) | (half & one)
-                one ^= half
-                half = r9[i] ^ r10[i]
-                two_b = (r9[i] & r10[i]) | (half & one)
-                one ^= half
-                half = two_a ^ two_b
-                four_b = (two_a & two_b) | (half & two)
-                two ^= half
-                half = r11[i] ^ r12[i]
-                two_a = (r11[i] & r12[i]) | (half & one)
-                one ^= half
-                half = r13[i] ^ r14[i]
-                two_b = (r13[i] & r14[i]) | (half & one)
-                one ^= half
-                half = two_a ^ two_b
-                four_c = (two_a & two_b) | (half & two)
-                two ^= half
-                half = four_a ^ four_b
-                ones[i] = one
-                twos[i] = two
-                fours[i] = half ^ four_c
-                eights[i] = (four_a & four_b) | (half & four_c)
+                one, two_a = full_adder(r0[i], r1[i], r2[i])
+                one, two_b = full_adder(r3[i], r4[i], one)
+                one, two_c = full_adder(r5[i], r6[i], one)
+                two, four_a = full_adder(two_a, two_b, two_c)
+                one, two_a = full_adder(r7[i], r8[i], one)
+                one, two_b = full_adder(r9[i], r10[i], one)
+                two, four_b = full_adder(two_a, two_b, two)
+                one, two_a = full_adder(r11[i], r12[i], one)
+                ones[i], two_b = full_adder(r13[i], r14[i], one)
+                twos[i], four_c = full_adder(two_a, two_b, two)
+                fours[i], eights[i] = full_adder(four_a, four_b, four_c)
             for bit in range(8):
                 shift, counter = np.uint64(bit), counters[bit]
                 for i in range(width):

@@ -1,14 +1,13 @@
-"""Shared draws, compiled by numba; each gives exactly what its twin in draws_plain.py gives."""
+"""Shared draws, compiled by numba; each gives exactly what its twin in draws.py gives."""
 
 import numpy as np
 from numba import njit
 
 from deniable.arrays import Ints, Words
-from deniable.kernels.draws_plain import Names, Small, Values
+from deniable.kernels.compiled import ALL, ZERO, compare_digit
+from deniable.kernels.draws import HALF, MASK, MULTIPLY_0, MULTIPLY_1, WEYL_0, WEYL_1, Names, Small, Values
+from deniable.kernels.draws import scrambled as plain_scrambled
 
-MASK, HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
-MULTIPLY_0, MULTIPLY_1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
-WEYL_0, WEYL_1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 ONE, TWO, THREE, FIVE, LANE = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(5), np.uint64(31)
 
 
@@ -119,23 +118,15 @@ def _draw_rows(rows, row, first, last, chunk, label, key, digits, less, equal): 
         for i in range(count):  # the first eight digits: most lanes are settled then
             counter = (start + np.uint64(i)) << THREE
             w0, w1, w2, w3 = block_of(counter, c1, c2, c3, k0, k1)
-            differs = w0 ^ d0
-            lt, same = differs & d0, ~differs
-            differs = w1 ^ d1
-            lt, same = lt | (same & differs & d1), same & ~differs
-            differs = w2 ^ d2
-            lt, same = lt | (same & differs & d2), same & ~differs
-            differs = w3 ^ d3
-            lt, same = lt | (same & differs & d3), same & ~differs
+            lt, same = compare_digit(w0, d0, ZERO, ALL)
+            lt, same = compare_digit(w1, d1, lt, same)
+            lt, same = compare_digit(w2, d2, lt, same)
+            lt, same = compare_digit(w3, d3, lt, same)
             w0, w1, w2, w3 = block_of(counter + ONE, c1, c2, c3, k0, k1)
-            differs = w0 ^ d4
-            lt, same = lt | (same & differs & d4), same & ~differs
-            differs = w1 ^ d5
-            lt, same = lt | (same & differs & d5), same & ~differs
-            differs = w2 ^ d6
-            lt, same = lt | (same & differs & d6), same & ~differs
-            differs = w3 ^ d7
-            lt, same = lt | (same & differs & d7), same & ~differs
+            lt, same = compare_digit(w0, d4, lt, same)
+            lt, same = compare_digit(w1, d5, lt, same)
+            lt, same = compare_digit(w2, d6, lt, same)
+            lt, same = compare_digit(w3, d7, lt, same)
             less[i] = np.uint32(lt)
             equal[i] = np.uint32(same)
         for i in range(count):
@@ -155,10 +146,7 @@ def _settle_word(i, block, c1, c2, c3, k0, k1, digits, less, equal):  # type: ig
         w0, w1, w2, w3 = block_of((block << THREE) + np.uint64(group), c1, c2, c3, k0, k1)
         for place in range(4):
             word = w0 if place == 0 else (w1 if place == 1 else (w2 if place == 2 else w3))
-            digit = digits[4 * group + place]
-            differs = word ^ digit
-            lt |= same & differs & digit
-            same &= ~differs & MASK
+            lt, same = compare_digit(word, digits[4 * group + place], lt, same)
         if same == 0:
             break
     less[i] = np.uint32(lt)
@@ -187,11 +175,7 @@ def permute(values: Ints, round_keys: Words, left: int, right: int, size: int, i
     return out
 
 
-@njit(cache=True, nogil=True, inline="always")
-def scrambled(x, below):  # type: ignore[no-untyped-def]
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (((x ^ (x >> LANE)) >> HALF) * below) >> HALF
+scrambled = njit(cache=True, nogil=True, inline="always")(plain_scrambled)
 
 
 @njit(cache=True, nogil=True)

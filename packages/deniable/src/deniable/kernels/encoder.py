@@ -5,13 +5,13 @@ from functools import partial
 
 import numpy as np
 
-from deniable import kernels
 from deniable.arrays import Floats, Ints, Words
+from deniable.kernels.plain import twin
 
 MORE = 1 << 14  # words drawn when a step lacks some
 
 
-_twin = partial(kernels.twin, "encoder_plain", "encoder_compiled")
+_twin = partial(twin, "encoder_plain", "encoder_compiled")
 
 
 def encode(
@@ -31,9 +31,9 @@ def encode(
     chunks = len(offsets) - 1
     labels, state = np.zeros(chunks, np.uint64), np.array([0, 0, 0, 0, np.inf, 0, np.inf])
     words = draw(64 + 8 * chunks)
-    twin = _twin(chunks * 512 + 1024 * len(place))
+    loops = _twin(chunks * 512 + 1024 * len(place))
     while True:
-        done, used = twin.encode(
+        done, used = loops.encode(
             words, offsets, place, value, chunk, key, threshold, values, epsilon, alpha, series, state, labels
         )
         if done == chunks:

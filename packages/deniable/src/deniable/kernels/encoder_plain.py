@@ -1,4 +1,4 @@
-"""The encoder of Poisson private representation in Python, skipping ahead. The twin of encoder_compiled.py.
+"""The encoder of Poisson private representation, skipping ahead; encoder_compiled.py compiles the same text.
 
 Points of a unit-rate Poisson process at T_1 < T_2 < ... carry independent exponential marks V_i and the shared draws Z_i.
 The point with the smallest w_i = T_i V_i^(1/alpha) / r(Z_i) is sent, r being how much more likely the draw is as a response
@@ -19,14 +19,18 @@ large could not be drawn exactly, and a label need only distinguish points, not 
 """
 
 import math
+from inspect import unwrap
 
 import numpy as np
 
 from deniable.arrays import Floats, Ints, Words
-from deniable.kernels.draws_plain import draw_bits, draw_values
+from deniable.kernels import draws
 
 FAR = 2.0**40  # past it a label is the time of a point, not its rank
 NONE = -1.0  # there are not enough words left
+
+# The plain ones: this text runs before numba is worth loading.
+draw_bits, draw_values = unwrap(draws.draw_bits), unwrap(draws.draw_values)
 
 # 1/(12 k) - 1/(360 k^3) + ...: what Stirling's formula leaves out
 STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
@@ -54,17 +58,21 @@ def encode(
     words is taken again from its first word.
     """
     at, used = int(state[0]), 0
+    below, kinds = np.uint64(threshold), np.uint64(values)
+    digits, far = np.empty(len(place), np.uint64), np.empty(1)
+    far_bits = far.view(np.int64)
     while at < len(labels):
         first, last = int(offsets[at]), int(offsets[at + 1])
         log_most = epsilon * (last - first)
-        time, counted, rank, best, label, reach = (float(each) for each in state[1:7])
+        time, counted, rank = float(state[1]), float(state[2]), float(state[3])
+        best, label, reach = float(state[4]), float(state[5]), float(state[6])
         while True:
             if used + 3 > len(words):
-                state[:] = at, time, counted, rank, best, label, reach
+                keep(state, at, time, counted, rank, best, label, reach)
                 return at, used
             if time < reach:
-                time += exponential(int(words[used]))
-                mark = exponential(int(words[used + 1]))
+                time += exponential(words[used])
+                mark = exponential(words[used + 1])
                 used += 2
                 rank += 1.0
                 counted = time
@@ -72,7 +80,7 @@ def encode(
                     continue
             else:
                 beyond = alpha - 1.0
-                rest = reach * math.pow(reach / time, beyond) / beyond - exponential(int(words[used]))
+                rest = reach * math.pow(reach / time, beyond) / beyond - exponential(words[used])
                 if rest <= 0.0:
                     labels[at] = np.uint64(int(label))
                     used += 1
@@ -80,7 +88,7 @@ def encode(
                 later = reach * math.pow(reach / (beyond * rest), 1.0 / beyond)
                 x = math.pow(reach / later, alpha)
                 lost = -math.expm1(-x)
-                if uniform(int(words[used + 1])) * x > lost:
+                if uniform(words[used + 1]) * x > lost:
                     time, used = later, used + 2
                     continue
                 if later < FAR:
@@ -90,23 +98,30 @@ def encode(
                     )
                     skipped, taken = poisson(max(mean, 0.0), words, used + 3)
                     if skipped == NONE:
-                        state[:] = at, time, counted, rank, best, label, reach
+                        keep(state, at, time, counted, rank, best, label, reach)
                         return at, used
                     rank += 1.0 + skipped
                 else:
                     taken = used + 3
-                mark = -math.log1p(-uniform(int(words[used + 2])) * lost)
+                mark = -math.log1p(-uniform(words[used + 2]) * lost)
                 time = counted = later
                 used = taken
-            candidate = rank if time < FAR else float(int(np.float64(time).view(np.int64)) >> 20)
-            net = net_of(int(candidate), first, last, place, value, chunk[at], key[at], threshold, values)
+            far[0] = time
+            candidate = rank if time < FAR else float(far_bits[0] >> 20)
+            net = net_of(int(candidate), first, last, place, value, chunk[at], key[at], below, kinds, digits)
             weight = time * math.pow(mark, 1.0 / alpha) * math.exp(-epsilon * net)
             if weight < best:
                 best, label = weight, candidate
                 reach = weight * math.exp(log_most)
         at += 1
-        state[:] = at, 0.0, 0.0, 0.0, math.inf, 0.0, math.inf
+        keep(state, at, 0.0, 0.0, 0.0, math.inf, 0.0, math.inf)
     return at, used
+
+
+def keep(state: Floats, at: int, time: float, counted: float, rank: float, best: float, label: float, reach: float) -> None:
+    """Write down where the encoder is."""
+    state[0], state[1], state[2], state[3] = at, time, counted, rank
+    state[4], state[5], state[6] = best, label, reach
 
 
 def net_of(
@@ -117,27 +132,31 @@ def net_of(
     value: Words,
     chunk: np.uint64,
     key: np.uint64,
-    threshold: int,
-    values: int,
+    threshold: int | np.uint64,
+    values: int | np.uint64,
+    digits: Words | None = None,
 ) -> int:
-    """How many coordinates of a draw have the true value, less those that have the reference."""
+    """How many coordinates of a draw have the true value, less those that have the reference.
+
+    `digits` is room that the compiled twin uses.
+    """
     size = last - first
     if size == 0:
         return 0
     fill = np.ones(size, np.uint64)
-    at, chunks, labels, keys = place[first:last], fill * chunk, fill * np.uint64(label), fill * key
+    given = place[first:last], fill * chunk, fill * np.uint64(label), fill * key, int(threshold)
     if values == 2:
-        return 2 * int(draw_bits(at, chunks, labels, keys, threshold).sum()) - size
-    drawn = draw_values(at, chunks, labels, keys, threshold, values)
+        return 2 * int(draw_bits(*given).sum()) - size
+    drawn = draw_values(*given, int(values))
     return int((drawn == value[first:last]).sum()) - int((drawn == 0).sum())
 
 
-def uniform(word: int) -> float:
+def uniform(word: int | np.uint64) -> float:
     """A number strictly between 0 and 1, from 53 bits."""
-    return ((word >> 11) + 0.5) * 2.0**-53
+    return ((int(word) >> 11) + 0.5) * 2.0**-53
 
 
-def exponential(word: int) -> float:
+def exponential(word: int | np.uint64) -> float:
     """An exponential number of mean one, exact in relative terms near 0."""
     return -math.log1p(-uniform(word))
 
@@ -180,7 +199,7 @@ def poisson(mean: float, words: Words, used: int) -> tuple[float, int]:
     if mean < 10.0:
         if used >= len(words):
             return NONE, used
-        rest, chance, number = uniform(int(words[used])), math.exp(-mean), 0.0
+        rest, chance, number = uniform(words[used]), math.exp(-mean), 0.0
         while rest > chance and number < 200.0:
             rest -= chance
             number += 1.0
@@ -193,7 +212,7 @@ def poisson(mean: float, words: Words, used: int) -> tuple[float, int]:
     while True:
         if used + 2 > len(words):
             return NONE, used
-        side, height = uniform(int(words[used])) - 0.5, uniform(int(words[used + 1]))
+        side, height = uniform(words[used]) - 0.5, uniform(words[used + 1])
         used += 2
         edge = 0.5 - abs(side)
         number = math.floor((2.0 * a / edge + b) * side + mean + 0.43)

@@ -1,4 +1,15 @@
-"""NumPy twins of the compiled kernels: the reference in tests, and what runs where numba is absent or not worth loading."""
+"""The inner loops in NumPy, and when their compiled twins take over: once a process has done enough work to load numba.
+
+Loading numba takes about a second, so a device that randomizes one answer never waits for it. The loops here are the
+reference in tests, and what runs where numba is absent.
+"""
+
+import importlib
+import importlib.util
+from collections.abc import Callable
+from functools import cache, wraps
+from types import ModuleType
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,8 +17,52 @@ from numpy.typing import NDArray
 from deniable.arrays import Bools, Bytes, Ints, Words
 
 AnyWords = NDArray[np.unsignedinteger]
+Loop = TypeVar("Loop", bound=Callable[..., object])
+
+COMPILE_AFTER = 1 << 18  # elements of work after which loading numba starts to pay
+
+_done = 0
+_available = importlib.util.find_spec("numba") is not None
 
 
+def pays(work: int) -> bool:
+    """Whether, with this much more work, the process has done enough for compiled loops to pay."""
+    global _done
+    _done += work
+    return _available and _done >= COMPILE_AFTER
+
+
+def twin(plain_name: str, compiled_name: str, work: int) -> ModuleType:
+    """The module of plain loops, or the compiled one once that pays."""
+    return _loaded(compiled_name if pays(work) else plain_name)
+
+
+@cache
+def _loaded(name: str) -> ModuleType:
+    return importlib.import_module(f"deniable.kernels.{name}")
+
+
+def compiled_in(module: str, work: Callable[..., int]) -> Callable[[Loop], Loop]:
+    """A plain loop that gives way to its namesake in a compiled module once that pays; `work` counts its elements."""
+
+    def with_twin(plain: Loop) -> Loop:
+        @wraps(plain)
+        def run(*given: object, **named: object) -> object:
+            loop = getattr(_loaded(module), plain.__name__) if pays(work(*given)) else plain
+            return loop(*given, **named)
+
+        return cast("Loop", run)
+
+    return with_twin
+
+
+def expect_work() -> None:
+    """Load the compiled loops at the next call: for a process that is going to work for long."""
+    global _done
+    _done = max(_done, COMPILE_AFTER)
+
+
+@compiled_in("compiled", lambda planes, digit: planes.size * 8)
 def compare_planes(planes: Words, digit: int) -> tuple[Words, Words]:
     """Compare 64 random bytes per word with `digit`, bit plane by bit plane from the top: (smaller, equal) lanes."""
     smaller = np.zeros(planes.shape[1], np.uint64)
@@ -21,6 +76,7 @@ def compare_planes(planes: Words, digit: int) -> tuple[Words, Words]:
     return smaller, equal
 
 
+@compiled_in("compiled", lambda lanes: lanes.size)
 def set_positions(lanes: Words) -> Ints:
     """The positions of the bits that are one, in order; lane 0 is the lowest bit of word 0."""
     words = np.flatnonzero(lanes)
@@ -29,6 +85,7 @@ def set_positions(lanes: Words) -> Ints:
     return (words[row] * 64 + lane).astype(np.int64)
 
 
+@compiled_in("compiled", lambda bits, tied, *_: tied.size)
 def settle(bits: Bytes, tied: Ints, more: Bytes, digit: int) -> Ints:
     """Set the tied bits whose further byte is smaller than `digit`; the positions of those still equal."""
     won = tied[more < digit]
@@ -36,6 +93,7 @@ def settle(bits: Bytes, tied: Ints, more: Bytes, digit: int) -> Ints:
     return tied[more == digit]
 
 
+@compiled_in("compiled", lambda words, *_: words.size)
 def scale(words: AnyWords, bound: int, word_bits: int) -> tuple[Ints, Ints]:
     """Map uniform words to integers below `bound`: (values, positions of words that are refused and drawn again).
 
@@ -46,6 +104,7 @@ def scale(words: AnyWords, bound: int, word_bits: int) -> tuple[Ints, Ints]:
     return values, np.flatnonzero(refused)
 
 
+@compiled_in("compiled", lambda words, *_: words.size)
 def subsets(words: AnyWords, size: int, one_less: Bools, word_bits: int) -> tuple[Bytes, Ints]:
     """Map rows of k uniform words to k-subsets of range(size): (packed bits, rows that are refused and drawn again).
 
@@ -76,6 +135,7 @@ def _scaled(words: AnyWords, bound: Words, word_bits: int) -> tuple[Ints, Bools]
     return (product >> np.uint64(word_bits)).astype(np.int64), low < np.uint64(1 << word_bits) % bound
 
 
+@compiled_in("compiled", lambda words: words.size * 8)
 def column_sums(words: Words) -> Ints:
     """How many rows have each bit set; column 0 is the lowest bit of word 0."""
     sums = np.zeros(words.shape[1] * 64, np.int64)
@@ -85,6 +145,7 @@ def column_sums(words: Words) -> Ints:
     return sums
 
 
+@compiled_in("compiled", lambda values, size: values.size)
 def histogram(values: AnyWords, size: int) -> Ints:
     """How often each integer below `size` occurs."""
     counts = np.zeros(size, np.int64)
@@ -93,6 +154,7 @@ def histogram(values: AnyWords, size: int) -> Ints:
     return counts
 
 
+@compiled_in("compiled", lambda step, start, width, modulus, size: step.size * size)
 def interval_counts(step: AnyWords, start: AnyWords, width: AnyWords, modulus: int, size: int) -> Ints:
     """How many rows have (start + step x) mod modulus < width, for each x below `size`.
 

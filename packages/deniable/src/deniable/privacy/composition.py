@@ -5,19 +5,19 @@ the loss says how much less, the optimal composition of Kairouz, Oh and Viswanat
 the bounds of Dwork, Rothblum and Vadhan (2010) and of Bun and Steinke (2016) are there to be compared.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
+from functools import reduce
 from itertools import product
+from operator import add
 
 from deniable.core import Mechanism, PrivacyLoss, PureProtocol, log_up, rounded_up
 from deniable.errors import InvalidParameter, NotCertifiable
 from deniable.privacy.law import LIMIT, Law, law
-from deniable.privacy.loss_law import LossLaw
-
-_DIGITS = 50
-_MARGIN = Decimal(10) ** -35  # far more than fifty digits lose in a few steps, far less than a float shows
+from deniable.privacy.loss_law import DIGITS, MARGIN, LossLaw, decimal_of
 
 
 def loss_law(mechanism: Mechanism, limit: int = LIMIT) -> LossLaw:
@@ -127,15 +127,10 @@ def compose(parts: Iterable[Mechanism | PrivacyLoss], delta: float | Fraction = 
     if not given or times < 1 or not 0 <= allowed < 1:
         raise InvalidParameter("Give at least one mechanism or loss, times of at least 1, and a delta from 0 to below 1.")
     losses = [part.loss() if isinstance(part, Mechanism) else part for part in given]
-    pure = losses[0]
-    for loss in losses[1:]:
-        pure = pure + loss
-    odds = [loss.odds for loss in losses]
-    bounded = [each for each in odds if each is not None]
-    total = None if len(bounded) < len(odds) else Fraction(1)
-    for each in bounded:
-        total = None if total is None else total * each**times
+    bounded = [loss.odds for loss in losses if loss.odds is not None]
+    total = None if len(bounded) < len(losses) else math.prod(bounded) ** times
     answers = times * sum(loss.answers for loss in losses)
+    pure = reduce(add, losses)
     pure = replace(pure, odds=total, answers=answers, over="" if answers > 1 else pure.over)
     if total is None:
         none = float("inf")
@@ -164,10 +159,7 @@ def _laws(given: Sequence[Mechanism | PrivacyLoss]) -> list[LossLaw] | None:
 
 
 def _together(laws: Sequence[LossLaw], times: int) -> LossLaw:
-    whole = LossLaw({Fraction(1): Fraction(1)})
-    for each in laws:
-        whole = whole * each**times
-    return whole
+    return math.prod((each**times for each in laws), start=LossLaw({Fraction(1): Fraction(1)}))
 
 
 def advanced_epsilon(odds: Sequence[Fraction], times: int, delta: Fraction) -> float:
@@ -175,12 +167,12 @@ def advanced_epsilon(odds: Sequence[Fraction], times: int, delta: Fraction) -> f
 
     Dwork, Rothblum, Vadhan 2010, in the form of Kairouz, Oh, Viswanath 2015, Theorem 3.5. Rounded up.
     """
-    with localcontext(Context(prec=_DIGITS, rounding=ROUND_CEILING)):
+    with localcontext(Context(prec=DIGITS, rounding=ROUND_CEILING)):
         squares = mean = Decimal(0)
         for each in odds:
             epsilon = Decimal(log_up(each))
             squares += times * epsilon * epsilon
-            mean += times * epsilon * _decimal((each - 1) / (each + 1))
+            mean += times * epsilon * decimal_of((each - 1) / (each + 1))
         return _up((2 * _log_inverse(delta) * squares).sqrt() + mean)
 
 
@@ -188,18 +180,14 @@ def concentrated_epsilon(rho: Fraction, delta: Fraction) -> float:
     """rho + 2 sqrt(rho ln(1/delta)): what rho-concentrated privacy means for a delta (Bun, Steinke 2016). Rounded up."""
     if rho < 0 or not 0 < delta < 1:
         raise InvalidParameter("rho must be at least 0, and delta between 0 and 1.")
-    with localcontext(Context(prec=_DIGITS, rounding=ROUND_CEILING)):
-        exact = _decimal(rho)
+    with localcontext(Context(prec=DIGITS, rounding=ROUND_CEILING)):
+        exact = decimal_of(rho)
         return _up(exact + 2 * (exact * _log_inverse(delta)).sqrt())
 
 
-def _decimal(number: Fraction) -> Decimal:
-    return Decimal(number.numerator) / Decimal(number.denominator)
-
-
 def _log_inverse(delta: Fraction) -> Decimal:
-    return (Decimal(delta.denominator) / Decimal(delta.numerator)).ln() + _MARGIN
+    return (Decimal(delta.denominator) / Decimal(delta.numerator)).ln() + MARGIN
 
 
 def _up(number: Decimal) -> float:
-    return rounded_up(Fraction(number + _MARGIN * max(Decimal(1), abs(number))))
+    return rounded_up(Fraction(number + MARGIN * max(Decimal(1), abs(number))))

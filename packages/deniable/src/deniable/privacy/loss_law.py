@@ -10,8 +10,8 @@ from deniable.core import log_up
 from deniable.errors import InvalidParameter
 
 MOST = 1 << 9  # different odds that are kept; beyond that some are raised to the next
-_DIGITS = 50
-_MARGIN = Decimal(10) ** -35
+DIGITS = 50
+MARGIN = Decimal(10) ** -35  # far more than fifty digits lose in a few steps, far less than a float shows
 _STEP = Fraction(1, 200)  # of the orders at which the concentrated loss is looked at
 
 
@@ -137,12 +137,12 @@ class LossLaw:
             raise InvalidParameter("The order of a divergence must be above 1.")
         if self.unbounded:
             raise InvalidParameter("Where reports rule an answer out, divergences are infinite.")
-        with localcontext(Context(prec=_DIGITS, rounding=ROUND_CEILING)):
-            power = _decimal(exact - 1)
+        with localcontext(Context(prec=DIGITS, rounding=ROUND_CEILING)):
+            power = decimal_of(exact - 1)
             total = Decimal(0)
             for odds, mass in self.masses.items():
-                total += _decimal(mass) * (_decimal(odds).ln() * power).exp()
-            return Fraction(total.ln() / power + _MARGIN * (1 + 1 / power))
+                total += decimal_of(mass) * (decimal_of(odds).ln() * power).exp()
+            return Fraction(total.ln() / power + MARGIN * (1 + 1 / power))
 
     def concentrated(self) -> Fraction:
         """An upper bound of rho, the largest divergence per order (zero-concentrated privacy), within half a percent.
@@ -160,5 +160,6 @@ class LossLaw:
         return min(best, most * most / 2)
 
 
-def _decimal(number: Fraction) -> Decimal:
+def decimal_of(number: Fraction) -> Decimal:
+    """The fraction in the digits and the rounding of the context around."""
     return Decimal(number.numerator) / Decimal(number.denominator)

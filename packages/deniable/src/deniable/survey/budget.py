@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
+from operator import add
 from typing import Literal
 
 from deniable.core import PrivacyLoss, log_up, odds_below
@@ -41,10 +43,7 @@ def person(losses: Sequence[PrivacyLoss], budget: Budget, sample: int) -> Privac
         unbounded = [loss for loss in losses if loss.odds is None]
         losses = unbounded or sorted(losses, key=lambda loss: loss.odds or 0, reverse=True)
         losses = losses[:sample]
-    total = losses[0]
-    for loss in losses[1:]:
-        total = total + loss
-    return total
+    return reduce(add, losses)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core import Answers, Coins, PrivacyLoss, Reports, checked_coins
+from deniable.core import Answers, Coins, Columns, PrivacyLoss, Reports, checked_coins
 from deniable.errors import InvalidReport, OutsideDomain
 from deniable.survey import budget, message
 from deniable.survey.budget import Advice, Budget
@@ -259,11 +259,7 @@ class Survey:
 
     def unpack(self, one: Message) -> list[Reports]:
         """The reports of a message, question by question; refuses what no device can have sent."""
-        out = []
-        for question, data in zip(self.part(one.part), self._sections(one.part, one.reports, one.payload), strict=True):
-            layout = question.mechanism.layout
-            out.append(Reports(question.mechanism.fingerprint, layout, layout.unpack(data, one.reports)))
-        return out
+        return self.unpack_joined(one.part, [one])
 
     def joins(self, one: Message) -> bool:
         """Whether its reports end on whole bytes, so that those of several such messages are one batch."""
@@ -274,19 +270,19 @@ class Survey:
         """The reports of many messages that `joins` allows, put together; refuses them all if one is impossible."""
         people = sum(one.reports for one in messages)
         parts = zip(*(self._sections(bits, one.reports, one.payload) for one in messages), strict=True)
-        out = []
-        for question, data in zip(self.part(bits), parts, strict=True):
-            layout = question.mechanism.layout
-            out.append(Reports(question.mechanism.fingerprint, layout, layout.unpack(b"".join(data), people)))
-        return out
+        layouts = [question.mechanism.layout for question in self.part(bits)]
+        columns = [each.unpack(b"".join(data), people) for each, data in zip(layouts, parts, strict=True)]
+        return self._reports(bits, columns)
 
     def unpack_singles(self, bits: int, payloads: Sequence[bytes]) -> list[Reports]:
         """The reports of many messages of one report each, put together; refuses them all if one is impossible."""
-        questions, out = self.part(bits), []
-        for question, parts in zip(questions, self._columns(bits, payloads), strict=True):
-            layout = question.mechanism.layout
-            out.append(Reports(question.mechanism.fingerprint, layout, layout.joined(parts, len(payloads))))
-        return out
+        layouts = [question.mechanism.layout for question in self.part(bits)]
+        columns = zip(layouts, self._columns(bits, payloads), strict=True)
+        return self._reports(bits, [layout.joined(parts, len(payloads)) for layout, parts in columns])
+
+    def _reports(self, bits: int, columns: Sequence[Columns]) -> list[Reports]:
+        mechanisms = [question.mechanism for question in self.part(bits)]
+        return [Reports(each.fingerprint, each.layout, own) for each, own in zip(mechanisms, columns, strict=True)]
 
     def _columns(self, bits: int, payloads: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
         """The bytes of each question, of all these messages of one report."""

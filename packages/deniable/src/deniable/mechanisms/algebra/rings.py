@@ -7,11 +7,13 @@ the order is public. On a line rings are windows, and nothing needs to be stored
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Bools, Floats, Ints
+from deniable.core import Symbol, around, lookup
 from deniable.domains.line import Line
 from deniable.domains.metric import BLOCK, Metric
 
@@ -29,6 +31,8 @@ class Rings:
         line = self._metric.line
         if line is not None:
             return self._on_line(line, truth, place)
+        if isinstance(truth, Symbol):
+            return lookup(self._orders, truth * self._metric.size + place)
         if self._bytes <= LARGEST_TABLE:
             if not self._filled[truth].all():
                 self._fill(np.unique(truth))
@@ -42,20 +46,31 @@ class Rings:
             out[mine] = _looked_up(rings, sorted_, which[mine] - start, place[mine])
         return out
 
-    def _on_line(self, line: Line, truth: Ints, place: Ints) -> Ints:
-        edges = np.array([0, *self._counts])
-        ring = np.searchsorted(edges[1:], place, side="right")
-        starts = self._starts(line)
-        begin, inner = starts[ring, truth], starts[np.maximum(ring, 1) - 1, truth]
-        offset = place - edges[ring]
-        # A ring is what lies left of the window inside it, and then what lies right of it.
-        return begin + offset + edges[ring] * ((offset >= inner - begin) & (ring > 0))
+    @property
+    def entries(self) -> int:
+        """How many numbers a law needs to know of the rings."""
+        return self._metric.size * (self._metric.size if self._metric.line is None else len(self._counts))
 
-    def _starts(self, line: Line) -> Ints:
-        if not hasattr(self, "_windows"):
-            whole = np.zeros(line.size, np.int64)
-            self._windows = np.stack([*(line.windows(count) for count in self._counts), whole])
-        return self._windows
+    @cached_property
+    def _orders(self) -> Ints:
+        """The orders around all answers, one after the other."""
+        size = self._metric.size
+        return self.member(np.repeat(np.arange(size), size), np.tile(np.arange(size), size))
+
+    def _on_line(self, line: Line, truth: Ints, place: Ints) -> Ints:
+        # A ring is what lies left of the window inside it, and then what lies right of it: from the inside out.
+        for start, near, among in self._windows(line):
+            place = around(lookup(start, truth), place, near, among)
+        return place
+
+    def _windows(self, line: Line) -> list[tuple[Ints, int, int]]:
+        """For each window where it starts in the next larger one, from each answer; its size, and that of the next."""
+        if not hasattr(self, "_inner"):
+            starts = [*(line.windows(count) for count in self._counts), np.zeros(line.size, np.int64)]
+            sizes = [*self._counts, line.size]
+            inner = (a - b for a, b in pairwise(starts))
+            self._inner = [(start, *ends) for start, ends in zip(inner, pairwise(sizes), strict=True)]
+        return self._inner
 
     @property
     def _bytes(self) -> int:

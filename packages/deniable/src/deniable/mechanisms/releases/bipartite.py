@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
 from deniable.core import Candidate, Coins, Domain, PrivacyLoss, Spec
+from deniable.core.program import MOST_ENTRIES
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.rings import Rings, nearest
 from deniable.mechanisms.algebra.split import mean_split, published_split, smallest_splits
@@ -100,8 +101,8 @@ class Bipartite(Release):
 
     @property
     def traced(self) -> bool:
-        """Not yet: rings are found by code."""
-        return False
+        """Up to some size; beyond, the order of all answers around each is too long for a law."""
+        return self._rings.entries <= MOST_ENTRIES
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
         place = coins.split(self.p, self.near, self.domain.size - self.near, len(truth))

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
 from deniable.core import Candidate, Coins, Domain, PrivacyLoss, Spec, WeightTable
+from deniable.core.program import MOST_ENTRIES
 from deniable.domains.metric import Metric, checked_prior
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.rings import Rings
@@ -69,8 +70,8 @@ class Staircase(Release):
 
     @property
     def traced(self) -> bool:
-        """Not yet: rings are found by code."""
-        return False
+        """Up to some size; beyond, the order of all answers around each is too long for a law."""
+        return self._rings.entries <= MOST_ENTRIES
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
         place = coins.pick_each(self._table, np.zeros(len(truth), np.int64))

@@ -3,14 +3,13 @@
 import json
 import math
 from functools import cache
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 import deniable as dn
 from deniable.cli.main import main
-from deniable.privacy.claims import CLAIMS, Checked, Claim, Evaluated, checked_claims, claims_table
+from research.claims import CLAIMS, Checked, Claim, Evaluated, checked_claims, claims, claims_table
 from tests import ROOT
 
 PAGE = ROOT / "docs" / "claims.md"
@@ -54,20 +53,20 @@ def test_a_claim_that_is_right_is_called_so() -> None:
 
 def test_a_law_worked_out_elsewhere_can_be_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     unbounded = Evaluated(math.inf, ("a", "b"), "ff", "enumerated")
-    claims = [Claim("somebody", "Somebody 2020", "any size", 1.0, lambda: unbounded)]
-    monkeypatch.setattr("deniable.privacy.claims.CLAIMS", claims)
+    one = [Claim("somebody", "Somebody 2020", "any size", 1.0, lambda: unbounded)]
+    monkeypatch.setattr("research.claims.CLAIMS", one)
     (each,) = checked_claims()
     assert each.verdict == "false" and "| 1 | inf | false |" in claims_table([each])[-1]
-    record = json.loads(CliRunner().invoke(main, ["certify", "--claims", "--json"]).stdout)
+    record = json.loads(CliRunner().invoke(claims, ["--json"]).stdout)
     assert record["true"] is None and record["counterexample"]["mechanism"] is None
 
 
 def test_the_command_prints_them() -> None:
-    result = CliRunner(env={"COLUMNS": "120"}).invoke(main, ["certify", "--claims"])
+    result = CliRunner(env={"COLUMNS": "120"}).invoke(claims)
     assert result.exit_code == 0
     for each in checked():
         assert each.claim.name in result.stdout and f"{each.true:.4g}" in result.stdout
-    lines = CliRunner().invoke(main, ["certify", "--claims", "--json"]).stdout.splitlines()
+    lines = CliRunner().invoke(claims, ["--json"]).stdout.splitlines()
     records = [json.loads(line) for line in lines]
     assert [record["name"] for record in records] == [claim.name for claim in CLAIMS]
     assert [record["true"] for record in records] == [each.true for each in checked()]
@@ -78,19 +77,12 @@ def test_the_command_prints_them() -> None:
 @pytest.mark.parametrize(
     "more", [["direct"], ["--epsilon", "1"], ["--values", "3"], ["--category", "a"], ["--proof", "factored"]]
 )
-def test_claims_take_nothing_else(more: list[str]) -> None:
-    result = CliRunner().invoke(main, ["certify", "--claims", *more])
+def test_claims_take_no_options_of_a_certificate(more: list[str]) -> None:
+    result = CliRunner().invoke(claims, more)
     assert result.exit_code == 2 and more[0] in result.stderr.splitlines()[-1]
 
 
-def test_vectors_from_a_file_are_certified(tmp_path: Path) -> None:
-    for mechanism, code in (
-        (dn.FeatureVector(dn.Features(20, 0, 1, steps=8), 4.0), 0),
-        (dn.BitRand.as_published(64, 10, 1.0), 1),
-    ):
-        path = tmp_path / "mechanism.json"
-        path.write_text(mechanism.to_json())
-        result = CliRunner().invoke(main, ["certify", str(path)])
-        assert result.exit_code == code and "factored" in result.stdout
-        record = json.loads(CliRunner().invoke(main, ["certify", str(path), "--json"]).stdout)
-        assert record["holds"] is (code == 0) and record["values"] is None
+@pytest.mark.parametrize("arguments", [["certify", "--claims"], ["certify", "claims", "--json"]])
+def test_certify_says_where_the_claims_are(arguments: list[str]) -> None:
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 2 and result.stderr.startswith("error: ") and "deniable claims" in result.stderr

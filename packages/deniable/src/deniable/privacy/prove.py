@@ -1,0 +1,126 @@
+"""The proof of a mechanism's law: a bound by the rules, for every answer and every draw, and a case that reaches it."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deniable.core import Flags, Mechanism, PackedBits
+from deniable.errors import InvalidLaw, NotCertifiable
+from deniable.privacy.problem import Problem, Stand
+from deniable.privacy.ratio import Worst
+from deniable.privacy.rules import Bound, proved
+from deniable.privacy.worlds import cost, law
+
+WORLDS = 1 << 15  # of one answer, where a case is looked for that reaches the bound
+ANSWERS = 5
+KNOWN = 8
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What the rules found, and a case that reaches the bound if one was found."""
+
+    bound: Bound
+    case: Worst | None
+
+
+def prove(mechanism: Mechanism) -> Proof:
+    """The best bound for the law that runs; refuses a mechanism that does not run its law, or that no rule reaches."""
+    if type(mechanism).perturb not in _runners(mechanism):
+        raise NotCertifiable(
+            "This mechanism has a `perturb` of its own, so its reports may come from elsewhere than its law. Leave "
+            "`perturb` as it is and write the law in `randomize`."
+        )
+    try:
+        found = proved(Problem.of(mechanism.law))
+    except InvalidLaw as why:
+        raise NotCertifiable(f"The law cannot be written down as a program: {why}") from why
+    if found is None:
+        raise NotCertifiable(
+            "Not proved at this size: no rule of proof reaches this law. Use a smaller question or another mechanism."
+        )
+    return Proof(found, reached(mechanism, found))
+
+
+def _runners(mechanism: Mechanism) -> list[Any]:
+    """The `perturb` that run the law: that of `Mechanism`, and of classes of ours that only prepare answers for it."""
+    return [cls.__dict__["perturb"] for cls in type(mechanism).__mro__ if "perturb" in cls.__dict__ and _ours(cls)]
+
+
+def _ours(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] == "deniable"
+
+
+def reached(mechanism: Mechanism, found: Bound) -> Worst | None:
+    """Two answers and a report between whose probabilities lies exactly the bound, looked for among a few answers."""
+    problem, domain = Problem.of(mechanism.law), mechanism.domain
+    inputs = domain.inputs
+    if inputs is None or any(each.width is not None for each in inputs):
+        return None
+    if found.marked and len(inputs) == 1 and domain.size > 1:
+        return Worst(found.odds, (0, 1), found.marked)
+    size = domain.size
+    chosen = sorted({0, 1, 2, size // 2, size - 1} & set(range(size))) if size > ANSWERS else list(range(size))
+    codes = domain.encode([domain.answer(index) for index in chosen])
+    nodes = [place for place, node in enumerate(problem.nodes) if node.op == "code" and place not in problem.known]
+    if len(nodes) != len(inputs):
+        return None
+    for known in _settings(problem):
+        laws = []
+        for row in range(len(chosen)):
+            stands = {node: Stand(constant=int(code[row])) for node, code in zip(nodes, codes, strict=True)}
+            fixed = problem.rebuilt(problem.view, {**stands, **known})
+            if cost(fixed, fixed.view) > WORLDS or len(fixed.view) != len(problem.view):
+                return None
+            laws.append(dict(zip(*law(fixed, fixed.view, []), strict=True)))
+        worst = _largest(laws)
+        if worst is not None and worst[0] == found.odds:
+            _, first, second, report = worst
+            return Worst(found.odds, (chosen[first], chosen[second]), _written(mechanism, report))
+    return None
+
+
+def _settings(problem: Problem) -> Iterator[Mapping[int, Stand]]:
+    """A few choices of all known codes."""
+    knowns = problem.knowns(problem.view)
+    for turn in range(KNOWN if knowns else 1):
+        yield {
+            node: Stand(constant=problem.types[node].low + turn * (7919 + place) % problem.types[node].size)
+            for place, node in enumerate(knowns)
+        }
+
+
+def _largest(laws: Sequence[Mapping[tuple[int, ...], Any]]) -> tuple[Any, int, int, tuple[int, ...]] | None:
+    """The largest ratio of two laws, None as the ratio where one is 0, with whose laws they are and the report."""
+    best: tuple[Any, int, int, tuple[int, ...]] | None = None
+    for report in {key for each in laws for key in each}:
+        chances = [each.get(report, 0) for each in laws]
+        first, second = (chances.index(pick(chances)) for pick in (max, min))
+        if not chances[second]:
+            return None, first, second, report
+        ratio = chances[first] / chances[second]
+        if best is None or ratio > best[0]:
+            best = ratio, first, second, report
+    return best
+
+
+def _written(mechanism: Mechanism, values: Sequence[int]) -> str:
+    """The report with these values of its fields, as bytes in hexadecimal."""
+    columns = {}
+    for field, value in zip(mechanism.layout.fields, values, strict=True):
+        if isinstance(field, Flags):
+            bits = np.array([[value >> place & 1 for place in range(field.bits)]], np.bool_)
+            columns[field.name] = PackedBits.pack(bits).bytes
+        else:
+            columns[field.name] = np.array([value], field.dtype)
+    return mechanism.layout.rows(columns)[0].tobytes().hex()
+
+
+def described(answers: int, found: Bound) -> str:
+    """What was proved, in words."""
+    size = f"{answers:,}" if answers < 10**15 else f"about 10^{math.floor(math.log10(answers))}"
+    rules = ", then ".join(found.rules) or "nothing to hide"
+    return f"for all {size} answers and all draws, by {rules}"

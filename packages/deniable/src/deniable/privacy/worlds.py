@@ -1,0 +1,275 @@
+"""Every outcome of a problem with its exact probability: what all rules of proof come down to in the end.
+
+A world is one value of every code and one outcome of every draw. Values are columns of arrays, so that millions of worlds are
+followed at once; probabilities are fractions, of which there are few different ones, so each world has the number of its own.
+"""
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from deniable.arrays import Ints
+from deniable.core import Node, PackedBits, Type
+from deniable.core.running import operation
+from deniable.privacy.problem import Problem
+
+TOO_MANY = 1 << 200
+
+
+def outcome_count(node: Node, kind: Type) -> int:
+    """How many outcomes a draw has."""
+    if node.op == "subset":
+        n, k = node.params
+        return math.comb(n, k) + math.comb(n, k - 1) if n <= 64 else TOO_MANY
+    if kind.row:
+        return 1 << kind.width if (kind.width or 0) <= 64 else TOO_MANY  # type: ignore[operator]
+    if node.op == "counts":
+        return len(node.params[0])
+    return kind.size if kind.width is None else TOO_MANY
+
+
+def cost(problem: Problem, targets: Sequence[int]) -> int:
+    """How many worlds there are for these nodes."""
+    total = 1
+    for node in problem.upstream(targets):
+        if problem.nodes[node].op == "code":
+            values = problem.values_of(node)
+            total *= TOO_MANY if values is None else len(values)
+        elif problem.is_draw(node):
+            total *= outcome_count(problem.nodes[node], problem.types[node])
+        if total > TOO_MANY:
+            return TOO_MANY
+    return total
+
+
+class Worlds:
+    """The worlds of some nodes: a column of values for each, and the number of each world's probability."""
+
+    def __init__(self) -> None:
+        self.size, self.values = 1, dict[int, Any]()
+        self.chance: Ints = np.zeros(1, np.int64)
+        self.chances: list[Fraction] = [Fraction(1)]
+
+    def expand(self, node: int, values: Any) -> None:
+        """Every world once for each of these values of a node, without a change of probability."""
+        times = len(values)
+        for each, column in self.values.items():
+            self.values[each] = _repeated(column, times)
+        self.chance = np.repeat(self.chance, times)
+        self.values[node] = (
+            PackedBits(np.tile(values.bytes, (self.size, 1)), values.width)
+            if isinstance(values, PackedBits)
+            else np.tile(values, self.size)
+        )
+        self.size *= times
+
+    def weigh(self, factor: Ints, factors: list[Fraction]) -> None:
+        """Multiply the probability of each world by the factor with this number; worlds that are impossible go."""
+        pairs, self.chance = np.unique(self.chance * len(factors) + factor, return_inverse=True)
+        known: dict[Fraction, int] = {}
+        products = [self.chances[pair // len(factors)] * factors[pair % len(factors)] for pair in pairs.tolist()]
+        places = np.array([known.setdefault(product, len(known)) for product in products])
+        self.chances, self.chance = list(known), places[self.chance]
+        if Fraction(0) in known:
+            possible = np.flatnonzero(self.chance != known[Fraction(0)])
+            self.values = {node: _chosen(column, possible) for node, column in self.values.items()}
+            self.chance, self.size = self.chance[possible], len(possible)
+
+    def column(self, node: int) -> Ints:
+        """The values of a node as numbers."""
+        value = self.values[node]
+        if isinstance(value, PackedBits):
+            bits = value.unpack().astype(np.int64)
+            return bits @ (1 << np.arange(bits.shape[1], dtype=np.int64))
+        return np.broadcast_to(np.asarray(value), self.size).astype(np.int64)
+
+
+def _repeated(column: Any, times: int) -> Any:
+    if isinstance(column, PackedBits):
+        return PackedBits(np.repeat(column.bytes, times, axis=0), column.width)
+    return np.repeat(column, times) if isinstance(column, np.ndarray) else column
+
+
+def _chosen(column: Any, rows: Ints) -> Any:
+    if isinstance(column, PackedBits):
+        return PackedBits(column.bytes[rows], column.width)
+    return column[rows] if isinstance(column, np.ndarray) else column
+
+
+def worlds(problem: Problem, targets: Sequence[int]) -> Worlds:
+    """All worlds of these nodes."""
+    found = Worlds()
+    for node in problem.upstream(targets):
+        each, kind = problem.nodes[node], problem.types[node]
+        if each.op == "code":
+            values = problem.values_of(node)
+            assert values is not None
+            found.expand(node, np.array(values, np.int64))
+        elif problem.is_draw(node):
+            _draw(found, node, each, kind)
+        else:
+            run = operation(each, [problem.types[arg] for arg in each.args], False)
+            found.values[node] = run([found.values[arg] for arg in each.args], None, found.size)  # type: ignore[arg-type]
+    return found
+
+
+def _draw(found: Worlds, node: int, each: Node, kind: Type) -> None:
+    if each.op == "toss_each":
+        (whole, *_), heads = each.params, np.broadcast_to(np.asarray(found.values[each.args[0]]), found.size)
+        different, which = np.unique(heads, return_inverse=True)
+        found.expand(node, np.array([0, 1]))
+        factors = [Fraction(int(h), whole) for h in different.tolist()]
+        up = found.values[node] == 1
+        which = np.repeat(which, 2)
+        found.weigh(np.where(up, which, which + len(factors)), factors + [1 - factor for factor in factors])
+    elif each.op == "pick_each":
+        table = np.array(each.params[0], np.int64)
+        row = np.broadcast_to(np.asarray(found.values[each.args[0]]), found.size)
+        found.expand(node, np.arange(table.shape[1]))
+        weight = table[np.repeat(row, table.shape[1]), found.values[node]]
+        different, which = np.unique(weight, return_inverse=True)
+        total = sum(each.params[0][0])
+        found.weigh(which, [Fraction(w, total) for w in different.tolist()])
+    elif each.op == "subset":
+        n, k = each.params
+        less = np.broadcast_to(np.asarray(found.values[each.args[0]]), found.size).astype(np.bool_)
+        rows = [set(some) for size in (k, k - 1) for some in itertools.combinations(range(n), size)]
+        bits = np.array([[place in row for place in range(n)] for row in rows], np.bool_).reshape(-1, n)
+        found.expand(node, PackedBits.pack(bits))
+        small = np.tile(bits.sum(axis=1) == k - 1, len(less))
+        fits = small == np.repeat(less, len(rows))
+        found.weigh(
+            np.where(fits, small + 1, 0), [Fraction(0), Fraction(1, math.comb(n, k)), Fraction(1, math.comb(n, k - 1))]
+        )
+    else:
+        values, factor, factors = _outcomes(each, kind)
+        times = found.size
+        found.expand(node, values)
+        found.weigh(np.tile(factor, times), factors)
+
+
+def _outcomes(each: Node, kind: Type) -> tuple[Any, Ints, list[Fraction]]:
+    """The outcomes of a draw that depends on nothing, the number of the probability of each, and these probabilities."""
+    if each.op == "toss":
+        p = each.params[0]
+        return np.array([0, 1]), np.array([0, 1]), [1 - p, p]
+    if each.op in ("below", "public"):
+        n = each.params[0]
+        return np.arange(n), np.zeros(n, np.int64), [Fraction(1, n)]
+    if each.op == "split":
+        p, first, second = each.params
+        numbers = np.arange(first + second)
+        return numbers, (numbers >= first).astype(np.int64), [p / first, (1 - p) / second if second else Fraction(0)]
+    if each.op == "pick":
+        weights = each.params[0]
+        different, which = np.unique(np.array(weights), return_inverse=True)
+        return np.arange(len(weights)), which, [Fraction(int(w), sum(weights)) for w in different]
+    if each.op == "counts":
+        return np.array([v for v, _ in each.params[0]]), np.arange(len(each.params[0])), [p for _, p in each.params[0]]
+    width = kind.width or 0
+    bits = (np.arange(1 << width)[:, None] >> np.arange(width) & 1).astype(np.bool_)
+    ones = bits.sum(axis=1)
+    if each.op == "flags":
+        p = each.params[0]
+        return PackedBits.pack(bits), ones, [p**m * (1 - p) ** (width - m) for m in range(width + 1)]
+    ahead = 2 * ones > width  # majority
+    return PackedBits.pack(bits), ahead.astype(np.int64), [Fraction(0), Fraction(1, int(ahead.sum()))]
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """The largest ratio of two probabilities of one report, None if one of them is 0, and where it is reached."""
+
+    odds: Fraction | None
+    high: dict[int, int]
+    low: dict[int, int]
+    report: dict[int, int]
+
+
+def sums(groups: Ints, chance: Ints, chances: list[Fraction]) -> tuple[Ints, list[Fraction]]:
+    """The sum of the probabilities of each group 0, 1, ...: the number of each sum, and the different sums."""
+    count = int(groups.max()) + 1
+    pairs, often = np.unique(groups * len(chances) + chance, return_counts=True)
+    owner, kind = np.divmod(pairs, len(chances))
+    terms, term = np.unique(kind * (int(often.max()) + 1) + often, return_inverse=True)
+    values = [chances[t // (int(often.max()) + 1)] * (t % (int(often.max()) + 1)) for t in terms.tolist()]
+    place = np.arange(len(owner)) - np.searchsorted(owner, owner)  # the first, second, ... term of its group
+    totals, which = [Fraction(0)], np.zeros(count, np.int64)
+    for turn in range(int(place.max()) + 1):
+        mine = place == turn
+        added = np.full(count, len(values), np.int64)
+        added[owner[mine]] = term[mine]
+        used, which = np.unique(which * (len(values) + 1) + added, return_inverse=True)
+        olds, news = np.divmod(used, len(values) + 1)
+        totals = [
+            totals[o] + (values[t] if t < len(values) else 0) for o, t in zip(olds.tolist(), news.tolist(), strict=True)
+        ]
+    known: dict[Fraction, int] = {}
+    places = np.array([known.setdefault(total, len(known)) for total in totals])
+    return places[which], list(known)
+
+
+def law(problem: Problem, targets: Sequence[int], by: Sequence[int]) -> tuple[list[tuple[int, ...]], list[Fraction]]:
+    """The values of `by` and `targets` that occur together, and the probability of these targets given those values."""
+    found = worlds(problem, [*by, *targets])
+    rows, group = _grouped([found.column(node) for node in [*by, *targets]], found.size)
+    which, totals = sums(group, found.chance, found.chances)
+    return [tuple(row) for row in rows.tolist()], [totals[place] for place in which.tolist()]
+
+
+def extreme(problem: Problem, view: Sequence[int], compared: Sequence[int], known: Sequence[int]) -> Extreme:
+    """The largest ratio of the probability of a view under two values of `compared`, with the same values of `known`.
+
+    Of `compared`, codes are conditions, and draws or what is made of them are part of the event.
+    """
+    found = worlds(problem, [*view, *compared, *known])
+    outer, group = _grouped([found.column(node) for node in [*known, *view]], found.size)
+    inner, cell = _grouped([found.column(node) for node in compared], found.size)
+    keys, which = np.unique(group * len(inner) + cell, return_inverse=True)
+    chance, totals = sums(which, found.chance, found.chances)
+    order = sorted(range(len(totals)), key=totals.__getitem__)
+    rank = np.empty(len(totals), np.int64)
+    rank[order] = np.arange(len(order))
+    ranks, owner = rank[chance], keys // len(inner)
+    possible = math.prod(problem.range_of(node) for node in compared)
+    starts = np.searchsorted(owner, np.arange(len(outer)))
+    top, bottom = np.maximum.reduceat(ranks, starts), np.minimum.reduceat(ranks, starts)
+    missing = np.diff([*starts.tolist(), len(owner)]) < possible
+    if missing.any():
+        at = int(np.flatnonzero(missing)[0])
+        first = int(starts[at])
+        high = inner[int(keys[first]) % len(inner)]
+        return Extreme(None, _named(compared, high), {}, _named([*known, *view], outer[at]))
+    pairs, kind = np.unique(np.stack([top, bottom], axis=1), axis=0, return_inverse=True)
+    ratios = [totals[order[a]] / totals[order[b]] for a, b in pairs.tolist()]
+    best = max(range(len(ratios)), key=ratios.__getitem__)
+    at = int(np.flatnonzero(kind.ravel() == best)[0])
+    mine = slice(int(starts[at]), int(starts[at + 1]) if at + 1 < len(starts) else len(owner))
+    cells = keys[mine] % len(inner)
+    high, low = (inner[int(cells[int(pick(ranks[mine]))])] for pick in (np.argmax, np.argmin))
+    return Extreme(ratios[best], _named(compared, high), _named(compared, low), _named([*known, *view], outer[at]))
+
+
+def _grouped(columns: list[Ints], size: int) -> tuple[Any, Ints]:
+    if not columns:
+        return np.zeros((1, 0), np.int64), np.zeros(size, np.int64)
+    table = np.stack(columns, axis=1)
+    low = table.min(axis=0)
+    ranges = (table.max(axis=0) - low + 1).tolist()
+    if math.prod(ranges) >= 1 << 62:
+        rows, group = np.unique(table, axis=0, return_inverse=True)
+        return rows, group.ravel().astype(np.int64)
+    key = np.zeros(size, np.int64)
+    for place, each in enumerate(ranges):  # one number for each row sorts many times faster than rows do
+        key = key * each + (table[:, place] - low[place])
+    _, example, group = np.unique(key, return_index=True, return_inverse=True)
+    return table[example], group.astype(np.int64)
+
+
+def _named(nodes: Sequence[int], row: Any) -> dict[int, int]:
+    return {node: int(value) for node, value in zip(nodes, row.tolist(), strict=True)}
