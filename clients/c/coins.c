@@ -81,7 +81,8 @@ static int planes(deniable_stream *stream, unsigned digit, size_t size, unsigned
 }
 
 /* Bits still equal take one further byte each, in order; whether any is left goes to `tied`. */
-static int settle(deniable_stream *stream, unsigned digit, size_t size, unsigned char *smaller, unsigned char *equal, int *tied)
+static int settle(deniable_stream *stream, unsigned digit, size_t size, unsigned char *smaller, unsigned char *equal,
+                  int *tied)
 {
     size_t i;
     int lane;

@@ -283,6 +283,15 @@ static void infer_aim(reader *r, deniable_node *node)
     node->low = 0, node->high = column->high;
 }
 
+static void infer_around(reader *r, deniable_node *node)
+{
+    const deniable_node *place = arg(r, node, 1);
+    int64_t near = whole(r, node, 0, 1, LARGEST), among = whole(r, node, 1, near, LARGEST);
+    number(r, arg(r, node, 0), 0, among - near), number(r, place, 0, INT64_MAX);
+    node->whole[0] = near, node->whole[1] = among;
+    node->low = 0, node->high = place->high > among - 1 ? place->high : among - 1;
+}
+
 static void infer_get(reader *r, deniable_node *node)
 {
     number(r, arg(r, node, 1), 0, (int64_t)row(r, arg(r, node, 0)) - 1);

@@ -115,6 +115,17 @@ static void aim(deniable_node *node, int64_t column, int64_t pattern, int64_t od
     node->number = wrong ? column ^ (pattern & -pattern) : column;
 }
 
+/* Place `place` of an order of 0..among - 1: first the `near` numbers from `start` on, then all others in turn. */
+static void around(deniable_node *node, int64_t start, int64_t place)
+{
+    int64_t near = node->whole[0], among = node->whole[1], further = place - near;
+    if (place < near)
+        place += start;
+    else if (place < among)
+        place = further < start ? further : place;
+    node->number = place;
+}
+
 static void count_ones(deniable_node *node, const deniable_node *of)
 {
     size_t i;
@@ -225,6 +236,9 @@ static void operate(const deniable_program *program, deniable_node *node, const 
     case OP_aim:
         aim(node, a->number, b->number, c->number);
         break;
+    case OP_around:
+        around(node, a->number, b->number);
+        break;
     case OP_get:
         node->number = get(a->bits, b->number);
         break;
@@ -232,7 +246,8 @@ static void operate(const deniable_program *program, deniable_node *node, const 
         copy(node, a), put(node->bits, b->number, c->number != 0);
         break;
     case OP_swap:
-        copy(node, a), put(node->bits, b->number, get(a->bits, c->number)), put(node->bits, c->number, get(a->bits, b->number));
+        copy(node, a), put(node->bits, b->number, get(a->bits, c->number));
+        put(node->bits, c->number, get(a->bits, b->number));
         break;
     case OP_widen:
         copy(node, a);

@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import random
+import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
@@ -19,6 +20,7 @@ from deniable.arrays import Bools, Ints
 from deniable.core.coins import WHOLE
 from deniable.core.every import LARGEST_COIN, EveryCoin
 from deniable.core.layout import Number
+from deniable.core.program import OPERATIONS as KNOWN
 from deniable.core.program import Program, Type
 from deniable.core.running import run
 from deniable.errors import InvalidLaw, NotCertifiable
@@ -69,6 +71,13 @@ def test_it_is_small(library: Library, tmp_path: Path) -> None:
 def test_its_makefile_builds_and_tests(tmp_path: Path) -> None:
     printed = output("make", "-s", "-C", c_library.FOLDER, f"BUILD={tmp_path}", "TIMES=2000", "all", "test")
     assert "code and data" in printed and "all as expected" in printed
+
+
+def test_it_has_the_operations_of_python() -> None:
+    """In any order, with as many arguments and parameters."""
+    lines = re.findall(r"X\((\w+), (-?\d), (\d), \w+\)", (c_library.FOLDER / "operations.h").read_text())
+    here = {name: (None if arity == "-1" else int(arity), int(most)) for name, arity, most in lines}
+    assert here == {name: (arity, most) for name, (arity, most, _) in KNOWN.items()}
 
 
 @pytest.mark.parametrize("case", VECTORS, ids=[case["name"] for case in VECTORS])
@@ -252,6 +261,8 @@ SMALL = {
         ["and", [9, 10]],
         ["const", [], 1],
         ["aim", [11, 12, 8]],
+        ["around", [2, 9], 7, 10],
+        ["around", [7, 8], 2, 3],
     ),
 }
 
@@ -414,7 +425,7 @@ VALUES: list[Any] = [
     *([[1, 2], 3], [1, [2]], ["1", 2], [-1, 5], [1 << 62, 1 << 62], [(1 << 63) - 1], [1 << 63], ["1/2"], [[[1]]]),
     *("9" * 400 + "/1" + "0" * 400, "1/" + "7" * 1234, "1" * 4301, "x" * 4999, "x" * 5000, "0" * 4000 + "1"),
 ]
-OPERATIONS = sorted({node[0] for case in VECTORS for node in case["law"]["nodes"]} | {"widen", "join", "sub", "nothing", ""})
+OPERATIONS = [*KNOWN, "nothing", ""]
 
 
 def damage_law(draw: random.Random, law: dict[str, Any]) -> None:
