@@ -13,7 +13,7 @@ from typing import Any
 from tests import ROOT
 
 FOLDER = ROOT / "clients" / "c"
-SOURCES = ["program.c", "json.c", "run.c", "coins.c", "aes.c", "sha256.c", "message.c"]
+SOURCES = ["program.c", "types.c", "json.c", "run.c", "coins.c", "aes.c", "sha256.c", "message.c"]
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 SANITIZED = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 OK, LONG_FRACTION, MEMORY, CODE, COINS, LAYOUT, ROOM = 0, 17, 18, 19, 20, 21, 22

@@ -73,6 +73,13 @@ def test_its_makefile_builds_and_tests(tmp_path: Path) -> None:
     assert "code and data" in printed and "all as expected" in printed
 
 
+def test_the_documented_code_compiles(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "law.md").read_text()
+    (block,) = re.findall(r"^```c\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    (tmp_path / "page.c").write_text(block)
+    c_library.compiled(tmp_path / "page.o", "-c", f"-I{c_library.FOLDER}", sources=[str(tmp_path / "page.c")])
+
+
 def test_it_has_the_operations_of_python() -> None:
     """In any order, with as many arguments and parameters."""
     lines = re.findall(r"X\((\w+), (-?\d), (\d), \w+\)", (c_library.FOLDER / "operations.h").read_text())

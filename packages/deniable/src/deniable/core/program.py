@@ -5,7 +5,7 @@ node has a type with bounds, which follow from the operation, so that no overflo
 when the program is made, wherever it comes from. The last part says which node is which field of the report.
 
 As JSON a node is `[operation, [earlier nodes], parameters...]`; fractions are text such as "3/4", and so are whole numbers
-from 2^53 on. `docs/wire.md` has the meaning of every operation, so that other languages can run and check the same data.
+from 2^53 on. `docs/law.md` has the meaning of every operation, so that other languages can run and check the same data.
 """
 
 import hashlib

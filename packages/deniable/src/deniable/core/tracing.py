@@ -201,7 +201,7 @@ class Symbol:
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> "Symbol":
         if method != "__call__" or options or ufunc not in _UFUNCS:
-            refuse(f"np.{ufunc.__name__} has no operation in a law", "See docs/wire.md for those that a law may use.")
+            refuse(f"np.{ufunc.__name__} has no operation in a law", "See docs/law.md for those that a law may use.")
         first, *rest = (self.trace.symbol(each) for each in inputs)
         return _UFUNCS[ufunc](first, *rest)  # type: ignore[no-any-return]
 
@@ -212,7 +212,7 @@ class Symbol:
             if first.type.row and second.type == Type(0, 0):
                 return first & condition  # the row, or one without a bit
             return self.trace.add("where", (condition, first, second), boolean=boolean)
-        refuse(f"np.{function.__name__} has no operation in a law", "See docs/wire.md for those that a law may use.")
+        refuse(f"np.{function.__name__} has no operation in a law", "See docs/law.md for those that a law may use.")
 
     def _refused(self, *_: object, **__: object) -> NoReturn:
         refuse(
