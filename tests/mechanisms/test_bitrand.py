@@ -14,7 +14,8 @@ import deniable as dn
 from deniable.core.coins import Coins
 from deniable.mechanisms.algebra import bit_budgets as budgets
 from deniable.mechanisms.shares.label_response import beta_epsilon, laplace_keep
-from deniable.mechanisms.vectors.bitrand import bit_odds, sign_magnitude_errors
+from deniable.mechanisms.vectors.bitrand import bit_odds
+from research.bit_formulas import best_possible_epsilon, sign_magnitude_errors
 
 CODE = dn.SignMagnitude(1, 10, 5)
 
@@ -74,7 +75,7 @@ class TestLoss:
         formula = r * math.fsum(abs(math.log(alpha) + epsilon * i / bits) for i in range(bits))
         mechanism = dn.BitRand.as_published(r, bits, epsilon)
         assert mechanism.loss().epsilon() == pytest.approx(formula, rel=1e-12)
-        assert formula >= budgets.best_possible_epsilon(r, bits, epsilon)
+        assert formula >= best_possible_epsilon(r, bits, epsilon)
         assert mechanism.epsilon == epsilon
 
     def test_the_paper_size_does_not_hold(self) -> None:

@@ -8,10 +8,10 @@ import pytest
 import deniable as dn
 from deniable.core.bits import PackedBits
 from deniable.domains import domain_from_spec
-from deniable.mechanisms.algebra import mean_formulas as formulas
 from deniable.mechanisms.vectors.feature_vector import best_sampling
 from deniable.mechanisms.vectors.unit_codes import directions, order_means
 from deniable.planning.vectors import people_needed, plan_vectors, vector_options
+from research import mean_formulas as formulas
 from tests.examples import PLANE as SMALL
 from tests.examples import SAMPLED as VECTORS
 from tests.examples import SIGNS

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.mechanisms.algebra import mean_formulas as formulas
+from deniable.mechanisms.algebra.mean_formulas import HYBRID_FROM, gaussian_scale
 from deniable.mechanisms.registry import candidates
 from deniable.planning.means import mean_bound, mean_options, people_for_mean, plan_mean
+from research import mean_formulas as formulas
 from tests.examples import MEANS as EXAMPLES
 from tests.examples import SMALL
 
@@ -119,6 +120,10 @@ def test_finer_grids_come_closer() -> None:
     assert gaps[1] < gaps[0] / 20
 
 
+def test_the_hybrid_begins_where_its_variance_crosses_that_of_duchi() -> None:
+    assert formulas.crossover("HM_formula", "DM", 0.4, 1.0) == HYBRID_FROM
+
+
 @pytest.mark.parametrize("epsilon", [0.8, 1.0, 1.3, 1.6, 1.7])
 def test_the_share_of_zeros_is_the_best(epsilon: float) -> None:
     """Other shares are worse in the worst case."""
@@ -199,7 +204,7 @@ def test_gaussian_noise_does_not_keep_epsilon_but_nearly_always() -> None:
     assert not dn.certify(mechanism).holds
     assert mechanism.delta(1.0) == pytest.approx(1e-3, rel=1e-2)
     assert mechanism.delta(2.0) < 1e-6
-    assert mechanism.worst_variance() == pytest.approx(formulas.gaussian_scale(1.0, 1e-3) ** 2, rel=1e-2)
+    assert mechanism.worst_variance() == pytest.approx(gaussian_scale(1.0, 1e-3) ** 2, rel=1e-2)
 
 
 def test_people_for_a_mean() -> None:

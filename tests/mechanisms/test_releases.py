@@ -281,7 +281,7 @@ def test_repair_keeps_every_ratio_and_every_sum() -> None:
         channel = np.clip(channel, channel.min(axis=0), float(odds) * channel.min(axis=0))
         channel /= channel.sum(axis=1, keepdims=True)
         try:
-            weights = repaired(channel, odds)
+            weights = np.array(repaired(channel, odds))
         except dn.InvalidParameter:  # the random channel was nowhere near its odds
             continue
         assert (weights.sum(axis=1) == TOTAL).all()

@@ -8,9 +8,10 @@ import pytest
 import deniable as dn
 from deniable.arrays import Words
 from deniable.kernels import draws
-from deniable.mechanisms.sparse.chunks import best_load, chunk_of, first_place, published_chunks
+from deniable.mechanisms.sparse.chunks import best_load, chunk_of, first_place
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.permutation import Permutation
+from research.compressed_formulas import published_chunks
 from tests.twins import plain_loops
 
 draws_plain = plain_loops(draws)

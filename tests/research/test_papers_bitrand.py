@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.mechanisms.algebra.bit_budgets import latent_published_epsilon, ome_published_epsilon, published_flips
+from deniable.mechanisms.algebra.bit_budgets import latent_published_epsilon, ome_published_epsilon
 from deniable_learn.noisy_labels import transition
+from research.bit_formulas import published_flips
 from research.data.samples import images, texts
 from research.papers import Data, Pace, Result
 from research.papers.bitrand import about, celeba, claims, elastic, fig10, lines, rounds, theory, training

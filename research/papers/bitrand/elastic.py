@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deniable.mechanisms.algebra.bit_budgets import published_alpha, published_flips
+from deniable.mechanisms.algebra.bit_budgets import published_alpha
+from research.bit_formulas import published_flips
 from research.papers import style
 from research.papers.bitrand.theory import kinds, true_epsilon
 from research.papers.figure import ABOUT, Check, Result, Row, claimed, near

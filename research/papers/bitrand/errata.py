@@ -79,8 +79,8 @@ ERRATA = (
         "Theorem 4: the expected error is the sum of flip probability times sensitivity.",
         "That is an upper bound. The decoder is biased, and always answering 0 has a smaller error at small budgets.",
         """
->>> from deniable.mechanisms.algebra.bit_budgets import published_error_bound
->>> from deniable.mechanisms.vectors.bitrand import sign_magnitude_errors
+>>> from research.bit_formulas import published_error_bound
+>>> from research.bit_formulas import sign_magnitude_errors
 >>> mechanism = dn.BitRand.as_published(1000, 10, 1.0, whole=5)
 >>> errors = sign_magnitude_errors(mechanism, 0.5)                                  # always answering 0: 0.5
 >>> round(published_error_bound(1000, 10, 5, 1.0), 2), round(errors["mae"], 2), round(errors["bias"], 2)

@@ -6,8 +6,8 @@ import numpy as np
 
 from deniable import BitRand, FeatureVector
 from deniable.domains import Features
-from deniable.mechanisms.algebra import mean_formulas as formulas
-from deniable.mechanisms.vectors.bitrand import sign_magnitude_errors
+from research import mean_formulas as formulas
+from research.bit_formulas import sign_magnitude_errors
 from research.data.folder import Data, random_for
 from research.papers import style
 from research.papers.bitrand.theory import LARGEST, LATENT, OME, corrected, true_epsilon

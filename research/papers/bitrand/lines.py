@@ -12,11 +12,11 @@ from deniable import BitRand, Duchi, Hybrid, LabelResponse, Piecewise, ThreeOutp
 from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins
 from deniable.domains import Categories, Interval, SignMagnitude, UnitVectors
-from deniable.mechanisms.algebra.mean_formulas import sampled_coordinates
 from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 from deniable_learn import decode, fit_moments, privatize, privatize_together
 from research.data.folder import random_for
 from research.data.samples import Samples
+from research.mean_formulas import sampled_coordinates
 from research.papers.bitrand.rounds import Clients, Layers, learnt, learnt_from_reports
 from research.papers.bitrand.theory import LATENT, OME, corrected, true_epsilon
 from research.papers.figure import coins_for

@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.domains import SignMagnitude
-from deniable.mechanisms.algebra import mean_formulas as formulas
-from deniable.mechanisms.algebra.bit_budgets import published_flips, sensitivities, water_filled
-from deniable.mechanisms.vectors.bitrand import BitRand, sign_magnitude_errors
+from deniable.mechanisms.algebra.bit_budgets import sensitivities, water_filled
+from deniable.mechanisms.algebra.mean_formulas import gaussian_scale
+from deniable.mechanisms.vectors.bitrand import BitRand
+from research import mean_formulas as formulas
+from research.bit_formulas import published_flips, sign_magnitude_errors
 
 FEATURES, BITS, WHOLE = 1000, 10, 5  # as in the paper's figures
 LARGEST = SignMagnitude(1, BITS, WHOLE).largest  # what sign, five whole and four binary places can hold
@@ -127,7 +129,7 @@ RIVALS: dict[str, Callable[[float, float], float]] = {
     "Three-Outputs": _three,
     "PM-SUB": lambda epsilon, x: formulas.suboptimal(epsilon, x)["mae"],
     "Laplace": lambda epsilon, x: formulas.laplace(epsilon)["mae"],
-    "Gaussian": lambda epsilon, x: formulas.gaussian_scale(epsilon, 1e-5) * math.sqrt(2 / math.pi),
+    "Gaussian": lambda epsilon, x: gaussian_scale(epsilon, 1e-5) * math.sqrt(2 / math.pi),
 }
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from deniable.arrays import Floats
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
-from deniable.mechanisms.sparse.index_law import index_law, published_bound
+from deniable.mechanisms.sparse.index_law import index_law
+from research.compressed_formulas import published_bound
 from research.data.folder import Data
 from research.data.lists import rated
 from research.papers.compressed.heap import CAP, Work, heap_work

@@ -7,7 +7,7 @@ from typing import Any
 
 import deniable as dn
 from deniable.mechanisms.algebra import bit_budgets as budgets
-from deniable.mechanisms.vectors.bitrand import sign_magnitude_errors
+from research.bit_formulas import best_possible_epsilon, published_error_bound, sign_magnitude_errors
 from tests.golden.kinds.registry import kind
 
 ENUMERATED = 8  # bits in all up to which the whole channel is enumerated, not only the formula asked
@@ -40,7 +40,7 @@ def frr_true_epsilon(inputs: Mapping[str, Any]) -> object:
 
 @kind("frr_best_possible_epsilon")
 def frr_best_possible_epsilon(inputs: Mapping[str, Any]) -> object:
-    return budgets.best_possible_epsilon(inputs["r"], inputs["l"], inputs["eps"])
+    return best_possible_epsilon(inputs["r"], inputs["l"], inputs["eps"])
 
 
 @kind("latent")
@@ -92,7 +92,7 @@ def sensitivity(inputs: Mapping[str, Any]) -> object:
 
 @kind("error_bound")
 def error_bound(inputs: Mapping[str, Any]) -> object:
-    return budgets.published_error_bound(inputs["r"], inputs["l"], inputs["m"], inputs["eps"])
+    return published_error_bound(inputs["r"], inputs["l"], inputs["m"], inputs["eps"])
 
 
 @kind("plain_decode_error")

@@ -15,10 +15,10 @@ from deniable.graphs.response import NoisyGraph
 from deniable.graphs.triangles import laplace_scale, second_round
 from deniable.kernels import draws
 from deniable.mechanisms.sparse.budget import response_epsilon
-from deniable.mechanisms.sparse.chunks import published_chunks
 from deniable.mechanisms.sparse.common import common_between, common_with
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
-from deniable.mechanisms.sparse.index_law import IndexLaw, expected_candidates, index_law, mixed_index_law, published_bound
+from deniable.mechanisms.sparse.index_law import IndexLaw, expected_candidates, index_law, mixed_index_law
+from research.compressed_formulas import elias_delta, elias_gamma, published_bound, published_chunks
 from research.rivals.asymmetric import Asymmetric, chernoff_cut, triangles_of
 from research.rivals.grouped import Grouped
 from research.rivals.vector_costs import Costs
@@ -103,7 +103,7 @@ def index_tail(inputs: Mapping[str, Any]) -> object:
 def bits_per_chunk(inputs: Mapping[str, Any]) -> object:
     """Entropy and lengths of codes."""
     law = mixed_index_law(_coordinate(inputs), inputs["alpha"], inputs["lam"])
-    return {**_bits(law), "elias_gamma": law.elias_gamma(), "elias_delta": law.elias_delta()}
+    return {**_bits(law), "elias_gamma": elias_gamma(law), "elias_delta": elias_delta(law)}
 
 
 @kind("bits_empty_chunk")

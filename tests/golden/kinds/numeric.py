@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import deniable as dn
-from deniable.mechanisms.algebra import mean_formulas as formulas
+from research import mean_formulas as formulas
 from tests.golden.kinds.registry import kind
 
 

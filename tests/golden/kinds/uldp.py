@@ -19,7 +19,6 @@ from deniable.mechanisms.algebra.tuning import hidden_share, open_error
 from deniable.mechanisms.algebra.utility_formulas import (
     disclosed_beside,
     disguise,
-    largest_z,
     published_error,
     published_optimum,
     true_odds,
@@ -69,6 +68,13 @@ def utility(inputs: Inputs, flat: bool = False) -> tuple[PureProtocol, dn.Utilit
     size, base = inputs["s"], base_of(inputs)
     question = dn.Categories(range(size + 2))
     return base, dn.UtilityOptimized(base, question, list(range(size)), inputs["eps"], flat=flat)
+
+
+def largest_z(channel: Sequence[Sequence[Fraction]], f: Fraction, odds: Fraction) -> Fraction:
+    """Theorem 1, read for every single report: the largest z that keeps the odds, for any finite channel and any f."""
+    columns = list(zip(*channel, strict=True))
+    worst = max(max(column) * len(channel) / sum(column) for column in columns if max(column) > 0)
+    return 1 - worst / (f * odds)
 
 
 @kind("base_pq")

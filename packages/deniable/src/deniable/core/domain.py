@@ -3,11 +3,14 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+from dataclasses import MISSING, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.core.frozen import Frozen
+from deniable.core.spec import Spec, plain
 from deniable.errors import EmptyBatch, OutsideDomain
 
 if TYPE_CHECKING:
@@ -37,7 +40,7 @@ class Input(NamedTuple):
     width: int | None = None
 
 
-class Domain(ABC, Generic[Answer, Truth]):
+class Domain(Frozen, ABC, Generic[Answer, Truth]):
     """A finite set of answers, numbered from 0; `labels` lists them in order.
 
     It is generic in the type of an answer, and in what a batch of answers becomes before it is randomized: mostly an array
@@ -47,6 +50,7 @@ class Domain(ABC, Generic[Answer, Truth]):
     estimated.
     """
 
+    kind: ClassVar[str]  # what its JSON calls it
     labels: Sequence[Answer]
 
     @property
@@ -87,9 +91,20 @@ class Domain(ABC, Generic[Answer, Truth]):
         """The answers themselves, or where they may lie between two of ours, the nearest of ours; no coin is tossed."""
         return values
 
-    @abstractmethod
     def spec(self) -> Mapping[str, object]:
-        """The domain as plain data, for JSON and fingerprints."""
+        """The domain as plain data, for JSON and fingerprints: its kind, and its fields but for options not used."""
+        kept: dict[str, object] = {"kind": self.kind}
+        for each in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, each.name)
+            if value or not (each.default is None or each.default is False):
+                kept[each.name] = plain(value)
+        return kept
+
+    @classmethod
+    def from_spec(cls, spec: Spec) -> Self:
+        """The domain that `spec` described."""
+        names = [each.name for each in fields(cls) if each.name in spec or each.default is MISSING]  # type: ignore[arg-type]
+        return cls(**{name: spec[name] for name in names})
 
 
 def formatted_size(size: int) -> str:

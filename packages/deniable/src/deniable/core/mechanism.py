@@ -5,9 +5,10 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import Field, fields
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import ClassVar, Generic, Self, cast
+from typing import Any, ClassVar, Generic, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,20 +21,21 @@ from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins, checked_coins
 from deniable.core.domain import Answer, Answers, Domain, Label, Truth, checked_answers, formatted_size
 from deniable.core.estimate import Estimate
+from deniable.core.frozen import Frozen
 from deniable.core.layout import Column, Columns, Drawn, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon, odds_below
 from deniable.core.program import Program
 from deniable.core.reports import Reports
 from deniable.core.running import run
-from deniable.core.spec import Spec
+from deniable.core.spec import Spec, plain, read
 from deniable.core.supporting import Supporting, exact_shares
 from deniable.core.tally import Tally
 from deniable.core.tracing import Law, traced
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
 
 
-class Mechanism(ABC, Generic[Answer, Truth]):
+class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
     """A frozen object made from a domain and a budget. A subclass says how to randomize, how to count and what it costs.
 
     It is generic as its domain is: in the type of an answer, and in what `randomize` starts from.
@@ -43,6 +45,8 @@ class Mechanism(ABC, Generic[Answer, Truth]):
 
     wire: ClassVar[str]
     question: ClassVar[str] = "shares"  # what it answers: the folder of mechanisms/ that it would be in
+    candidate: ClassVar[str]  # the name under which planners offer it, where they can make it from domain and epsilon
+    derived: ClassVar[Sequence[str]] = ()  # what follows from the fields, and is in the JSON for those who read only that
     domain: Domain[Answer, Truth]
     epsilon: float
     why: str | None = None  # a planner's reason for choosing it, which is no part of the law
@@ -50,11 +54,11 @@ class Mechanism(ABC, Generic[Answer, Truth]):
     def because(self, why: str) -> Self:
         """The same mechanism, with the reason why it was chosen."""
         chosen = copy(self)
-        object.__setattr__(chosen, "why", why)
+        chosen._fix(why=why)
         return chosen
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+        self._fix(epsilon=checked_epsilon(self.epsilon))
 
     @property
     def odds(self) -> Fraction:
@@ -86,19 +90,21 @@ class Mechanism(ABC, Generic[Answer, Truth]):
     def predict(self, truth: ArrayLike, n: int) -> Estimate:
         """The estimate to expect from n people with these true shares: the truth with its exact variance."""
 
-    @abstractmethod
     def parameters(self) -> Mapping[str, object]:
-        """What besides the domain and the budget fixes the law, as plain data."""
+        """What besides the domain and the budget fixes the law, as plain data: the other fields, and what is `derived`."""
+        names = [each.name for each in _law_fields(type(self)) if each.name not in ("domain", "epsilon")]
+        return {name: plain(getattr(self, name)) for name in (*names, *self.derived)}
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Mechanism":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
         """The mechanism with these parameters, as `parameters` wrote them."""
-        return cls(domain, epsilon)  # type: ignore[call-arg]
+        given = {**parameters, "domain": domain, "epsilon": epsilon}
+        return cls(**{each.name: read(each.type, given[each.name]) for each in _law_fields(cls)})
 
     @classmethod
     def candidates(cls) -> Sequence[Candidate]:
-        """What this family offers to the planner of its question; nothing unless it says so."""
-        return ()
+        """What this family offers to the planner of its question: itself, if its class has a `candidate` name of its own."""
+        return (Candidate(cls.candidate, cls),) if "candidate" in vars(cls) else ()
 
     @property
     def protected(self) -> Sequence[object] | None:
@@ -151,12 +157,16 @@ class Mechanism(ABC, Generic[Answer, Truth]):
 
     def count(self, reports: Reports) -> Ints:
         """How many reports vote for each cell."""
+        return self.votes(self.checked_reports(reports).columns)
+
+    def checked_reports(self, reports: Reports) -> Reports:
+        """These reports; refused if another mechanism made them."""
         if reports.fingerprint != self.fingerprint:
             raise SurveyMismatch(
                 f"These reports were made by mechanism {reports.fingerprint[:8]}, not by {self.fingerprint[:8]}. "
-                "Count them with the question and privacy parameters they were made with."
+                "Read them with the question and privacy parameters they were made with."
             )
-        return self.votes(reports.columns)
+        return reports
 
     def tally(self, reports: Reports) -> Tally:
         """The counts of a batch, ready to be added to others."""
@@ -193,9 +203,7 @@ class Mechanism(ABC, Generic[Answer, Truth]):
 
     def pack(self, reports: Reports) -> bytes:
         """The reports as bytes, with a header and a checksum."""
-        if reports.fingerprint != self.fingerprint:
-            raise SurveyMismatch("These reports were made by another mechanism. Pack them with the one that made them.")
-        return packing.encode(reports)
+        return packing.encode(self.checked_reports(reports))
 
     def unpack(self, data: bytes) -> Reports:
         """The reports in packed bytes; refuses damaged ones and those of another mechanism."""
@@ -222,6 +230,11 @@ class Mechanism(ABC, Generic[Answer, Truth]):
     def fingerprint(self) -> str:
         """128 bits that name the exact law and question: the SHA-256 of `to_json`, cut, in hexadecimal."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()[:32]
+
+
+def _law_fields(family: Any) -> list[Field[Any]]:
+    """The fields of a dataclass that are given to make one, and on which the law depends."""
+    return [each for each in fields(family) if each.init and each.compare]
 
 
 class Counted(Mechanism[Answer, Truth]):
@@ -315,6 +328,10 @@ class PureProtocol(Supporting, Additive[Answer, Ints]):
         """How many simple operations the server spends on counting one report."""
         return 1
 
+    def loss(self) -> PrivacyLoss:
+        """The budget itself, unless the family says otherwise: a value is as likely as any other but for the odds."""
+        return PrivacyLoss(self.odds, proof="symmetric")
+
     @abstractmethod
     def supports(self, columns: Columns, cells: Ints) -> Bools:
         """Whether each report supports each of these values, of shape (reports, cells)."""
@@ -337,23 +354,9 @@ class PureProtocol(Supporting, Additive[Answer, Ints]):
         return high, high / (self.loss().odds or Fraction(1))
 
     @property
-    def choice(self) -> tuple[str, int] | None:
-        """The field that names one of so many values or buckets by direct response, if that is what a report does."""
-        return None
-
-    @property
     def most_kept(self) -> int:
         """How many reports a person who never reports twice on the same value or bucket can come to keep."""
         return self.domain.size
-
-    @property
-    def idle(self) -> Fraction:
-        """The probability that a blank report supports no value at all; 0 also where such reports are not distinguished."""
-        return Fraction(0)
-
-    def is_idle(self, columns: Columns) -> Bools:
-        """Which reports support no value at all, where `idle` is not 0."""
-        return np.zeros(len(next(iter(columns.values()))), np.bool_)
 
     @classmethod
     def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:
@@ -393,11 +396,6 @@ class PureProtocol(Supporting, Additive[Answer, Ints]):
             return 1.0
         nothing = self.unsupported
         return float((self.p + odds * (1 - self.p)) * (1 - nothing + nothing / odds) / self.domain.size)
-
-    @property
-    def unsupported(self) -> Fraction:
-        """As `idle`, or close to it where that is not known exactly."""
-        return self.idle
 
     def exact_interval(self, tally: Tally, confidence: float = 0.95, together: bool = False) -> tuple[Floats, Floats]:
         """Lower and upper ends that hold with at least this confidence, however few the reports.

@@ -4,8 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Bools, Floats, Ints
 from deniable.core.estimate import confidence_each
+from deniable.core.layout import Columns
 from deniable.errors import MissingExtra
 
 
@@ -26,6 +27,25 @@ class Supporting:
     def likeliest(self) -> Fraction | None:
         """The probability of the likeliest single report under any value; None where no closed form is known."""
         return None
+
+    @property
+    def choice(self) -> tuple[str, int] | None:
+        """The field that names one of so many values or buckets by direct response, if that is what a report does."""
+        return None
+
+    @property
+    def idle(self) -> Fraction:
+        """The probability that a blank report supports no value at all; 0 also where such reports are not distinguished."""
+        return Fraction(0)
+
+    @property
+    def unsupported(self) -> Fraction:
+        """As `idle`, or close to it where that is not known exactly."""
+        return self.idle
+
+    def is_idle(self, columns: Columns) -> Bools:
+        """Which reports support no value at all, where `idle` is not 0."""
+        return np.zeros(len(next(iter(columns.values()))), np.bool_)
 
 
 def exact_shares(counts: Ints, n: int, confidence: float, together: bool) -> tuple[Floats, Floats]:

@@ -18,24 +18,6 @@ from deniable.domains.sparse_vector import SparseVector
 from deniable.domains.vectors import Vectors
 from deniable.errors import InvalidParameter
 
-__all__ = [
-    "Categories",
-    "Features",
-    "Interval",
-    "KeyValue",
-    "Link",
-    "LossMatrix",
-    "Ordered",
-    "Pairs",
-    "Points",
-    "SignMagnitude",
-    "SparseVector",
-    "UnitVectors",
-    "Vectors",
-    "domain_from_spec",
-    "quadkey",
-]
-
 KINDS: dict[str, Callable[[Mapping[str, Any]], Domain]] = {
     "categories": Categories.from_spec,
     "features": Features.from_spec,

@@ -48,8 +48,7 @@ class Categories(Domain[Label, Ints]):
             raise InvalidParameter(f"A question may have at most {LARGEST_DOMAIN:,} possible answers.")
         if other is not None and other not in kept:
             raise InvalidParameter("The answer that stands for all others must be one of the categories. Add it to them.")
-        object.__setattr__(self, "labels", kept)
-        object.__setattr__(self, "other", other)
+        self._fix(labels=kept, other=other)
 
     @cached_property
     def _positions(self) -> "_Positions":

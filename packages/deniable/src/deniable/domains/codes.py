@@ -1,13 +1,13 @@
 """Vectors of numbers as a sign bit and magnitude bits, cut off and not rounded: the code of BitRand."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Answers, Domain, Input, Spec
+from deniable.core import Answers, Domain, Input
 from deniable.domains.features import check_dimensions, checked_rows
 from deniable.errors import InvalidParameter, OutsideDomain
 
@@ -30,6 +30,7 @@ class SignMagnitude(Domain[Sequence[float], Ints]):
     bits: int
     whole: int = 0
     clip: bool = True
+    kind = "sign-magnitude"
     signed: ClassVar[bool] = True  # the highest bit of a code is the sign of the others
 
     def __post_init__(self) -> None:
@@ -112,17 +113,3 @@ class SignMagnitude(Domain[Sequence[float], Ints]):
         """The number behind each code."""
         magnitude = (codes & (1 << self.bits - 1) - 1) * self.unit
         return np.where(codes >> self.bits - 1 & 1, magnitude, -magnitude)
-
-    @classmethod
-    def from_spec(cls, spec: Spec) -> "SignMagnitude":
-        """The code that `spec` described."""
-        return cls(spec["dimensions"], spec["bits"], spec["whole"], spec["clip"])
-
-    def spec(self) -> Mapping[str, object]:
-        return {
-            "kind": "sign-magnitude",
-            "dimensions": self.dimensions,
-            "bits": self.bits,
-            "whole": self.whole,
-            "clip": self.clip,
-        }

@@ -1,6 +1,6 @@
 """Vectors of numbers: in a box, every coordinate on the grid of an interval, or of length one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Answers, Coins, Domain, Input, Spec
+from deniable.core import Answers, Coins, Domain, Input
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, OutsideDomain
 
@@ -32,12 +32,12 @@ class Features(Domain[Sequence[float], Ints]):
     high: float
     steps: int = 1024
     clip: bool = False
+    kind = "features"
     signed: ClassVar[bool] = False  # a code is a place on the grid
 
     def __post_init__(self) -> None:
         check_dimensions(self.dimensions)
-        for name in ("low", "high"):
-            object.__setattr__(self, name, getattr(self.coordinate, name))
+        self._fix(low=self.coordinate.low, high=self.coordinate.high)
 
     @cached_property
     def coordinate(self) -> Interval:
@@ -94,14 +94,6 @@ class Features(Domain[Sequence[float], Ints]):
         """How many numbers in these vectors lie outside the range: what `clip` would move."""
         return self.coordinate.outside(checked_rows(values, self.dimensions).ravel())
 
-    @classmethod
-    def from_spec(cls, spec: Spec) -> "Features":
-        """The features that `spec` described."""
-        return cls(spec["dimensions"], spec["low"], spec["high"], spec["steps"], spec.get("clip", False))
-
-    def spec(self) -> Mapping[str, object]:
-        return {**self.coordinate.spec(), "kind": "features", "dimensions": self.dimensions}
-
 
 @dataclass(frozen=True)
 class UnitVectors(Domain[Sequence[float], Floats]):
@@ -114,6 +106,7 @@ class UnitVectors(Domain[Sequence[float], Floats]):
     """
 
     dimensions: int
+    kind = "unit-vectors"
 
     def __post_init__(self) -> None:
         check_dimensions(self.dimensions)
@@ -144,14 +137,6 @@ class UnitVectors(Domain[Sequence[float], Floats]):
         if not (np.abs(length - 1) < 1e-2).all():  # room for coordinates of half precision
             raise OutsideDomain("A vector does not have length one. Divide it by its length before it is randomized.")
         return rows / length[:, None]
-
-    @classmethod
-    def from_spec(cls, spec: Spec) -> "UnitVectors":
-        """The vectors that `spec` described."""
-        return cls(spec["dimensions"])
-
-    def spec(self) -> Mapping[str, object]:
-        return {"kind": "unit-vectors", "dimensions": self.dimensions}
 
 
 def checked_rows(values: Answers, width: int) -> NDArray[Any]:

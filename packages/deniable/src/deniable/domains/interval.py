@@ -1,14 +1,14 @@
 """An interval of numbers, as a grid of equal steps; what lies between two points is rounded to either of them by a coin."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core import WHOLE, Answers, Coins, Domain, Input, Spec
+from deniable.core import WHOLE, Answers, Coins, Domain, Input
 from deniable.errors import InvalidParameter, OutsideDomain
 
 MOST_STEPS = 1 << 22
@@ -30,6 +30,7 @@ class Interval(Domain[float, Ints]):
     high: float
     steps: int = 1024
     clip: bool = False
+    kind = "interval"
 
     def __post_init__(self) -> None:
         ends = (self.low, self.high)
@@ -37,8 +38,7 @@ class Interval(Domain[float, Ints]):
             raise InvalidParameter("An interval needs two finite ends, the lower one first: Interval(0, 100).")
         if isinstance(self.steps, bool) or not isinstance(self.steps, int) or not 1 <= self.steps <= MOST_STEPS:
             raise InvalidParameter(f"An interval is cut into 1 to {MOST_STEPS} equal steps.")
-        for name, end in (("low", self.low), ("high", self.high)):
-            object.__setattr__(self, name, float(end))
+        self._fix(low=float(self.low), high=float(self.high))
 
     @property
     def size(self) -> int:
@@ -104,12 +104,3 @@ class Interval(Domain[float, Ints]):
         if numbers.ndim != 1 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
             raise OutsideDomain("An answer is not a finite number. Leave it out, or replace it before it is randomized.")
         return numbers.astype(np.float64, copy=False)
-
-    @classmethod
-    def from_spec(cls, spec: Spec) -> "Interval":
-        """The interval that `spec` described."""
-        return cls(spec["low"], spec["high"], spec["steps"], spec.get("clip", False))
-
-    def spec(self) -> Mapping[str, object]:
-        ends = {"kind": "interval", "low": self.low, "high": self.high, "steps": self.steps}
-        return ends | ({"clip": True} if self.clip else {})

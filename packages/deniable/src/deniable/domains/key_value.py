@@ -119,10 +119,7 @@ class KeyValue(Domain[object, Pairs]):
                 f"at_most is how many of the {len(kept):,} keys a person's set may have, from 1 to that number; "
                 "smaller sets are padded to it."
             )
-        for name, value in zip(("labels", "low", "high"), (kept, float(ends[0]), float(ends[1])), strict=True):
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "at_most", most)
-        object.__setattr__(self, "cut", bool(cut))
+        self._fix(labels=kept, low=float(ends[0]), high=float(ends[1]), at_most=most, cut=bool(cut))
 
     @cached_property
     def size(self) -> int:

@@ -1,14 +1,14 @@
 """A link between a person and one thing: none, or one with a weight."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
-from deniable.core import WHOLE, Answers, Coins, Domain, Input, Spec
+from deniable.core import WHOLE, Answers, Coins, Domain, Input
 from deniable.errors import InvalidParameter, OutsideDomain
 
 NONE, HIGH, LOW = 0, 1, 2
@@ -26,14 +26,14 @@ class Link(Domain[float | None, Ints]):
 
     low: float = -1.0
     high: float = 1.0
+    kind = "link"
     labels = ("none", "high", "low")  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         ends = (self.low, self.high)
         if not all(isinstance(end, int | float) and math.isfinite(end) for end in ends) or not self.low < self.high:
             raise InvalidParameter("Weights need two finite ends, the lower one first: Link(-1, 1).")
-        for name, end in zip(("low", "high"), ends, strict=True):
-            object.__setattr__(self, name, float(end))
+        self._fix(low=float(self.low), high=float(self.high))
 
     def answer(self, index: int) -> float | None:
         return (None, self.high, self.low)[index]
@@ -70,11 +70,3 @@ class Link(Domain[float | None, Ints]):
         if not ((weights >= self.low) & (weights <= self.high)).all():
             raise OutsideDomain(f"A weight lies outside the range from {self.low:g} to {self.high:g}. Widen it, or clip.")
         return linked, weights.astype(np.float64)
-
-    @classmethod
-    def from_spec(cls, spec: Spec) -> "Link":
-        """The domain that `spec` described."""
-        return cls(spec["low"], spec["high"])
-
-    def spec(self) -> Mapping[str, object]:
-        return {"kind": "link", "low": self.low, "high": self.high}

@@ -42,8 +42,7 @@ class LossMatrix(Metric):
                 "check that rows are true answers and columns released ones."
             )
         losses.flags.writeable = False
-        object.__setattr__(self, "matrix", losses)
-        object.__setattr__(self, "labels", checked_labels(labels, len(losses)))
+        self._fix(matrix=losses, labels=checked_labels(labels, len(losses)))
 
     @property
     def diagonal(self) -> str:

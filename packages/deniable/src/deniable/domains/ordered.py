@@ -56,14 +56,8 @@ class Ordered(Metric):
                 )
         if snap and numbers is None:
             raise InvalidParameter("Only numbers can be moved to the nearest answer; words cannot.")
-        for name, value in (
-            ("labels", kept),
-            ("power", float(power)),
-            ("by_rank", None if table is None else tuple(table.tolist())),
-            ("snap", bool(snap)),
-            ("_numbers", numbers),
-        ):
-            object.__setattr__(self, name, value)
+        ranks = None if table is None else tuple(table.tolist())
+        self._fix(labels=kept, power=float(power), by_rank=ranks, snap=bool(snap), _numbers=numbers)
 
     @classmethod
     def grid(cls, low: float, high: float, count: int) -> "Ordered":

@@ -42,9 +42,7 @@ class Points(Metric):
         kept = _sets(points) if metric == "jaccard" else _rows(points, metric)
         if len(kept) != len({row.tobytes() for row in kept} if isinstance(kept, np.ndarray) else set(kept)):
             raise InvalidParameter("Two points are the same. List every point once.")
-        object.__setattr__(self, "points", kept)
-        object.__setattr__(self, "metric", metric)
-        object.__setattr__(self, "labels", checked_labels(labels, len(kept)))
+        self._fix(points=kept, metric=metric, labels=checked_labels(labels, len(kept)))
 
     @cached_property
     def _ready(self) -> Floats:

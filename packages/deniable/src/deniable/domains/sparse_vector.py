@@ -57,9 +57,7 @@ class SparseVector(Domain[Collection[int], Sparse]):
                 raise InvalidParameter(f"{what} must be a whole number from {low} to {high:,}.")
         if most is not None and most > size:
             raise InvalidParameter("The public bound cannot exceed the number of coordinates. Leave it out.")
-        object.__setattr__(self, "coordinates", int(size))
-        object.__setattr__(self, "values", int(values))
-        object.__setattr__(self, "most", None if most is None else int(most))
+        self._fix(coordinates=int(size), values=int(values), most=None if most is None else int(most))
 
     @property
     def size(self) -> int:

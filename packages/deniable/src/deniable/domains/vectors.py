@@ -42,7 +42,7 @@ class Vectors(Domain[Sequence[object], Ints]):
         kept = tuple(parts)
         if len(kept) < 1 or not all(isinstance(part, Domain) for part in kept):
             raise InvalidParameter("A vector needs a list of domains, one for each of its coordinates.")
-        object.__setattr__(self, "parts", kept)
+        self._fix(parts=kept)
 
     @property
     def size(self) -> int:

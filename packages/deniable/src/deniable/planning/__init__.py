@@ -7,19 +7,3 @@ from deniable.planning.ranking import CLOSE, Ranking, Row
 from deniable.planning.records import plan_records
 from deniable.planning.repeated import plan_repeated
 from deniable.planning.shares import options
-
-__all__ = [
-    "CLOSE",
-    "Cost",
-    "MeasuredError",
-    "MeasuredErrors",
-    "Ranking",
-    "Row",
-    "compare",
-    "measured_cost",
-    "options",
-    "plan",
-    "plan_records",
-    "plan_repeated",
-    "required_n",
-]

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats
 from deniable.core import Estimate, PureProtocol, Reports, distinct_rows
-from deniable.errors import EmptyBatch, InvalidParameter, SurveyMismatch
+from deniable.errors import EmptyBatch, InvalidParameter
 
 Progress = Callable[[int, float], None]
 
@@ -29,9 +29,7 @@ def em(
     """
     if not isinstance(mechanism, PureProtocol):
         raise InvalidParameter("Reports of this mechanism support no set of values. em_channel takes any finite channel.")
-    if reports.fingerprint != mechanism.fingerprint:
-        raise SurveyMismatch("These reports were made by another mechanism. Use the one that made them.")
-    if len(reports) == 0:
+    if len(mechanism.checked_reports(reports)) == 0:
         raise EmptyBatch("There are no reports to estimate from.")
     odds = mechanism.loss().odds
     if odds is None:

@@ -2,7 +2,7 @@
 
 import itertools
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Self, cast
 
@@ -35,7 +35,7 @@ class Attributes(Mechanism[Sequence[object], Ints]):
             raise InvalidParameter("Records need a Vectors domain, and one mechanism for shares per part.")
         if [part.domain for part in parts] != list(self.domain.parts):
             raise InvalidParameter("The mechanisms must be for the parts of the domain, in their order.")
-        object.__setattr__(self, "parts", parts)
+        self._fix(parts=parts)
 
     @property
     def edges(self) -> list[int]:
@@ -75,10 +75,7 @@ class Attributes(Mechanism[Sequence[object], Ints]):
     @classmethod
     def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
         parts = [mechanism_from_spec(part) for part in parameters["parts"]]
-        return cls(domain, epsilon, parts)  # type: ignore[call-arg]
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"parts": [part.spec() for part in self.parts]}
+        return super().from_parameters(domain, epsilon, {**parameters, "parts": parts})
 
     def named(self, place: int, columns: Drawn) -> dict[str, NDArray[Any]]:
         """Columns of one attribute's mechanism under the names they have in a report."""

@@ -17,32 +17,17 @@ class Certain(Counted, PureProtocol):
     domain: Domain
     epsilon: float
     wire = "certain-1"
-
-    @property
-    def p(self) -> Fraction:
-        return Fraction(1)
-
-    @property
-    def q(self) -> Fraction:
-        return Fraction(0)
-
-    @property
-    def pairs(self) -> tuple[Fraction, Fraction]:
-        return Fraction(0), Fraction(0)  # there are none
-
-    @property
-    def layout(self) -> Layout:
-        return Layout((Number("value", 1),))
+    p = Fraction(1)
+    q = Fraction(0)
+    pairs = (Fraction(0), Fraction(0))  # there are none
+    layout = Layout((Number("value", 1),))
+    blank_support = Fraction(1)
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
         return {"value": np.zeros(len(truth), np.int64)}
 
     def blank(self, size: int, coins: Coins) -> Mapping[str, Ints]:
         return {"value": np.zeros(size, np.int64)}
-
-    @property
-    def blank_support(self) -> Fraction:
-        return Fraction(1)
 
     def votes_of(self, histogram: Ints) -> Ints:
         return histogram
@@ -52,6 +37,3 @@ class Certain(Counted, PureProtocol):
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(Fraction(1), proof="symmetric")
-
-    def parameters(self) -> Mapping[str, object]:
-        return {}

@@ -1,7 +1,7 @@
 """Records: one answer, drawn in secret, is randomized, and the others are replaced by fakes."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
@@ -10,23 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
-from deniable.core import (
-    Coins,
-    Columns,
-    Domain,
-    Drawn,
-    Estimate,
-    Layout,
-    PrivacyLoss,
-    PureProtocol,
-    Spec,
-    Tally,
-    log_up,
-    odds_below,
-)
+from deniable.core import Coins, Columns, Drawn, Estimate, Layout, PrivacyLoss, PureProtocol, Tally, log_up, odds_below
 from deniable.domains.vectors import Vectors
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.direct_response import DirectResponse
 from deniable.wrappers.attributes import RECORDS, Attributes, Maker
 
@@ -137,12 +123,3 @@ class FakeAttributes(Attributes):
     def noise(self, place: int, shares: Floats, n: int, reports: float | None = None) -> Floats:
         p, q = map(float, self.support(place))
         return np.asarray((shares * p * (1 - p) + (1 - shares) * q * (1 - q)) / ((p - q) ** 2 * n), np.float64)
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "FakeAttributes":
-        assert isinstance(domain, Vectors)
-        parts = [mechanism_from_spec(part) for part in parameters["parts"]]
-        return cls(domain, epsilon, parts, parameters["random_fakes"])  # type: ignore[arg-type]
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"parts": [part.spec() for part in self.parts], "random_fakes": self.random_fakes}

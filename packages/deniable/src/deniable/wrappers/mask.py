@@ -121,6 +121,7 @@ class ChannelMask(Mask):
 
     base: FiniteChannel
     odds: Fraction
+    joint = True
 
     @cached_property
     def _largest(self) -> Ints:
@@ -145,10 +146,6 @@ class ChannelMask(Mask):
     @cached_property
     def squares(self) -> Floats:
         return self.base.inverse**2 @ self._law
-
-    @property
-    def joint(self) -> bool:
-        return True
 
     def products(self) -> Floats:
         return (self.base.inverse * self._law) @ self.base.inverse.T

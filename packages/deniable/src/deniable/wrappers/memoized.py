@@ -1,9 +1,9 @@
 """Longitudinal collection: a permanent answer, drawn once and kept, and reports that are made from it alone."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -58,8 +58,7 @@ class Memoized(PureProtocol):
     def __post_init__(self) -> None:
         if not isinstance(self.base, PureProtocol) or isinstance(self.base, Memoized):
             raise InvalidParameter("The base must be a mechanism for shares, such as DirectResponse, Unary or LocalHashing.")
-        object.__setattr__(self, "domain", self.base.domain)
-        object.__setattr__(self, "epsilon", self.base.epsilon)
+        self._fix(domain=self.base.domain, epsilon=self.base.epsilon)
         check_probability(self.stay)
         check_probability(self.rise)
         if self.stay == 1 and self.rise == 0:
@@ -72,7 +71,7 @@ class Memoized(PureProtocol):
         if not bits:
             if self.rise not in (0, (1 - self.stay) / (self.choices - 1)):
                 raise InvalidParameter(f"With {self.choices} values or buckets, rise is (1 - stay) / {self.choices - 1}.")
-            object.__setattr__(self, "rise", (1 - self.stay) / (self.choices - 1))
+            self._fix(rise=(1 - self.stay) / (self.choices - 1))
         if not 0 <= self.rise < self.stay <= 1 or (bits and 0 in (self.rise, 1 - self.stay)):
             raise InvalidParameter(
                 "A second round needs 0 < rise < stay < 1, so that it adds noise and reports still depend on the answer."
@@ -286,13 +285,8 @@ class Memoized(PureProtocol):
         return Estimate(self.domain.labels, shares, (shares * own + (1 - shares) * other) / (n * slope**2), n)
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Memoized":
-        base = mechanism_from_spec(parameters["base"])
-        assert isinstance(base, PureProtocol)
-        return cls(base, Fraction(parameters["stay"]), Fraction(parameters["rise"]))
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"base": self.base.spec(), "stay": str(self.stay), "rise": str(self.rise)}
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
+        return super().from_parameters(domain, epsilon, {**parameters, "base": mechanism_from_spec(parameters["base"])})
 
 
 def moved(value: Ints, stay: Fraction, size: int, coins: Coins) -> Ints:

@@ -16,6 +16,7 @@ from deniable.wrappers.either import Either
 class OpenAnswers(Mechanism):
     """A question of which some answers are sensitive; the others may be disclosed. `base` randomizes the sensitive ones."""
 
+    derived = ("odds",)
     base: Additive
     sensitive: Sequence[object]
 

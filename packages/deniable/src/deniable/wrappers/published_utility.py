@@ -6,10 +6,11 @@ He et al. (uSS, uUE, uLH, uWheel), numbered as there. For hashing and the wheel 
 functions; but a report names its function, and under one that gives a bucket few values it costs more than promised.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -85,8 +86,7 @@ class PublishedUtility(OpenAnswers):
 
     def __init__(self, base: Base, domain: Domain, sensitive: Collection[object], epsilon: float) -> None:
         chosen = checked_sensitive(domain, sensitive)
-        for name, value in {"domain": domain, "sensitive": chosen, "epsilon": epsilon}.items():
-            object.__setattr__(self, name, value)
+        self._fix(domain=domain, sensitive=chosen, epsilon=epsilon)
         super().__post_init__()
         if len(chosen) < 2:
             raise InvalidParameter(TWO_NEEDED)
@@ -96,7 +96,7 @@ class PublishedUtility(OpenAnswers):
                 "The published mechanisms are made of subset selection, direct response, unary encoding, local hashing or "
                 f"the wheel, for at most {MOST_VALUES} sensitive answers."
             )
-        object.__setattr__(self, "base", mechanism)
+        self._fix(base=mechanism)
 
     @classmethod
     def recommended(
@@ -177,11 +177,5 @@ class PublishedUtility(OpenAnswers):
         return Estimate(self.domain.labels, shares, noise / n, n)
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "PublishedUtility":
-        base = mechanism_from_spec(parameters["base"])
-        if not isinstance(base, PureProtocol):
-            raise InvalidParameter("The base must be a mechanism whose reports support values.")
-        return cls(base, domain, parameters["sensitive"], epsilon)
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds), "sensitive": list(self.sensitive), "base": self.base.spec()}
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
+        return super().from_parameters(domain, epsilon, {**parameters, "base": mechanism_from_spec(parameters["base"])})

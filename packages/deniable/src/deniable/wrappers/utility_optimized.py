@@ -1,9 +1,9 @@
 """Utility-optimized response: sensitive answers are protected, the others disclosed unless that betrays somebody."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -74,11 +74,9 @@ class UtilityOptimized(OpenAnswers):
         chosen = checked_sensitive(domain, sensitive)
         if isinstance(open_share, bool) or not isinstance(open_share, int | float) or not 0 <= open_share <= 1:
             raise InvalidParameter("The share of people with an open answer must be a number from 0 to 1, such as 0.75.")
-        for name, value in {"domain": domain, "sensitive": chosen, "epsilon": epsilon, "flat": bool(flat)}.items():
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "open_share", float(open_share))
+        self._fix(domain=domain, sensitive=chosen, epsilon=epsilon, flat=bool(flat), open_share=float(open_share))
         super().__post_init__()
-        object.__setattr__(self, "base", made(base, len(chosen), self.epsilon, self.open_share))
+        self._fix(base=made(base, len(chosen), self.epsilon, self.open_share))
         if self.base.loss().epsilon() > self.epsilon:
             raise InvalidParameter(
                 f"The base mechanism costs more than epsilon {self.epsilon:g} itself. Give it at most that budget."
@@ -207,21 +205,10 @@ class UtilityOptimized(OpenAnswers):
         return [instead if answer in own else answer for answer, own in zip(batch, declared, strict=True)]
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "UtilityOptimized":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
         spec = parameters["base"]
         base = Certain(Single(), epsilon) if spec["mechanism"] == Certain.wire else mechanism_from_spec(spec)
-        if not isinstance(base, Additive):
-            raise InvalidParameter("The base must be a mechanism for shares of people.")
-        return cls(base, domain, parameters["sensitive"], epsilon, parameters["open_share"], parameters["flat"])
-
-    def parameters(self) -> Mapping[str, object]:
-        return {
-            "odds": str(self.odds),
-            "sensitive": list(self.sensitive),
-            "base": self.base.spec(),
-            "open_share": self.open_share,
-            "flat": self.flat,
-        }
+        return super().from_parameters(domain, epsilon, {**parameters, "base": base})
 
 
 def made(base: Base, size: int, epsilon: float, open_share: float) -> Additive:

@@ -126,26 +126,9 @@ def published_alpha(features: int, bits: int, epsilon: float) -> float:
     return math.sqrt((epsilon + features * bits) / (2 * features * total))
 
 
-def published_flips(features: int, bits: int, epsilon: float) -> list[float]:
-    """BitRand's flip probabilities, t / (1 + t) with t = alpha e^(epsilon i / l); some are above 1/2 from epsilon 1 on."""
-    alpha = published_alpha(features, bits, epsilon)
-    return [1 - 1 / (1 + alpha * math.exp(epsilon * i / bits)) for i in range(bits)]
-
-
-def best_possible_epsilon(features: int, bits: int, epsilon: float) -> float:
-    """The smallest true epsilon that any alpha gives BitRand's flips: r epsilon floor(l^2 / 4) / l."""
-    return features * epsilon * (bits * bits // 4) / bits
-
-
 def sensitivities(bits: int, whole: int) -> list[float]:
     """How far a flip of each bit moves a number in sign and magnitude at most, rounded up to powers of two as published."""
     return [2.0 ** (whole + 1), *(2.0 ** (whole - i) for i in range(1, bits))]
-
-
-def published_error_bound(features: int, bits: int, whole: int, epsilon: float) -> float:
-    """BitRand's Theorem 4: the sum of flip probability times sensitivity, which bounds the mean absolute error."""
-    flips = published_flips(features, bits, epsilon)
-    return math.fsum(flip * size for flip, size in zip(flips, sensitivities(bits, whole), strict=True))
 
 
 def latent_published_epsilon(features: int, bits: int, epsilon: float, alpha: float) -> float:

@@ -4,13 +4,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Floats
 from deniable.errors import InvalidParameter
 
 TOTAL = 1 << 50  # the sum of each row: floats hold every share of it exactly enough
 
 
-def repaired(channel: Floats, odds: Fraction) -> Ints:
+def repaired(channel: Floats, odds: Fraction) -> list[list[int]]:
     """Whole weights, with the sum 2^50 in each row, near the channel and with no ratio in a column above the odds.
 
     The least weight of a column, rounded down, is its floor and odds times that its ceiling. Every weight is rounded and
@@ -32,4 +32,5 @@ def repaired(channel: Floats, odds: Fraction) -> Ints:
             change = min(int(room[column]), abs(missing))
             row[column] += change if missing > 0 else -change
             missing += -change if missing > 0 else change
-    return weights
+    rows: list[list[int]] = weights.tolist()
+    return rows

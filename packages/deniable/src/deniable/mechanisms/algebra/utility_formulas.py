@@ -1,7 +1,5 @@
 """Formulas of utility-optimized response as it was published (He et al.), numbered as there."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from deniable.errors import InvalidParameter
@@ -42,13 +40,6 @@ def true_odds(values: int, odds: Real, hidden: Real, load: int) -> Real:
     A sensitive value drawn at random gives it the mean of the two levels, one of which is `odds` times the other.
     """
     return values * odds / (hidden * (load * odds + values - load))
-
-
-def largest_z(channel: Sequence[Sequence[Real]], f: Real, odds: Real) -> Real:
-    """Theorem 1, read for every single report: the largest z that keeps the odds, for any finite channel and any f."""
-    columns = list(zip(*channel, strict=True))
-    worst = max(max(column) * len(channel) / sum(column) for column in columns if max(column) > 0)
-    return 1 - worst / (f * odds)
 
 
 def published_optimum(values: int, odds: float, open_share: float) -> dict[str, float]:

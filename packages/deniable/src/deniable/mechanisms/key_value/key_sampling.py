@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,12 +61,12 @@ class KeySampling(KeyValueProtocol):
             if self.epsilon is None:
                 raise InvalidParameter("Give epsilon, or the chances of the reports.")
             best = ThreeState.ewrr(self.epsilon)
-            object.__setattr__(self, "three", (best.p1, best.p2, best.q))
+            self._fix(three=(best.p1, best.p2, best.q))
         if self.fakes is not None:
             good = len(self.fakes) == self.keys and all(isinstance(f, int) and 0 <= f <= WHOLE for f in self.fakes)
             if not good:
                 raise InvalidParameter(f"fakes must be {self.keys} whole numbers from 0 to 2^53, one for each key.")
-        object.__setattr__(self, "epsilon", own_cost(self.epsilon, self._odds))
+        self._fix(epsilon=own_cost(self.epsilon, self._odds))
         super().__post_init__()
         if not self.claimed:
             check_cost(self)
@@ -229,7 +229,7 @@ class KeySampling(KeyValueProtocol):
         return worst
 
     @classmethod
-    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> "KeySampling":
+    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> Self:
         p1, p2, q = (Fraction(parameters[name]) for name in ("p1", "p2", "q"))
         fakes = tuple(parameters["fakes"]) if "fakes" in parameters else None
         return cls(domain, epsilon, (p1, p2, q), fakes, parameters.get("claimed", False))

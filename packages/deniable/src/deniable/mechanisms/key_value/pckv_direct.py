@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from deniable import kernels
 from deniable.arrays import Ints
-from deniable.core import Candidate, Coins, Columns, Layout, Number, PrivacyLoss, Spec, check_probability, odds_below
+from deniable.core import Candidate, Coins, Columns, Layout, Number, PrivacyLoss, check_probability, odds_below
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.key_value.padded_protocol import Chances, PaddedProtocol
@@ -41,13 +40,12 @@ class PCKVDirect(PaddedProtocol):
             raise InvalidParameter("Give a budget, or both a and p.")
         if self.a is None:
             gain = self.domain.at_most * (odds_below(self.epsilon) - 1)
-            object.__setattr__(self, "a", (gain + 2) / (gain + 2 * self.places))
-            object.__setattr__(self, "p", (gain + 1) / (gain + 2))
+            self._fix(a=(gain + 2) / (gain + 2 * self.places), p=(gain + 1) / (gain + 2))
         for chance in (self.a, self.p):
             check_probability(chance)
         if self.a == self.b:
             raise InvalidParameter("With a = 1 / (d + l) reports do not depend on the key. Choose another a.")
-        object.__setattr__(self, "epsilon", own_cost(self.epsilon, self._odds))
+        self._fix(epsilon=own_cost(self.epsilon, self._odds))
         super().__post_init__()
         check_cost(self)
 
@@ -114,10 +112,3 @@ class PCKVDirect(PaddedProtocol):
         rest = (self.domain.at_most - 1) * law.noise
         of_set = [end + rest for end in (law.kept, law.flipped, law.noise)]
         return max(of_set) / min(of_set) if min(of_set) > 0 else None
-
-    @classmethod
-    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> "PCKVDirect":
-        return cls(domain, epsilon, Fraction(parameters["a"]), Fraction(parameters["p"]))
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"a": str(self.a), "p": str(self.p)}

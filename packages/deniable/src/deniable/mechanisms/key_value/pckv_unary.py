@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class PCKVUnary(PaddedProtocol):
         if self.chances is None:
             if self.epsilon is None:
                 raise InvalidParameter("Give epsilon, or the chances of the reports.")
-            object.__setattr__(self, "chances", independent(Fraction(1, 2), 1 / (odds_below(self.epsilon) + 1)))
+            self._fix(chances=independent(Fraction(1, 2), 1 / (odds_below(self.epsilon) + 1)))
         law = self.chances
         for chance in law:
             check_probability(chance)
@@ -58,7 +58,7 @@ class PCKVUnary(PaddedProtocol):
         named, noise = law.kept + law.flipped + 2 * law.both, 2 * (law.noise + law.noise_both)
         if named == noise and law.kept == law.flipped:
             raise InvalidParameter("With these chances reports do not depend on the pairs, so nothing can be estimated.")
-        object.__setattr__(self, "epsilon", own_cost(self.epsilon, self._odds))
+        self._fix(epsilon=own_cost(self.epsilon, self._odds))
         super().__post_init__()
         check_cost(self)
 
@@ -173,7 +173,7 @@ class PCKVUnary(PaddedProtocol):
         return set_odds(self.chances, self.keys, self.domain.at_most)
 
     @classmethod
-    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> "PCKVUnary":
+    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> Self:
         return cls(domain, epsilon, Chances(*(Fraction(parameters[name]) for name in Chances._fields)))
 
     def parameters(self) -> Mapping[str, object]:

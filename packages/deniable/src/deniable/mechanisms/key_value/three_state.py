@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,7 +57,7 @@ class ThreeState(ExactChannel):
             check_probability(probability)
         if not self.estimates_degree and not self.estimates_weight:
             raise InvalidParameter(SINGULAR.format(what="both degree and weight"))
-        object.__setattr__(self, "epsilon", own_cost(self.epsilon, self.worst()))
+        self._fix(epsilon=own_cost(self.epsilon, self.worst()))
         super().__post_init__()
         if not self.claimed:
             check_cost(self)
@@ -177,7 +177,7 @@ class ThreeState(ExactChannel):
         return self.worst()
 
     @classmethod
-    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> "ThreeState":
+    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> Self:
         p1, p2, q = (Fraction(parameters[name]) for name in ("p1", "p2", "q"))
         return cls(p1, p2, q, epsilon, domain, parameters.get("claimed", False))
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from deniable.arrays import Ints
-from deniable.core import Candidate, Coins, Drawn
+from deniable.core import Coins, Drawn
 from deniable.domains.interval import Interval
 from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 
@@ -22,6 +22,7 @@ class Duchi(MeanMechanism):
     domain: Interval
     epsilon: float
     wire = "duchi-1"
+    candidate = "Duchi"
 
     @cached_property
     def centred(self) -> Sequence[Fraction]:
@@ -31,10 +32,6 @@ class Duchi(MeanMechanism):
     def row(self, index: int) -> Sequence[Fraction]:
         up = (1 + (self.odds - 1) * Fraction(index, self.domain.steps)) / (self.odds + 1)
         return (1 - up, up)
-
-    @classmethod
-    def candidates(cls) -> Sequence[Candidate]:
-        return (Candidate("Duchi", cls),)
 
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         up = coins.toss_each(truth, self.domain.steps)

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Candidate, Coins, Drawn, PrivacyLoss, odds_below
+from deniable.core import Coins, Drawn, PrivacyLoss, odds_below
 from deniable.domains.interval import Interval
-from deniable.mechanisms.algebra.mean_formulas import hybrid_from
+from deniable.mechanisms.algebra.mean_formulas import HYBRID_FROM
 from deniable.mechanisms.means.duchi import Duchi
 from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 from deniable.mechanisms.means.piecewise import Piecewise
@@ -27,11 +27,12 @@ class Hybrid(MeanMechanism):
     domain: Interval
     epsilon: float
     wire = "hybrid-1"
+    candidate = "hybrid"
 
     @cached_property
     def alpha(self) -> Fraction:
         """The probability of the piecewise mechanism."""
-        return 1 - 1 / odds_below(self.epsilon / 2) if self.epsilon > hybrid_from() else Fraction(0)
+        return 1 - 1 / odds_below(self.epsilon / 2) if self.epsilon > HYBRID_FROM else Fraction(0)
 
     @cached_property
     def piecewise(self) -> Piecewise:
@@ -62,10 +63,6 @@ class Hybrid(MeanMechanism):
     def chances(self, index: int) -> Floats:
         alpha = float(self.alpha)
         return np.concatenate([alpha * self.piecewise.chances(index), (1 - alpha) * self.duchi.chances(index)])
-
-    @classmethod
-    def candidates(cls) -> Sequence[Candidate]:
-        return (Candidate("hybrid", cls),)
 
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         first = coins.toss(self.alpha, len(truth))

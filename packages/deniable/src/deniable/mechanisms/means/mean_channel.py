@@ -1,8 +1,8 @@
 """The mean through any finite channel: Laplace and Gaussian noise as references, and the best channel there is."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Coins, Domain, Drawn, PrivacyLoss, Spec, WeightTable, checked_epsilon, odds_below
+from deniable.core import Coins, Drawn, PrivacyLoss, WeightTable, checked_epsilon, odds_below
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, MissingExtra
-from deniable.mechanisms.algebra.mean_formulas import duchi_scale, gaussian_scale, suboptimal
+from deniable.mechanisms.algebra.mean_formulas import duchi_scale, gaussian_scale, suboptimal_end
 from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 from deniable.mechanisms.shares.finite_channel import worst_odds
 
@@ -35,7 +35,9 @@ class MeanChannel(MeanMechanism):
     epsilon: float
     weights: Sequence[Sequence[int]]
     values: Sequence[float]
+    table: WeightTable = field(init=False, repr=False, compare=False)  # the weights as an array, for sampling
     wire = "mean-channel-1"
+    derived = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -47,15 +49,7 @@ class MeanChannel(MeanMechanism):
             )
         if np.abs(table.weights / table.total @ values - np.linspace(-1, 1, shape[0])).max() > BIAS:
             raise InvalidParameter("The mean report of this channel is not the truth, so a mean of reports would be biased.")
-        object.__setattr__(self, "weights", tuple(tuple(row) for row in table.weights.tolist()))
-        object.__setattr__(self, "values", tuple(values.tolist()))
-        object.__setattr__(self, "_table", table)
-
-    @property
-    def table(self) -> WeightTable:
-        """The weights as an array, with what sampling needs."""
-        table: WeightTable = self._table  # type: ignore[attr-defined]
-        return table
+        self._fix(weights=tuple(tuple(row) for row in table.weights.tolist()), values=tuple(values.tolist()), table=table)
 
     @cached_property
     def centred(self) -> Sequence[Fraction]:
@@ -122,13 +116,6 @@ class MeanChannel(MeanMechanism):
         chances, values = _best_channel(domain, epsilon, prior, outputs)
         return _repaired(domain, epsilon, chances, values)
 
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "MeanChannel":
-        return cls(domain, epsilon, parameters["weights"], parameters["values"])  # type: ignore[arg-type]
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"weights": [list(row) for row in self.weights], "values": list(self.values)}
-
 
 def _check_steps(domain: Interval) -> None:
     if not isinstance(domain, Interval) or domain.steps > MOST_STEPS:
@@ -155,7 +142,7 @@ def _best_channel(domain: Interval, epsilon: float, prior: ArrayLike | None, out
         raise MissingExtra("The best channel", "stats") from None
     inputs, odds = domain.size, float(odds_below(epsilon))
     x = np.linspace(-1, 1, inputs)
-    values = np.linspace(-1, 1, outputs) * 1.05 * max(duchi_scale(epsilon), suboptimal(epsilon, 1)["A"])
+    values = np.linspace(-1, 1, outputs) * 1.05 * max(duchi_scale(epsilon), suboptimal_end(epsilon))
     weights = None if prior is None else np.asarray(prior, np.float64)
     if weights is not None and (weights.shape != (inputs,) or (weights < 0).any() or abs(weights.sum() - 1) > 1e-9):
         raise InvalidParameter(f"A prior is {inputs} shares from 0 that sum to 1, one for each point of the grid.")

@@ -1,9 +1,10 @@
 """The mean of numbers in an interval: what all such mechanisms share."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +25,7 @@ class MeanMechanism(Mechanism[float, Ints]):
 
     domain: Interval
     question = "means"
+    derived: ClassVar[Sequence[str]] = ("odds",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -139,6 +141,3 @@ class MeanMechanism(Mechanism[float, Ints]):
         slope = np.diff(second) / np.diff(x)  # between two points the second moment is linear
         at = np.clip(slope / 2, x[:-1], x[1:])
         return float(self._half**2 * (second[:-1] + slope * (at - x[:-1]) - at**2).max())
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds)}

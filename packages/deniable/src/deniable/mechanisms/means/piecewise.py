@@ -1,7 +1,7 @@
 """The mean by a window that moves with the number."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Candidate, Coins, Domain, Drawn, PrivacyLoss, Spec
+from deniable.core import Candidate, Coins, Drawn, PrivacyLoss
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import is_whole
@@ -44,8 +44,7 @@ class Piecewise(MeanMechanism):
             raise InvalidParameter("The window and its stride must be whole numbers of places.")
         if self.window == self.stride == 0:
             window, stride = _places(self.domain.steps, self.epsilon / 3)
-            object.__setattr__(self, "window", window)
-            object.__setattr__(self, "stride", stride)
+            self._fix(window=window, stride=stride)
         if self.window < 1 or self.stride < 1 or self.places > MOST_PLACES:
             raise InvalidParameter(
                 f"The window and its stride must be at least one place, and at most {MOST_PLACES} places in all. Leave both "
@@ -109,13 +108,6 @@ class Piecewise(MeanMechanism):
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="symmetric")
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Piecewise":
-        return cls(domain, epsilon, parameters["window"], parameters["stride"])  # type: ignore[arg-type]
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds), "window": self.window, "stride": self.stride}
 
 
 def _places(steps: int, exponent: float) -> tuple[int, int]:

@@ -1,6 +1,6 @@
 """The mean by one of three numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Ints
-from deniable.core import Candidate, Coins, Domain, Drawn, Spec
+from deniable.core import Coins, Drawn
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.mean_formulas import three_outputs_share
@@ -28,6 +28,7 @@ class ThreeOutputs(MeanMechanism):
     epsilon: float
     a: Fraction = Fraction(-1)
     wire = "three-outputs-1"
+    candidate = "three outputs"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -37,7 +38,7 @@ class ThreeOutputs(MeanMechanism):
         if self.a == -1:
             # Twelve digits: what is lost of the variance is the square of what is lost here.
             best = Fraction(round(three_outputs_share(self.epsilon) * (1 << 40)), 1 << 40)
-            object.__setattr__(self, "a", min(best, largest))
+            self._fix(a=min(best, largest))
         if not 0 <= self.a <= largest:
             raise InvalidParameter("The share of zeros must lie between 0 and odds / (odds + 2). Leave it out for the best.")
 
@@ -54,10 +55,6 @@ class ThreeOutputs(MeanMechanism):
         away = 1 - zero - toward
         return (away, zero, toward) if x >= 0 else (toward, zero, away)
 
-    @classmethod
-    def candidates(cls) -> Sequence[Candidate]:
-        return (Candidate("three outputs", cls),)
-
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         n, distance = len(truth), 2 * truth - self.domain.steps
         end = coins.toss_each(np.abs(distance), self.domain.steps)  # the nearer end, or the middle
@@ -66,10 +63,3 @@ class ThreeOutputs(MeanMechanism):
         zero = np.where(end, end_zero, middle_zero)
         up = np.where(end, end_side, middle_side) == (distance >= 0)
         return {"value": np.where(zero, 1, 2 * up)}
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "ThreeOutputs":
-        return cls(domain, epsilon, Fraction(parameters["a"]))  # type: ignore[arg-type]
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds), "a": str(self.a)}

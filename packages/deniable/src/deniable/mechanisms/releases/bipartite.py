@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Candidate, Coins, Domain, PrivacyLoss, Spec
+from deniable.core import Candidate, Coins, Domain, PrivacyLoss
 from deniable.core.program import MOST_ENTRIES
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.rings import Rings, nearest
@@ -47,6 +47,7 @@ class Bipartite(Release):
     near: int = 0
     prior: InitVar[ArrayLike | None] = None
     wire = "bipartite-1"
+    derived = ("odds",)
 
     def __post_init__(self, prior: ArrayLike | None) -> None:
         super().__post_init__()
@@ -56,12 +57,12 @@ class Bipartite(Release):
             raise InvalidParameter('The rule is "min", or "mean", which may have a prior.')
         if is_whole(self.near) and not self.near:
             found = mean_split(self.metric, self.odds, prior) if self.rule == "mean" else self._smallest()
-            object.__setattr__(self, "near", found)
+            self._fix(near=found)
         elif self.rule == "min":
-            object.__setattr__(self, "rule", "given")
+            self._fix(rule="given")
         if not is_whole(self.near) or not 1 <= self.near < size:
             raise InvalidParameter(f"Of {size} answers, 1 to {size - 1} can be near. Leave the number out to get the best.")
-        object.__setattr__(self, "near", int(self.near))
+        self._fix(near=int(self.near))
 
     def _smallest(self) -> int:
         return smallest_splits(self.metric, [self.odds])[0]
@@ -143,10 +144,3 @@ class Bipartite(Release):
         if self.metric.line is None:
             return super().rank
         return len(np.unique(self.metric.line.windows(self.near)))
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Bipartite":
-        return cls(domain, epsilon, near=parameters["near"])
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds), "near": self.near}

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,7 +47,7 @@ class Coarsened(Release):
             raise InvalidParameter(
                 f"The representatives must be distinct indices of answers, from 0 to {self.domain.size - 1}."
             )
-        object.__setattr__(self, "chosen", tuple(sorted(int(place) for place in chosen)))
+        self._fix(chosen=tuple(sorted(int(place) for place in chosen)))
 
     @property
     def released_labels(self) -> tuple[Any, ...]:
@@ -149,7 +149,7 @@ class Coarsened(Release):
         return Estimate(self.released_labels, estimate.values, estimate.variance, estimate.n, estimate.covary)
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Coarsened":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
         return cls(domain, epsilon, parameters["representatives"])
 
     def parameters(self) -> Mapping[str, object]:

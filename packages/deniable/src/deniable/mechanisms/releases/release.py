@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from deniable.arrays import Floats, Ints
 from deniable.core import Answers, Coins, Reports, checked_answers
 from deniable.domains.metric import Metric, checked_prior, metric_of
-from deniable.errors import SurveyMismatch
 from deniable.mechanisms.shares.channel import Channel
 
 if TYPE_CHECKING:
@@ -56,10 +55,8 @@ class Release(Channel):
 
     def released(self, reports: Reports) -> Sequence[Any]:
         """The answers that these reports release."""
-        if reports.fingerprint != self.fingerprint:
-            raise SurveyMismatch("These reports were made by another mechanism. Read them with the one that made them.")
-        labels = self.domain.labels
-        return [labels[number] for number in self.outputs[reports.columns["value"]].tolist()]
+        labels, values = self.domain.labels, self.checked_reports(reports).columns["value"]
+        return [labels[number] for number in self.outputs[values].tolist()]
 
     def perturb(self, values: Answers, coins: Coins | None = None) -> Reports:
         return super().perturb(self.domain.snapped(checked_answers(values)), coins)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Floats
 from deniable.core import Domain, checked_epsilon, odds_below
 from deniable.domains.metric import Metric, metric_of
 from deniable.errors import InvalidParameter
@@ -41,7 +41,7 @@ class ReleaseChannel(FiniteChannel, Release):
         less than epsilon; with `tight`, theta is as large as the budget allows.
         """
         metric = _small(domain)
-        return cls(domain, epsilon, _rows(repaired(exponential_channel(metric, epsilon, tight), odds_below(epsilon))))
+        return cls(domain, epsilon, repaired(exponential_channel(metric, epsilon, tight), odds_below(epsilon)))
 
     @classmethod
     def laplace(cls, domain: Domain, epsilon: float) -> "ReleaseChannel":
@@ -56,7 +56,7 @@ class ReleaseChannel(FiniteChannel, Release):
         ratio = np.exp(-checked_epsilon(epsilon) / (line.size - 1))
         channel = (1 - ratio) / (1 + ratio) * ratio ** np.abs(own[:, None] - own[None, :])
         channel[:, 0], channel[:, -1] = ratio**own / (1 + ratio), ratio ** own[::-1] / (1 + ratio)
-        return cls(domain, epsilon, _rows(repaired(channel, odds_below(epsilon))))
+        return cls(domain, epsilon, repaired(channel, odds_below(epsilon)))
 
     @classmethod
     def staircase_as_published(cls, domain: Domain, epsilon: float, edges: Sequence[float]) -> "ReleaseChannel":
@@ -84,7 +84,7 @@ class ReleaseChannel(FiniteChannel, Release):
     ) -> "ReleaseChannel":
         """The smallest expected loss under the prior that the odds allow, or with `worst` the smallest worst loss."""
         odds = odds_below(epsilon)
-        return cls(domain, epsilon, _rows(repaired(optimal_channel(metric_of(domain), odds, prior, worst)[1], odds)))
+        return cls(domain, epsilon, repaired(optimal_channel(metric_of(domain), odds, prior, worst)[1], odds))
 
     def row_losses(self) -> Floats:
         out = np.empty(self.domain.size)
@@ -130,11 +130,6 @@ def _small(domain: Domain) -> Metric:
     if metric.size > LARGEST:
         raise InvalidParameter(f"A table of weights takes at most {LARGEST:,} answers; this domain has {metric.size:,}.")
     return metric
-
-
-def _rows(weights: Ints) -> list[list[int]]:
-    rows: list[list[int]] = weights.tolist()
-    return rows
 
 
 def one_sum(rows: list[list[int]]) -> list[list[int]]:

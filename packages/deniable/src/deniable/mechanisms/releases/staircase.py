@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Candidate, Coins, Domain, PrivacyLoss, Spec, WeightTable
+from deniable.core import Candidate, Coins, Domain, PrivacyLoss, WeightTable
 from deniable.core.program import MOST_ENTRIES
 from deniable.domains.metric import Metric, checked_prior
 from deniable.errors import InvalidParameter
@@ -36,6 +36,7 @@ class Staircase(Release):
     sizes: Sequence[int] = ()
     prior: InitVar[ArrayLike | None] = None
     wire = "staircase-1"
+    derived = ("odds",)
 
     def __post_init__(self, prior: ArrayLike | None) -> None:
         super().__post_init__()
@@ -44,7 +45,7 @@ class Staircase(Release):
             raise InvalidParameter(
                 f"The rings must have at least one answer each and {self.domain.size} together, and there are at least two."
             )
-        object.__setattr__(self, "sizes", tuple(int(size) for size in sizes))
+        self._fix(sizes=tuple(int(size) for size in sizes))
 
     @cached_property
     def steps(self) -> list[int]:
@@ -104,13 +105,6 @@ class Staircase(Release):
         for row in range(size):
             matrix[row, self._rings.member(np.full(size, row), np.arange(size))] = chances
         return matrix
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Staircase":
-        return cls(domain, epsilon, parameters["sizes"])
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds), "sizes": list(self.sizes)}
 
 
 def _steps(rings: int, odds: Fraction) -> list[int]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +25,7 @@ from deniable.core import (
     rounded_down,
 )
 from deniable.domains.vectors import Vectors
-from deniable.errors import InvalidParameter, SurveyMismatch
+from deniable.errors import InvalidParameter
 from deniable.mechanisms.releases.bipartite import Bipartite
 from deniable.mechanisms.releases.release import Release
 
@@ -54,7 +54,7 @@ class VectorRelease(Mechanism[Sequence[object], Ints]):
             raise InvalidParameter("A vector is released by one release for each coordinate of its domain, Vectors.")
         if [part.domain for part in parts] != list(self.domain.parts):
             raise InvalidParameter("The releases must be for the coordinates of the domain, in their order.")
-        object.__setattr__(self, "parts", parts)
+        self._fix(parts=parts)
 
     @classmethod
     def of(
@@ -107,9 +107,7 @@ class VectorRelease(Mechanism[Sequence[object], Ints]):
 
     def released(self, reports: Reports) -> Sequence[Any]:
         """The vectors that these reports release; with `sampled`, pairs of a coordinate's number and its value."""
-        if reports.fingerprint != self.fingerprint:
-            raise SurveyMismatch("These reports were made by another mechanism. Read them with the one that made them.")
-        columns = reports.columns
+        columns = self.checked_reports(reports).columns
         if self.sampled:
             pairs = zip(columns["coordinate"].tolist(), columns["value"].tolist(), strict=True)
             return [(place, self._label(place, value)) for place, value in pairs]
@@ -150,11 +148,8 @@ class VectorRelease(Mechanism[Sequence[object], Ints]):
         raise InvalidParameter("Releases of vectors have no unbiased estimate whose error could be predicted.")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "VectorRelease":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
         from deniable.mechanisms.registry import mechanism_from_spec
 
         parts = [mechanism_from_spec(part) for part in parameters["parts"]]
-        return cls(domain, epsilon, parts, parameters["sampled"])  # type: ignore[arg-type]
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"parts": [part.spec() for part in self.parts], "sampled": self.sampled}
+        return super().from_parameters(domain, epsilon, {**parameters, "parts": parts})

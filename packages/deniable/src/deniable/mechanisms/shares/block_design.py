@@ -17,7 +17,6 @@ from deniable.core import (
     Domain,
     Layout,
     Number,
-    PrivacyLoss,
     PureProtocol,
     Spec,
     checked_epsilon,
@@ -47,11 +46,12 @@ class BlockDesign(Counted, PureProtocol):
     epsilon: float
     design: DifferenceSet = None  # type: ignore[assignment]
     wire = "design-1"
+    derived = ("odds",)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.design is None:
-            object.__setattr__(self, "design", best_design(self.domain.size, self.odds))
+            self._fix(design=best_design(self.domain.size, self.odds))
         if not isinstance(self.design, DifferenceSet):
             raise InvalidParameter("A design must be a difference set, for example Singer(4, 6) or Paley(11).")
         if self.design.v < self.domain.size:
@@ -127,11 +127,8 @@ class BlockDesign(Counted, PureProtocol):
     def likeliest(self) -> Fraction:
         return self.p / self.design.k
 
-    def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.odds, proof="symmetric")
-
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "BlockDesign":
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
         return cls(domain, epsilon, difference_set(parameters["design"]))
 
     @classmethod
@@ -139,7 +136,7 @@ class BlockDesign(Counted, PureProtocol):
         return cls(domain, epsilon, best_design(domain.size, odds_below(checked_epsilon(epsilon)), Fraction(open_share)))
 
     def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds), "design": self.design.parameters()}
+        return {**super().parameters(), "design": self.design.parameters()}
 
 
 @lru_cache(maxsize=256)

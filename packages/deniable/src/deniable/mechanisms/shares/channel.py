@@ -19,6 +19,8 @@ class Channel(Counted, Additive):
     and its covariance is A' [ sum of f_x (diag(P_x) - P_x' P_x) ] A / n for people with shares f.
     """
 
+    joint = True
+
     @property
     @abstractmethod
     def matrix(self) -> Floats:
@@ -56,10 +58,6 @@ class Channel(Counted, Additive):
         # Given the people, a report on x has covariance diag(P_x) - P_x P_x'.
         inverse, matrix = self.inverse, self.matrix
         return inverse**2 @ (shares @ matrix) - (inverse @ matrix.T) ** 2 @ shares
-
-    @property
-    def joint(self) -> bool:
-        return True
 
     def joint_noise(self, shares: Floats, people: float = 1.0) -> Floats:
         means = self.inverse @ self.matrix.T  # column x: the expected estimate from one report on x

@@ -1,12 +1,12 @@
 """Direct response: tell the truth or any other answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 from deniable.arrays import Bools, Ints
-from deniable.core import Candidate, Coins, Columns, Counted, Domain, Layout, Number, PrivacyLoss
+from deniable.core import Coins, Columns, Counted, Domain, Layout, Number
 from deniable.mechanisms.shares.utility_base import Load, UtilityBase
 
 
@@ -21,7 +21,12 @@ class DirectResponse(Counted, UtilityBase):
     domain: Domain
     epsilon: float
     wire = "direct-1"
+    candidate = "direct"
+    derived = ("odds",)
     random_fakes = True
+    pairs = (Fraction(0), Fraction(0))  # a report supports one value only
+    published = ("uSS", Fraction(1))
+    support_variance = Fraction(0)
 
     @cached_property
     def p(self) -> Fraction:
@@ -30,14 +35,6 @@ class DirectResponse(Counted, UtilityBase):
     @cached_property
     def q(self) -> Fraction:
         return 1 / (self.odds + self.domain.size - 1)
-
-    @property
-    def pairs(self) -> tuple[Fraction, Fraction]:
-        return Fraction(0), Fraction(0)  # a report supports one value only
-
-    @classmethod
-    def candidates(cls) -> Sequence[Candidate]:
-        return (Candidate("direct", cls),)
 
     @property
     def layout(self) -> Layout:
@@ -64,10 +61,6 @@ class DirectResponse(Counted, UtilityBase):
     def choice(self) -> tuple[str, int]:
         return "value", self.domain.size
 
-    @property
-    def published(self) -> tuple[str, Fraction]:
-        return "uSS", Fraction(1)
-
     def least_load(self) -> Load:
         return Load(1)
 
@@ -75,15 +68,5 @@ class DirectResponse(Counted, UtilityBase):
         return 1, int(targets == self.domain.size), True
 
     @property
-    def support_variance(self) -> Fraction:
-        return Fraction(0)
-
-    @property
     def likeliest(self) -> Fraction:
         return self.p
-
-    def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.odds, proof="symmetric")
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds)}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from deniable.arrays import Ints
-from deniable.core import Coins, Domain, PrivacyLoss, Spec, check_probability
+from deniable.core import Coins, Domain, PrivacyLoss, check_probability
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.exact_channel import ExactChannel, Matrix, check_cost, own_cost
 
@@ -26,7 +26,7 @@ class EqualWeight(ExactChannel):
         check_probability(self.p)
         if self.p * self.domain.size == 1:
             raise InvalidParameter("With p = 1 / d reports do not depend on the answers, so nothing can be estimated.")
-        object.__setattr__(self, "epsilon", own_cost(self.epsilon, self._odds))
+        self._fix(epsilon=own_cost(self.epsilon, self._odds))
         super().__post_init__()
         check_cost(self)
 
@@ -46,10 +46,3 @@ class EqualWeight(ExactChannel):
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self._odds, proof="symmetric")
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "EqualWeight":
-        return cls(domain, Fraction(parameters["p"]), epsilon)
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"p": str(self.p)}

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Self
@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core import LARGEST_SUM, Coins, Domain, PrivacyLoss, Spec, WeightTable
+from deniable.core import LARGEST_SUM, Coins, Domain, PrivacyLoss, WeightTable
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.channel import Channel
 
@@ -33,6 +33,7 @@ class FiniteChannel(Channel):
     domain: Domain
     epsilon: float
     weights: Sequence[Sequence[int]]
+    table: WeightTable = field(init=False, repr=False, compare=False)  # the weights as an array, for sampling
     wire = "finite-1"
 
     def __post_init__(self) -> None:
@@ -44,19 +45,12 @@ class FiniteChannel(Channel):
                 f"A channel for this question has {self.domain.size} rows of weights, one for each value, and at least two "
                 f"columns, one for each report; at most {LARGEST_TABLE:,} weights in all."
             )
-        object.__setattr__(self, "weights", tuple(tuple(row) for row in table.weights.tolist()))
-        object.__setattr__(self, "_table", table)
+        self._fix(weights=tuple(tuple(row) for row in table.weights.tolist()), table=table)
 
     @classmethod
     def from_rows(cls, domain: Domain, epsilon: float, rows: Sequence[Sequence[Fraction | int]]) -> Self:
         """The channel with these exact probabilities, or anything proportional to them in each row."""
         return cls(domain, epsilon, equal_sums(rows))
-
-    @property
-    def table(self) -> WeightTable:
-        """The weights as an array, with what sampling needs."""
-        table: WeightTable = self._table  # type: ignore[attr-defined]
-        return table
 
     @cached_property
     def channel(self) -> tuple[tuple[Fraction, ...], ...]:
@@ -77,13 +71,6 @@ class FiniteChannel(Channel):
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(worst_odds(self.table.weights), proof="enumerated")
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "FiniteChannel":
-        return cls(domain, epsilon, parameters["weights"])
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"weights": [list(row) for row in self.weights]}
 
 
 def worst_odds(weights: Ints) -> Fraction | None:

@@ -1,6 +1,6 @@
 """Hadamard response: report one column of a Hadamard matrix, more often one in which the true row has +1."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -8,19 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.arrays import Bools, Ints
-from deniable.core import (
-    Candidate,
-    Coins,
-    Columns,
-    Counted,
-    Domain,
-    Layout,
-    Number,
-    PrivacyLoss,
-    PureProtocol,
-    aimed,
-    lookup,
-)
+from deniable.core import Coins, Columns, Counted, Domain, Layout, Number, PureProtocol, aimed, lookup
 from deniable.mechanisms.algebra.transforms import MANY, walsh_hadamard
 
 
@@ -36,6 +24,10 @@ class HadamardResponse(Counted, PureProtocol):
     domain: Domain
     epsilon: float
     wire = "hadamard-1"
+    candidate = "hadamard"
+    derived = ("odds",)
+    q = Fraction(1, 2)
+    blank_support = Fraction(1, 2)
 
     @property
     def order(self) -> int:
@@ -45,14 +37,6 @@ class HadamardResponse(Counted, PureProtocol):
     @cached_property
     def p(self) -> Fraction:
         return self.odds / (self.odds + 1)
-
-    @property
-    def q(self) -> Fraction:
-        return Fraction(1, 2)
-
-    @classmethod
-    def candidates(cls) -> Sequence[Candidate]:
-        return (Candidate("hadamard", cls),)
 
     @property
     def layout(self) -> Layout:
@@ -65,10 +49,6 @@ class HadamardResponse(Counted, PureProtocol):
 
     def blank(self, size: int, coins: Coins) -> Mapping[str, Ints]:
         return {"column": coins.below(self.order, size)}
-
-    @property
-    def blank_support(self) -> Fraction:
-        return Fraction(1, 2)
 
     def votes_of(self, histogram: Ints) -> Ints:
         return (histogram.sum() + walsh_hadamard(histogram)[1 : self.domain.size + 1]) // 2
@@ -93,9 +73,3 @@ class HadamardResponse(Counted, PureProtocol):
     @property
     def likeliest(self) -> Fraction:
         return self.p / (self.order // 2)
-
-    def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.odds, proof="symmetric")
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds)}

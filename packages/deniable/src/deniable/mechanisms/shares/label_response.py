@@ -17,7 +17,6 @@ from deniable.core import (
     Number,
     PrivacyLoss,
     PureProtocol,
-    Spec,
     check_probability,
     checked_epsilon,
     simplest_between,
@@ -37,12 +36,13 @@ class LabelResponse(PureProtocol):
     epsilon: float
     keep: Fraction = Fraction(0)
     wire = "label-1"
+    pairs = (Fraction(0), Fraction(0))  # a report supports one label only
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_probability(self.keep)
         if self.keep == 0:
-            object.__setattr__(self, "keep", self.odds / (self.odds + self.domain.size - 1))
+            self._fix(keep=self.odds / (self.odds + self.domain.size - 1))
         if not 0 < self.keep < 1 or self.keep * self.domain.size == 1:
             raise InvalidParameter("A label must be kept with a probability between 0 and 1, and other than 1 / labels.")
 
@@ -85,10 +85,6 @@ class LabelResponse(PureProtocol):
         return (1 - self.keep) / (self.domain.size - 1)
 
     @property
-    def pairs(self) -> tuple[Fraction, Fraction]:
-        return Fraction(0), Fraction(0)  # a report supports one label only
-
-    @property
     def layout(self) -> Layout:
         return Layout((Number("value", self.domain.size),))
 
@@ -107,13 +103,6 @@ class LabelResponse(PureProtocol):
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(max(self.p / self.q, self.q / self.p), proof="symmetric")
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "LabelResponse":
-        return cls(domain, epsilon, Fraction(parameters["keep"]))
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"keep": str(self.keep)}
 
 
 def laplace_keep(labels: int, epsilon: float) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 
 from deniable import kernels
 from deniable.arrays import Bools, Ints
-from deniable.core import Candidate, Coins, Columns, Domain, Layout, Number, PrivacyLoss, Spec, checked_epsilon, odds_below
+from deniable.core import Candidate, Coins, Columns, Domain, Layout, Number, checked_epsilon, odds_below
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, least_stretch, word_for
 from deniable.mechanisms.algebra.tuning import Real, hidden_share, is_whole, open_error
@@ -36,11 +36,12 @@ class LocalHashing(UtilityBase):
     epsilon: float
     buckets: int = 0
     wire = "hashing-1"
+    derived = ("odds", "prime")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if is_whole(self.buckets):
-            object.__setattr__(self, "buckets", int(self.buckets) or best_buckets(self.domain.size, self.odds))
+            self._fix(buckets=int(self.buckets) or best_buckets(self.domain.size, self.odds))
         if not is_whole(self.buckets) or not 2 <= self.buckets <= self.prime:
             raise InvalidParameter(
                 f"There must be 2 to {self.prime} buckets for {self.domain.size} values. "
@@ -151,19 +152,9 @@ class LocalHashing(UtilityBase):
     def likeliest(self) -> Fraction:
         return self.p / (self.prime * (self.prime - 1))
 
-    def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.odds, proof="symmetric")
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "LocalHashing":
-        return cls(domain, epsilon, parameters["buckets"])
-
     @classmethod
     def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:
         return cls(domain, epsilon, best_buckets(domain.size, odds_below(checked_epsilon(epsilon)), Fraction(open_share)))
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds), "buckets": self.buckets, "prime": self.prime}
 
 
 def chance(prime: int, buckets: Real, odds: Real) -> tuple[Real, Real]:

@@ -11,19 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
-from deniable.core import (
-    LARGEST_DENSE,
-    Candidate,
-    CellProtocol,
-    Coins,
-    Domain,
-    Flags,
-    Layout,
-    PrivacyLoss,
-    Spec,
-    checked_epsilon,
-    odds_below,
-)
+from deniable.core import LARGEST_DENSE, Candidate, CellProtocol, Coins, Domain, Flags, Layout, checked_epsilon, odds_below
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import hidden_share, is_whole, lowest, open_error
 from deniable.mechanisms.algebra.utility_formulas import disclosed_beside, disguise, published_error, published_optimum
@@ -43,11 +31,13 @@ class SubsetSelection(CellProtocol, UtilityBase):
     epsilon: float
     size: int = 0
     wire = "subset-1"
+    derived = ("odds",)
+    support_variance = Fraction(0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if is_whole(self.size):
-            object.__setattr__(self, "size", int(self.size) or best_size(self.domain.size, self.odds))
+            self._fix(size=int(self.size) or best_size(self.domain.size, self.odds))
         if not is_whole(self.size) or not 1 <= self.size < self.domain.size:
             raise InvalidParameter(
                 f"The subset must have 1 to {self.domain.size - 1} of the {self.domain.size} values. "
@@ -119,26 +109,12 @@ class SubsetSelection(CellProtocol, UtilityBase):
         return min(targets, self.size), max(0, targets - (self.domain.size - self.size)), True
 
     @property
-    def support_variance(self) -> Fraction:
-        return Fraction(0)
-
-    @property
     def likeliest(self) -> Fraction:
         return self.p / math.comb(self.domain.size - 1, self.size - 1)
-
-    def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.odds, proof="symmetric")
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "SubsetSelection":
-        return cls(domain, epsilon, parameters["size"])
 
     @classmethod
     def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:
         return cls(domain, epsilon, best_size(domain.size, odds_below(checked_epsilon(epsilon)), Fraction(open_share)))
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds), "size": self.size}
 
 
 def chance(values: int, size: int, odds: Fraction) -> tuple[Fraction, Fraction]:

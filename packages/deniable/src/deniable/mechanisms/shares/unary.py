@@ -20,7 +20,6 @@ from deniable.core import (
     Flags,
     Layout,
     PrivacyLoss,
-    Spec,
     check_probability,
     checked_epsilon,
     empty,
@@ -54,7 +53,7 @@ class Unary(CellProtocol, UtilityBase):
         check_probability(self.p)
         check_probability(self.q)
         if self.q == 0:
-            object.__setattr__(self, "q", self.p / (self.odds * (1 - self.p) + self.p))
+            self._fix(q=self.p / (self.odds * (1 - self.p) + self.p))
         if not 0 < self.q < self.p < 1 or self.loss().epsilon() > self.epsilon:
             raise InvalidParameter(
                 "Unary encoding needs 0 < q < p < 1 with p (1 - q) / (q (1 - p)) at most e^epsilon. "
@@ -150,15 +149,8 @@ class Unary(CellProtocol, UtilityBase):
         return PrivacyLoss(self.p * (1 - self.q) / (self.q * (1 - self.p)), proof="factored")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Unary":
-        return cls(domain, epsilon, Fraction(parameters["p"]), Fraction(parameters["q"]))
-
-    @classmethod
     def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:
         return cls(domain, epsilon, best_p(domain.size, odds_below(checked_epsilon(epsilon)), open_share))
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"p": str(self.p), "q": str(self.q)}
 
 
 @lru_cache(maxsize=256)

@@ -1,6 +1,6 @@
 """The wheel: report a place on a ring, more often than not one on the arc that begins at the true answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable import kernels
 from deniable.arrays import Bools, Floats, Ints
-from deniable.core import Candidate, Coins, Columns, Domain, Layout, Number, PrivacyLoss, Spec, checked_epsilon, odds_below
+from deniable.core import Coins, Columns, Domain, Layout, Number, checked_epsilon, odds_below
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, least_stretch, word_for
 from deniable.mechanisms.algebra.tuning import is_whole, lowest
@@ -37,11 +37,13 @@ class Wheel(UtilityBase):
     epsilon: float
     arc: int = 0
     wire = "wheel-1"
+    candidate = "wheel"
+    derived = ("odds", "prime")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if is_whole(self.arc):
-            object.__setattr__(self, "arc", int(self.arc) or best_arc(self.domain.size, self.odds))
+            self._fix(arc=int(self.arc) or best_arc(self.domain.size, self.odds))
         if not is_whole(self.arc) or not 1 <= self.arc < self.prime:
             raise InvalidParameter(
                 f"The arc must have 1 to {self.prime - 1} of the {self.prime} places. Leave it out to get the best one."
@@ -59,10 +61,6 @@ class Wheel(UtilityBase):
     @cached_property
     def q(self) -> Fraction:
         return chance(self.prime, self.arc, self.odds)[1]
-
-    @classmethod
-    def candidates(cls) -> Sequence[Candidate]:
-        return (Candidate("wheel", cls),)
 
     @property
     def work(self) -> int:
@@ -143,19 +141,9 @@ class Wheel(UtilityBase):
         inside = (np.arange(self.domain.size) * a - start) % self.prime < self.arc
         return Load(load, (a - 1,), int(inside.argmax()))
 
-    def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.odds, proof="symmetric")
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "Wheel":
-        return cls(domain, epsilon, parameters["arc"])
-
     @classmethod
     def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:
         return cls(domain, epsilon, best_arc(domain.size, odds_below(checked_epsilon(epsilon)), Fraction(open_share)))
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds), "arc": self.arc, "prime": self.prime}
 
 
 @lru_cache(maxsize=256)

@@ -30,16 +30,6 @@ def chunk_numbers(counts: Ints, margin: int, load: float, least: int, size: Ints
     return np.minimum(np.maximum(wanted, least), np.maximum(size, 1))
 
 
-def published_chunks(size: int, chunks: int) -> tuple[int, int]:
-    """The published rule: chunks of ceil(n / m) places, which leaves some of the m without any. (places, chunks in use).
-
-    >>> published_chunks(10, 7)
-    (2, 5)
-    """
-    places = -(-size // chunks)
-    return places, -(-size // places)
-
-
 def best_load(coordinate: CoordinateResponse, work: float = WORK) -> float:
     """The largest mean number of differing coordinates in a chunk for which the encoder stays quick.
 

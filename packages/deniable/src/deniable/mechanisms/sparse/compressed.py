@@ -21,7 +21,6 @@ from deniable.core import (
     PackedBits,
     PrivacyLoss,
     Reports,
-    Spec,
     Tally,
     VariableLayout,
     checked_answers,
@@ -70,23 +69,24 @@ class Compressed(Mechanism[Collection[int], Sparse]):
     weights: tuple[int, ...] | None = None
     wire = "compressed-1"
     question = "sparse"
+    batch = 1 << 11
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.domain, SparseVector):
             raise InvalidParameter("Compressed response needs a SparseVector, for example SparseVector(1000).")
-        object.__setattr__(self, "alpha", checked_alpha(self.alpha))
+        self._fix(alpha=checked_alpha(self.alpha))
         self._check_sparsity()
         _ = self.coordinate, self.noisy_count  # refuses budgets that do not suffice
         if self.load is None:
-            object.__setattr__(self, "load", best_load(self.coordinate))
+            self._fix(load=best_load(self.coordinate))
         elif isinstance(self.load, bool) or not isinstance(self.load, int | float) or not 0.01 <= self.load <= 1000:
             raise InvalidParameter("The load is the mean number of differing coordinates in a chunk, from 0.01 to 1000.")
-        object.__setattr__(self, "load", float(self.load or 0))
+        self._fix(load=float(self.load or 0))
         if self.code not in CODES:
             raise InvalidParameter(f"The code must be one of {', '.join(CODES)}.")
         if self.weights is None:
-            object.__setattr__(self, "weights", self._weights())
+            self._fix(weights=self._weights())
         elif (self.weights and not codes.are_weights(self.weights)) or bool(self.weights) != (self.code != "gamma"):
             raise InvalidParameter("The weights of the code do not match it. Leave them out to compute them.")
 
@@ -99,7 +99,7 @@ class Compressed(Mechanism[Collection[int], Sparse]):
 
     def _check_sparsity(self) -> None:
         if self.domain.most is not None:
-            object.__setattr__(self, "sparsity", 0.0)  # nothing is left to hide
+            self._fix(sparsity=0.0)  # nothing is left to hide
         elif isinstance(self.sparsity, bool) or not isinstance(self.sparsity, int | float) or not 0 < self.sparsity < 1:
             raise InvalidParameter(
                 "The noisy sparsity needs a share of the budget between 0 and 1: a number of chunks that followed from the "
@@ -149,10 +149,6 @@ class Compressed(Mechanism[Collection[int], Sparse]):
     @cached_property
     def layout(self) -> VariableLayout:
         return VariableLayout.of(self._label_code.most_bytes)
-
-    @property
-    def batch(self) -> int:
-        return 1 << 11
 
     @property
     def cells(self) -> int:
@@ -230,7 +226,7 @@ class Compressed(Mechanism[Collection[int], Sparse]):
 
     def decoder(self, reports: Reports) -> Decoder:
         """The reports, read and checked; all that follows is by permuted place."""
-        self._check_own(reports)
+        self.checked_reports(reports)
         messages = reports.columns["message"].tolist()
         counts, labels = self._label_code.read(messages)
         return Decoder(
@@ -241,10 +237,6 @@ class Compressed(Mechanism[Collection[int], Sparse]):
             labels,
             lambda report: self._label_code.read_vector(messages[report]),
         )
-
-    def _check_own(self, reports: Reports) -> None:
-        if reports.fingerprint != self.fingerprint:
-            self.pack(reports)  # refuses them
 
     def value(self, reports: Reports, coordinate: ArrayLike) -> NDArray[np.uint8]:
         """What each report says of some coordinates, without decoding the others: of shape (reports, *coordinates)."""
@@ -340,19 +332,5 @@ class Compressed(Mechanism[Collection[int], Sparse]):
         return PrivacyLoss(odds, "theorem", protects)
 
     def parameters(self) -> Mapping[str, object]:
-        return {
-            "alpha": self.alpha,
-            "sparsity": self.sparsity,
-            "load": self.load,
-            "code": self.code,
-            "weights": list(self.weights or ()),
-            "threshold": self.coordinate.threshold,
-            "plain_from": self._plain_from,
-        }
-
-    @classmethod
-    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> "Compressed":
-        weights = tuple(int(weight) for weight in parameters["weights"])
-        return cls(
-            domain, epsilon, parameters["alpha"], parameters["sparsity"], parameters["load"], parameters["code"], weights
-        )
+        derived = {"threshold": self.coordinate.threshold, "plain_from": self._plain_from}
+        return {**super().parameters(), **derived}

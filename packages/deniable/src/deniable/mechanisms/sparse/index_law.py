@@ -110,15 +110,6 @@ class IndexLaw:
         integral = 0.05 * (values.sum() - 0.5 * (values[0] + values[-1]))
         return float(term(ones, self.pmf(ones)).sum() + integral)
 
-    def elias_gamma(self) -> float:
-        """The mean bits of Elias's gamma code, 2 floor(log2 K) + 1."""
-        return float((2 * np.arange(len(self.buckets)) + 1) @ self.buckets)
-
-    def elias_delta(self) -> float:
-        """The mean bits of Elias's delta code."""
-        e = np.arange(len(self.buckets))
-        return float((e + 2 * np.floor(np.log2(e + 1)) + 1) @ self.buckets)
-
 
 def index_law(coordinate: CoordinateResponse, alpha: float, differing: int) -> IndexLaw:
     """The law for a chunk in which so many coordinates differ from the reference."""
@@ -185,8 +176,3 @@ def _net_law(up: float, down: float, steps: int) -> Floats:
 def expected_candidates(coordinate: CoordinateResponse, load: float) -> float:
     """E[e^(eps d)] for d ~ Poisson(load): about how many draws the encoder of a chunk looks at."""
     return math.exp(load * (float(coordinate.odds) - 1))
-
-
-def published_bound(coordinate: CoordinateResponse, alpha: float, differing: int) -> float:
-    """The bound of E[log2 K] by Liu, Chen, Ozgur, Li (2024): divergence + log2(3.56) / min((alpha - 1) / 2, 1)."""
-    return differing * coordinate.divergence() + math.log2(3.56) / min((alpha - 1) / 2, 1)

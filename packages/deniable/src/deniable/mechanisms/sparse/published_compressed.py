@@ -1,7 +1,6 @@
 """Compressed randomized response as it was published: it gives away how many coordinates differ."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
-from deniable.core import Coins, PrivacyLoss, Spec
+from deniable.core import Coins, PrivacyLoss
 from deniable.domains.sparse_vector import Sparse, SparseVector
 from deniable.errors import InvalidParameter
 from deniable.kernels.encoder_plain import net_of
@@ -41,7 +40,7 @@ class PublishedCompressed(Compressed):
         super().__post_init__()
 
     def _check_sparsity(self) -> None:
-        object.__setattr__(self, "sparsity", 0.0)
+        self._fix(sparsity=0.0)
 
     @property
     def noisy_count(self) -> None:
@@ -73,11 +72,3 @@ class PublishedCompressed(Compressed):
     def loss(self) -> PrivacyLoss:
         loss = super().loss()
         return loss if self.beta == 0 else PrivacyLoss(None, "theorem", loss.protects)
-
-    def parameters(self) -> Mapping[str, object]:
-        return {**super().parameters(), "beta": self.beta}
-
-    @classmethod
-    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> "PublishedCompressed":
-        base = Compressed.from_parameters.__func__(cls, domain, epsilon, parameters)  # type: ignore[attr-defined]
-        return cls(domain, epsilon, base.alpha, 0.0, base.load, base.code, base.weights, parameters["beta"])

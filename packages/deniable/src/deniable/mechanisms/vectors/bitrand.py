@@ -1,7 +1,7 @@
 """Vectors of numbers bit by bit: every bit is randomized on its own, as BitRand does, and what that truly costs."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -14,7 +14,6 @@ from deniable.core import (
     SMALLEST_EPSILON,
     Coins,
     Columns,
-    Domain,
     Drawn,
     Estimate,
     Flags,
@@ -23,7 +22,6 @@ from deniable.core import (
     PackedBits,
     PrivacyLoss,
     Reports,
-    Spec,
     Tally,
     cells,
     check_probability,
@@ -251,14 +249,6 @@ class BitRand(Mechanism[Sequence[float], Ints]):
             odds = None if odds is None or bit is None else odds * bit
         return PrivacyLoss(None if odds is None else odds**self.domain.dimensions, proof="factored")
 
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "BitRand":
-        ones, zeros = (tuple(Fraction(each) for each in parameters[name]) for name in ("ones", "zeros"))
-        return cls(domain, epsilon, ones, zeros)  # type: ignore[arg-type]
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"ones": [str(each) for each in self.ones], "zeros": [str(each) for each in self.zeros]}
-
 
 def bit_odds(one: Fraction, zero: Fraction) -> Fraction | None:
     """The loss of one bit that is reported as one with probability `one` or `zero`, after what it is."""
@@ -268,35 +258,6 @@ def bit_odds(one: Fraction, zero: Fraction) -> Fraction | None:
         return None
     low, high = sorted((one, zero))
     return max(high / low, (1 - low) / (1 - high))
-
-
-def sign_magnitude_errors(mechanism: BitRand, number: float) -> dict[str, float]:
-    """The exact error of one report on one number of a code, over all its flips: read as it is, and made unbiased.
-
-    `bias`, `mae` and `mse` are of the code read as if nothing had been flipped; `mean` and `variance` of the unbiased way.
-    """
-    domain = mechanism.domain
-    if not isinstance(domain, SignMagnitude) or domain.bits > 20:
-        raise InvalidParameter("Only numbers as sign and magnitude of up to 20 bits have these errors.")
-    alone = SignMagnitude(1, domain.bits, domain.whole, domain.clip)
-    true = alone.bits_of([[number]])[0, 0]
-    codes = np.arange(1 << domain.bits)
-    bits = codes[:, None] >> np.arange(domain.bits)[::-1] & 1
-    ones, zeros = (np.array([float(c) for c in chances]) for chances in (mechanism.ones, mechanism.zeros))
-    one = np.where(true, ones, zeros)
-    chances = np.where(bits, one, 1 - one).prod(axis=1)
-    plain = alone.decode(codes)
-    known = np.where(mechanism._known == 0, np.inf, mechanism._known)
-    unbiased = (bits - zeros) / known
-    values = (2 * unbiased[:, 0] - 1) * (unbiased @ mechanism._weights)
-    mean = float(chances @ values)
-    return {
-        "bias": float(chances @ plain) - number,
-        "mae": float(chances @ np.abs(plain - number)),
-        "mse": float(chances @ (plain - number) ** 2),
-        "mean": mean,
-        "variance": float(chances @ (values - mean) ** 2),
-    }
 
 
 def _near(number: float) -> Fraction:

@@ -1,7 +1,7 @@
 """The mean of vectors by one sign for each coordinate, chosen together: Duchi's mechanism in many dimensions."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,10 +11,8 @@ from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
 from deniable.core import (
-    Candidate,
     Coins,
     Columns,
-    Domain,
     Drawn,
     Estimate,
     Flags,
@@ -23,7 +21,6 @@ from deniable.core import (
     PackedBits,
     PrivacyLoss,
     Reports,
-    Spec,
     Tally,
     packed,
 )
@@ -46,6 +43,8 @@ class DuchiVector(Mechanism[Sequence[float], Ints]):
     epsilon: float
     tie: Fraction = Fraction(1)
     wire = "duchi-vector-1"
+    candidate = "all signs together"
+    derived = ("odds",)
     question = "vectors"
 
     def __post_init__(self) -> None:
@@ -88,10 +87,6 @@ class DuchiVector(Mechanism[Sequence[float], Ints]):
     @property
     def cells(self) -> int:
         return self.domain.dimensions
-
-    @classmethod
-    def candidates(cls) -> Sequence[Candidate]:
-        return (Candidate("all signs together", cls),)
 
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         ends = self.rounded(truth, coins)
@@ -149,10 +144,3 @@ class DuchiVector(Mechanism[Sequence[float], Ints]):
         # One dimension has no row of signs that is tied; two rows of signs always include one ahead and one behind.
         weights = [self.odds, Fraction(1), *([self.tie] if self._ways[1] else [])]
         return PrivacyLoss(max(weights) / min(weights), proof="symmetric")
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "DuchiVector":
-        return cls(domain, epsilon, Fraction(parameters["tie"]))  # type: ignore[arg-type]
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds), "tie": str(self.tie)}

@@ -24,7 +24,6 @@ from deniable.core import (
     Number,
     PrivacyLoss,
     Reports,
-    Spec,
     Tally,
     checked_epsilon,
     packed,
@@ -42,7 +41,7 @@ from deniable.mechanisms.means.three_outputs import ThreeOutputs
 
 ROWS = 1 << 12  # reports counted at a time
 SCALARS: dict[str, type[MeanMechanism]] = {each.wire: each for each in (Duchi, ThreeOutputs, Piecewise, Hybrid)}
-_VARIANCES: dict[str, Callable[[float, float], dict[str, float]]] = {
+_VARIANCES: dict[str, Callable[[float, float], float]] = {
     "duchi-1": formulas.duchi,
     "three-outputs-1": formulas.three_outputs,
     "piecewise-1": formulas.suboptimal,
@@ -80,8 +79,7 @@ class FeatureVector(Mechanism[Sequence[float], Ints]):
             raise InvalidParameter(f"Coordinates are reported by one of {', '.join(SCALARS)}.")
         if not self.coordinates or not self.scalar:
             k, name = best_sampling(self.domain.dimensions, self.epsilon, None, int(self.coordinates), self.scalar)
-            object.__setattr__(self, "coordinates", k)
-            object.__setattr__(self, "scalar", name)
+            self._fix(coordinates=k, scalar=name)
         if self.epsilon / self.coordinates < SMALLEST_EPSILON:
             raise InvalidParameter(
                 f"An epsilon of {self.epsilon:g} cannot be split among {self.coordinates} coordinates: each needs at least "
@@ -234,12 +232,8 @@ class FeatureVector(Mechanism[Sequence[float], Ints]):
         assert odds is not None
         return PrivacyLoss(odds**self.coordinates, proof="factored")
 
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "FeatureVector":
-        return cls(domain, epsilon, parameters["coordinates"], parameters["scalar"])  # type: ignore[arg-type]
-
     def parameters(self) -> Mapping[str, object]:
-        return {"coordinates": self.coordinates, "scalar": self.scalar, "part": dict(self.part.parameters())}
+        return {**super().parameters(), "part": dict(self.part.parameters())}
 
 
 def check_features(domain: Domain) -> None:
@@ -263,7 +257,7 @@ def best_sampling(
     for k in [coordinates] if coordinates else range(1, most + 1):
         for name in [scalar] if scalar else SCALARS:
             at = _VARIANCES[name]
-            variance = max(dimensions / k * (at(epsilon / k, x)["var"] + x * x) - x * x for x in points)
+            variance = max(dimensions / k * (at(epsilon / k, x) + x * x) - x * x for x in points)
             if best is None or variance < best[0] * (1 - 1e-9):
                 best = variance, k, name
     assert best is not None

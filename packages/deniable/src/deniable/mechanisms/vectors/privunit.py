@@ -1,7 +1,7 @@
 """The mean of vectors of length one: a random direction, more often than not one near the true one."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,20 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core import (
-    Coins,
-    Columns,
-    Domain,
-    Drawn,
-    Estimate,
-    Flags,
-    Layout,
-    Mechanism,
-    PrivacyLoss,
-    Reports,
-    Spec,
-    Tally,
-)
+from deniable.core import Coins, Columns, Drawn, Estimate, Flags, Layout, Mechanism, PrivacyLoss, Reports, Tally
 from deniable.domains.features import UnitVectors, rows_at_once
 from deniable.errors import InvalidParameter, InvalidReport, MissingExtra
 from deniable.mechanisms.algebra.rotation import normals
@@ -53,6 +40,7 @@ class PrivUnit(Mechanism[Sequence[float], Floats]):
     epsilon: float
     gamma: float = -1.0
     wire = "privunit-1"
+    derived = ("odds",)
     question = "vectors"
 
     def __post_init__(self) -> None:
@@ -60,7 +48,7 @@ class PrivUnit(Mechanism[Sequence[float], Floats]):
         if not isinstance(self.domain, UnitVectors):
             raise InvalidParameter("This mechanism is for vectors of length one: give it UnitVectors(dimensions).")
         if self.gamma == -1.0:
-            object.__setattr__(self, "gamma", self._best_gamma())
+            self._fix(gamma=self._best_gamma())
         if not isinstance(self.gamma, float) or not 0 <= self.gamma < 1:
             raise InvalidParameter("gamma must be at least 0 and below 1. Leave it out to get the best one.")
 
@@ -194,13 +182,6 @@ class PrivUnit(Mechanism[Sequence[float], Floats]):
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.odds, proof="theorem", protects="any two vectors of length one, in exact arithmetic")
-
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "PrivUnit":
-        return cls(domain, epsilon, parameters["gamma"])  # type: ignore[arg-type]
-
-    def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.odds), "gamma": self.gamma}
 
 
 def _beta() -> tuple[Any, Any]:

@@ -38,7 +38,7 @@ class UnitAxes(UnitCodes):
         codes = 2 * max(SMALLEST, 1 << (dimensions - 1).bit_length())
         if self.codes not in (0, codes):
             raise InvalidParameter(f"Vectors of {dimensions} dimensions have {codes} axes to name. Leave their number out.")
-        object.__setattr__(self, "codes", codes)
+        self._fix(codes=codes)
         super().__post_init__()
 
     @property

@@ -14,7 +14,6 @@ from deniable.arrays import Floats, Ints, Words
 from deniable.core import (
     Coins,
     Columns,
-    Domain,
     Drawn,
     Estimate,
     Layout,
@@ -22,7 +21,6 @@ from deniable.core import (
     Number,
     PrivacyLoss,
     Reports,
-    Spec,
     Tally,
     rounded_down,
 )
@@ -65,9 +63,9 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
         if self.rounds == 0:
             rounds = range(1, max(2, min(MOST_ROUNDS, math.ceil(self.epsilon))))
             best = min(rounds, key=lambda k: self._error(k, self.near or self._best_near(k)))
-            object.__setattr__(self, "rounds", best)
+            self._fix(rounds=best)
         if self.near == 0:
-            object.__setattr__(self, "near", self._best_near(self.rounds))
+            self._fix(near=self._best_near(self.rounds))
         if not 1 <= self.rounds <= MOST_ROUNDS or not 1 <= self.near < self.codes:
             raise InvalidParameter(f"There are 1 to {MOST_ROUNDS} rounds, and fewer near directions than directions.")
 
@@ -192,12 +190,8 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self.part.odds**self.rounds, proof="symmetric" if self.rounds == 1 else "factored")
 
-    @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> "UnitCodes":
-        return cls(domain, epsilon, parameters["rounds"], parameters["near"], parameters["codes"])  # type: ignore[arg-type]
-
     def parameters(self) -> Mapping[str, object]:
-        return {"odds": str(self.part.odds), "rounds": self.rounds, "near": self.near, "codes": self.codes}
+        return {**super().parameters(), "odds": str(self.part.odds)}
 
 
 def outer_mean(rows: Floats, second_moments: tuple[float, float], length: float, rounds: int = 1) -> Floats:

@@ -1,0 +1,56 @@
+"""BitRand as published: its flip probabilities, what its theorems promise, and the exact errors of its reports."""
+
+import math
+
+import numpy as np
+
+from deniable.domains.codes import SignMagnitude
+from deniable.errors import InvalidParameter
+from deniable.mechanisms.algebra.bit_budgets import published_alpha, sensitivities
+from deniable.mechanisms.vectors.bitrand import BitRand
+
+
+def published_flips(features: int, bits: int, epsilon: float) -> list[float]:
+    """BitRand's flip probabilities, t / (1 + t) with t = alpha e^(epsilon i / l); some are above 1/2 from epsilon 1 on."""
+    alpha = published_alpha(features, bits, epsilon)
+    return [1 - 1 / (1 + alpha * math.exp(epsilon * i / bits)) for i in range(bits)]
+
+
+def best_possible_epsilon(features: int, bits: int, epsilon: float) -> float:
+    """The smallest true epsilon that any alpha gives BitRand's flips: r epsilon floor(l^2 / 4) / l."""
+    return features * epsilon * (bits * bits // 4) / bits
+
+
+def published_error_bound(features: int, bits: int, whole: int, epsilon: float) -> float:
+    """BitRand's Theorem 4: the sum of flip probability times sensitivity, which bounds the mean absolute error."""
+    flips = published_flips(features, bits, epsilon)
+    return math.fsum(flip * size for flip, size in zip(flips, sensitivities(bits, whole), strict=True))
+
+
+def sign_magnitude_errors(mechanism: BitRand, number: float) -> dict[str, float]:
+    """The exact error of one report on one number of a code, over all its flips: read as it is, and made unbiased.
+
+    `bias`, `mae` and `mse` are of the code read as if nothing had been flipped; `mean` and `variance` of the unbiased way.
+    """
+    domain = mechanism.domain
+    if not isinstance(domain, SignMagnitude) or domain.bits > 20:
+        raise InvalidParameter("Only numbers as sign and magnitude of up to 20 bits have these errors.")
+    alone = SignMagnitude(1, domain.bits, domain.whole, domain.clip)
+    true = alone.bits_of([[number]])[0, 0]
+    codes = np.arange(1 << domain.bits)
+    bits = codes[:, None] >> np.arange(domain.bits)[::-1] & 1
+    ones, zeros = (np.array([float(c) for c in chances]) for chances in (mechanism.ones, mechanism.zeros))
+    one = np.where(true, ones, zeros)
+    chances = np.where(bits, one, 1 - one).prod(axis=1)
+    plain = alone.decode(codes)
+    known = np.where(mechanism._known == 0, np.inf, mechanism._known)
+    unbiased = (bits - zeros) / known
+    values = (2 * unbiased[:, 0] - 1) * (unbiased @ mechanism._weights)
+    mean = float(chances @ values)
+    return {
+        "bias": float(chances @ plain) - number,
+        "mae": float(chances @ np.abs(plain - number)),
+        "mse": float(chances @ (plain - number) ** 2),
+        "mean": mean,
+        "variance": float(chances @ (values - mean) ** 2),
+    }
