@@ -141,7 +141,12 @@ void deniable_wipe(deniable_program *program);
 deniable_result deniable_pack(const deniable_program *program, const uint32_t *bits, unsigned char *out, size_t room,
                               size_t *size);
 
-/* The message of a survey: header, id, which questions are answered, their reports in whole bytes, checksum. */
+/* Which questions of a survey a person answers, bit i for question i: `sample` of them, drawn before anything else from the
+ * coins of the message; with a sample of 0 all of them, and nothing is drawn. A survey has at most 64 questions. */
+deniable_result deniable_draw_part(const deniable_coins *coins, uint32_t questions, uint32_t sample, uint64_t *part);
+
+/* The message of a survey: header, id, which questions are answered, their reports in whole bytes, checksum.
+ * `payload` has the reports of these questions, in order, made with the same coins one after the other. */
 deniable_result deniable_message(const unsigned char fingerprint[16], const unsigned char id[16], uint64_t part,
                                  uint32_t period, const unsigned char *payload, size_t length, unsigned char *out,
                                  size_t room, size_t *size);

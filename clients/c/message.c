@@ -43,6 +43,20 @@ deniable_result deniable_pack(const deniable_program *program, const uint32_t *b
     return DENIABLE_OK;
 }
 
+deniable_result deniable_draw_part(const deniable_coins *coins, uint32_t questions, uint32_t sample, uint64_t *part)
+{
+    unsigned char row[8] = {0};
+    uint32_t i;
+    if (!questions || questions > 64 || sample > questions)
+        return DENIABLE_LAYOUT;
+    if (sample && coins->subset(coins->state, questions, sample, 0, row))
+        return DENIABLE_COINS;
+    for (*part = 0, i = 0; i < questions; i++)
+        if (!sample || row[i >> 3] >> (i & 7) & 1)
+            *part |= (uint64_t)1 << i;
+    return DENIABLE_OK;
+}
+
 static uint32_t crc32(const unsigned char *data, size_t size)
 {
     uint32_t crc = 0xFFFFFFFFu;

@@ -93,6 +93,9 @@ _CALLBACKS = [
 ]
 
 
+_ENCODER = ctypes.CFUNCTYPE(ctypes.c_int, _P, _P, _U, _P)
+
+
 class CoinsView(ctypes.Structure):
     _fields_ = [("state", _P), *_CALLBACKS]
 
@@ -125,6 +128,20 @@ class Law:
     def run(self, coins: CoinsView, codes: Sequence[int]) -> None:
         given = (ctypes.c_int64 * len(codes))(*codes)
         self._library.check(self._library.c.deniable_run(ctypes.byref(self.view), ctypes.byref(coins), given, len(codes)))
+
+    def run_encoded(self, coins: CoinsView, encode: Callable[[int, list[int]], list[int]]) -> None:
+        """Run with an encoder, which is given the number of the code and the values of its draws."""
+        turn = itertools.count()
+
+        def encoder(_: Any, program: Any, node: int, out: int) -> int:
+            code = self.view.nodes[node]
+            args = (ctypes.c_uint32 * code.count).from_address(code.args) if code.count else ()
+            values = encode(next(turn), [int(self.view.nodes[arg].number) for arg in args])
+            _numbers(out, max(1, code.width))[:] = values
+            return 0
+
+        made = _ENCODER(encoder)
+        self._library.check(self._library.c.deniable_run_encoded(ctypes.byref(self.view), ctypes.byref(coins), made, None))
 
     def pack(self, widths: Sequence[int] | None, room: int = 4096) -> bytes:
         out, size = ctypes.create_string_buffer(room), ctypes.c_size_t()
@@ -172,6 +189,11 @@ class Library:
         self.c.deniable_sha256_add(state, data, ctypes.c_size_t(len(data)))
         self.c.deniable_sha256_end(state, out)
         return out.raw
+
+    def part(self, coins: CoinsView, questions: int, sample: int) -> int:
+        part = ctypes.c_uint64()
+        self.check(self.c.deniable_draw_part(ctypes.byref(coins), questions, sample, ctypes.byref(part)))
+        return part.value
 
     def message(
         self, fingerprint: bytes, identity: bytes, part: int, period: int, payload: bytes, room: int = 4096

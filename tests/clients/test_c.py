@@ -408,6 +408,49 @@ def test_messages_are_those_of_the_vectors(library: Library) -> None:
     assert len(surveys) > 5
 
 
+def payload_of(library: Library, mechanism: dn.Mechanism, answers: Any, coins: c_library.CoinsView) -> bytes:
+    """The report on an answer: Python encodes it, and C does everything else."""
+    domain, encoders = mechanism.domain, mechanism._law.encoders
+    law = library.load(mechanism.law.to_json())
+    if domain.inputs is not None:
+        given = [np.ravel(each).tolist() for each in domain.encode(answers)]
+        law.run_encoded(coins, lambda code, draws: given[code])
+    else:
+        truth = domain.index(answers)
+
+        def encode(code: int, draws: list[int]) -> list[int]:
+            encoder = encoders[code]
+            assert encoder is not None
+            return np.ravel(encoder(truth, *(np.array([draw]) for draw in draws))).tolist()
+
+        law.run_encoded(coins, encode)
+    return law.pack([field.bits for field in mechanism.layout.fields])
+
+
+def test_whole_surveys_are_answered_as_python_does(library: Library) -> None:
+    """From the same bytes the same message: which questions, all their reports, one stream."""
+    done = []
+    for case in json.loads((ROOT / "vectors" / "surveys.json").read_text()):
+        survey = dn.Survey.from_json(case["survey"])
+        if not all(question.mechanism.traced for question in survey.questions):
+            continue
+        coins = library.seeded(case["seed"].encode())
+        part = library.part(coins, len(survey.questions), survey.sample if survey.budget == "sampled" else 0)
+        assert part == int(case["part"])
+        payload = b"".join(
+            payload_of(library, question.mechanism, question.answers([case["answers"].get(question.id)]), coins)
+            for question in survey.part(part)
+        )
+        ids = bytes.fromhex(case["fingerprint"]), bytes.fromhex(case["id"])
+        message = library.message(*ids, part, survey.period(case["now"]), payload, room=4096)
+        assert message.hex() == case["message"], case["name"]
+        done.append(case["name"])
+    assert len(done) > 25 and "sampled" in done
+    for questions, sample in ((0, 0), (65, 1), (3, 4)):
+        with pytest.raises(Refused):
+            library.part(library.seeded(1), questions, sample)
+
+
 # Hostile programs
 
 
