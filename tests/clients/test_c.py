@@ -24,6 +24,8 @@ from deniable.core.program import OPERATIONS as KNOWN
 from deniable.core.program import Program, Type
 from deniable.core.running import run
 from deniable.errors import InvalidLaw, NotCertifiable
+from deniable.privacy.problem import Problem
+from deniable.privacy.rules import proved
 from tests import ROOT
 from tests.clients import c_library
 from tests.clients.c_library import Library, Refused, Report
@@ -204,6 +206,36 @@ def test_its_exact_law_is_that_of_python(library: Library, case: dict[str, Any])
         assert sum(found.values()) == 1
         assert found == enumerated(program, codes, counted[0])
         done += counted[1]
+
+
+def all_codes(program: Program) -> int:
+    return math.prod(kind.size ** (kind.width or 1) for kind in (program.types[place] for place, _ in program.codes))
+
+
+def worst_ratio(laws: Sequence[dict[Report, Fraction]]) -> Fraction | None:
+    """The largest ratio of the probabilities of one report under two codes; None if one of them is 0."""
+    found = Fraction(1)
+    for report in set[Report]().union(*laws):
+        chances = [law.get(report, Fraction(0)) for law in laws]
+        if not min(chances):
+            return None
+        found = max(found, max(chances) / min(chances))
+    return found
+
+
+def test_what_is_proved_is_the_loss_of_the_client_in_c(library: Library) -> None:
+    """For every law that is small enough to follow all codes and draws, the bound of the proof is the exact loss of C."""
+    certified = 0
+    for case in (each.values[0] for each in ENUMERABLE):
+        program = Program.from_json(text_of(case))
+        counted = outcomes(program, flat(case["cases"][0]["codes"]))
+        assert counted is not None
+        if all_codes(program) * counted[1] <= ENOUGH // 2:
+            law, bound = library.load(text_of(case)), proved(Problem.of(program))
+            found = worst_ratio([c_library.enumerated(law, codes) for codes in some_codes(program, all_codes(program))])
+            assert bound is not None and bound.odds == found, case["name"]
+            certified += 1
+    assert certified > 80
 
 
 def test_nearly_all_vectors_are_enumerated() -> None:
