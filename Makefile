@@ -1,6 +1,7 @@
 # make demo        sets itself up and shows the main job end to end
 # make test        sets itself up, checks style and types, runs all tests this machine can run and says what it left out
 #                  ALL=1: everything must run; a missing component is a failure
+# make check       style and types only
 # make test-learn  the tests with PyTorch, Flower and scikit-learn, in an environment of their own (a download of 1 GB)
 # make bench       our speed beside the peers' (NAMES="direct unary/count" for some)
 # make docs        the documentation as pages in site/
@@ -9,14 +10,16 @@
 PYTHON ?= python3
 VENV ?= .venv
 LEARN := $(VENV)-learn
-# spark needs Java: only where asked for
 EXTRAS ?= all
 export ALL
+# The tests start hundreds of processes, which would compile our modules anew each time if nobody kept what is compiled.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: env env-learn demo test test-learn bench docs js clean
+.PHONY: env env-spark env-learn check demo test test-learn bench docs js clean
 .DELETE_ON_ERROR:
 
 env: $(VENV)/.installed
+env-spark: $(VENV)/.spark
 env-learn: $(LEARN)/.installed
 
 # $(call environment,folder,constraints,packages)
@@ -32,26 +35,38 @@ $(VENV)/.installed: pyproject.toml constraints.txt $(wildcard packages/*/pyproje
 	$(call environment,$(VENV),constraints.txt,--group dev --group docs \
 	  -e 'packages/deniable[$(EXTRAS)]' -e packages/deniable-learn -e research)
 
+# Spark needs Java and is built from source, which takes a minute: only where everything must run.
+$(VENV)/.spark: $(VENV)/.installed
+	$(VENV)/bin/uv pip install --quiet --python $(VENV)/bin/python -c constraints.txt --compile-bytecode 'deniable[spark]'
+	touch $@
+
 # The frameworks pin older releases of packages that the product uses, so they live apart from it.
 FRAMEWORKS := packages/deniable-learn/constraints.txt
 $(LEARN)/.installed: pyproject.toml $(FRAMEWORKS) $(wildcard packages/*/pyproject.toml) research/pyproject.toml
 	$(PYTHON) -m venv $(LEARN)
-	$(LEARN)/bin/python -m pip install --quiet --disable-pip-version-check -c $(FRAMEWORKS) torch
+	$(LEARN)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check -c $(FRAMEWORKS) torch
 	$(call environment,$(LEARN),$(FRAMEWORKS),--group learn \
 	  -e packages/deniable -e 'packages/deniable-learn[all]' -e research)
 
 demo: env
 	$(VENV)/bin/deniable demo --picture demo.png --survey
 
-test: env $(if $(ALL),env-learn)
+check: env
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
-	$(VENV)/bin/python -m pytest -n auto --dist loadgroup -m 'not frameworks'
+
+# A process for each core, each with one thread for its matrices. conftest.py says which tests stay together and which come first.
+test test-learn: export OPENBLAS_NUM_THREADS = 1
+test test-learn: export OMP_NUM_THREADS = 1
+PYTEST := python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
+
+test: check $(if $(ALL),env-spark env-learn)
+	$(VENV)/bin/$(PYTEST) -m 'not frameworks'
 	$(if $(ALL),$(MAKE) test-learn,@echo 'Left out: the tests with PyTorch, Flower and scikit-learn. To run them: make test-learn')
 
 test-learn: env-learn
-	$(LEARN)/bin/python -m pytest -n auto --dist loadgroup packages/deniable-learn tests/learn tests/research tests/test_examples.py \
+	$(LEARN)/bin/$(PYTEST) packages/deniable-learn tests/learn tests/research tests/test_examples.py \
 	  -m 'frameworks or learn'
 
 bench: env

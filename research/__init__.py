@@ -1,1 +1,1 @@
-"""The laboratory: five papers made anew, experiments and contests. Never part of a wheel."""
+"""Research: five reproduced papers, experiments and contests. Never part of a wheel."""

@@ -34,7 +34,7 @@ def sign_magnitude_errors(mechanism: BitRand, number: float) -> dict[str, float]
     """
     domain = mechanism.domain
     if not isinstance(domain, SignMagnitude) or domain.bits > 20:
-        raise InvalidParameter("Only numbers as sign and magnitude of up to 20 bits have these errors.")
+        raise InvalidParameter("These errors are known only for sign-and-magnitude numbers of up to 20 bits.")
     alone = SignMagnitude(1, domain.bits, domain.whole, domain.clip)
     true = alone.bits_of([[number]])[0, 0]
     codes = np.arange(1 << domain.bits)

@@ -7,6 +7,7 @@ published, at a size of the paper's and for the smallest counterexample.
 import json
 import math
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -17,6 +18,7 @@ import numpy as np
 from deniable.cli import options
 from deniable.core import Mechanism
 from deniable.domains import Categories, Features, KeyValue, LossMatrix, Vectors
+from deniable.errors import NotCertifiable
 from deniable.mechanisms.algebra.bit_budgets import latent_published_epsilon, ome_published_epsilon
 from deniable.mechanisms.key_value.key_sampling import KeySampling
 from deniable.mechanisms.key_value.three_state import ThreeState
@@ -48,7 +50,7 @@ class Evaluated:
     """
 
     epsilon: float
-    worst_pair: tuple[object, object]
+    worst_pair: tuple[object, object] | None
     worst_report: str
     proof: str
     mechanism: Mechanism | None = None
@@ -59,6 +61,9 @@ class Evaluated:
         if isinstance(made, Evaluated):
             return made
         found = certify(made)
+        if found.worst_pair is None:
+            with suppress(NotCertifiable):  # where there are too many outcomes to show the worst of all
+                found = certify(made, "enumerated")
         return cls(found.loss.epsilon(), found.worst_pair, found.short_report, found.loss.proof, made)
 
 
@@ -113,11 +118,11 @@ class Checked:
     def example(self) -> str:
         """The smallest counterexample in words: which two answers a report distinguishes, and by how much."""
         shown = self.counterexample
+        found = f"{self.smallest_size}: claimed {self.smallest_claimed:.4g}, true {shown.epsilon:.4g}"
+        if shown.worst_pair is None:
+            return found
         first, second = map(shown_answer, shown.worst_pair)
-        return (
-            f"{self.smallest_size}: claimed {self.smallest_claimed:.4g}, true {shown.epsilon:.4g}; "
-            f"report {shown.worst_report}, {first} against {second}"
-        )
+        return f"{found}; report {shown.worst_report}, {first} against {second}"
 
 
 CLAIMS: list[Claim] = [
@@ -336,7 +341,7 @@ def _record(each: Checked) -> dict[str, object]:
             "size": each.smallest_size,
             "claimed": each.smallest_claimed,
             "true": _finite(shown.epsilon),
-            "worst_pair": list(shown.worst_pair),
+            "worst_pair": None if shown.worst_pair is None else list(shown.worst_pair),
             "worst_report": shown.worst_report,
             "mechanism": None if shown.mechanism is None else shown.mechanism.spec(),
         },

@@ -1,4 +1,4 @@
-"""`deniable reproduce`: a figure or table of a paper, made anew, beside what the paper says."""
+"""`deniable reproduce`: reproduce a figure or table of a paper and compare it with the statements of the paper."""
 
 import json
 from pathlib import Path
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 SHOWN = 40  # rows of a table on the screen; all of them are in the CSV
 
 
-@click.command(short_help="Make the figures of papers anew.")
+@click.command(short_help="Reproduce the figures and tables of five papers.")
 @click.argument("names", nargs=-1, metavar="[FIGURE]...")
-@click.option("--all", "everything", is_flag=True, help="Make all figures whose extras are installed.")
+@click.option("--all", "everything", is_flag=True, help="Reproduce all figures whose extras are installed.")
 @click.option("--quick/--full", default=True, help="Few repetitions (the default) or many.")
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="The folder of real data. Without it, made-up data stand in.",
+    help="The folder of real data. Default: made-up data of the same shape.",
 )
 @click.option(
     "--out",
@@ -51,11 +51,11 @@ def reproduce(
     pages: Path | None,
     as_json: bool,
 ) -> None:
-    """Make FIGURE anew, such as brr/fig5, from what runs here, and compare it with what the paper says.
+    """Reproduce FIGURE, such as brr/fig5, and compare it with the statements of the paper.
 
     Without FIGURE, list them all: what each shows, what it needs and how long it takes. For each FIGURE, print a table and
     write a picture and a CSV file. Below the table, each statement of the paper is marked yes or no, from the numbers alone.
-    Where the paper is wrong, the erratum is named; the pages on the papers list all errata, each with a counterexample.
+    If the paper is wrong, the erratum is named; the pages on the papers list all errata, each with a counterexample.
 
     \b
     deniable reproduce
@@ -74,7 +74,7 @@ def reproduce(
             _pages(out, pages)
         return
     if names and everything:
-        raise InvalidParameter("Name some figures, or say --all, not both.")
+        raise InvalidParameter("Name some figures or give --all, not both.")
     given, wanted = Data(data), [load(name) for name in (FIGURES if everything else names)]
     for each in wanted if not everything else []:
         for extra in missing(each.figure):
@@ -83,7 +83,7 @@ def reproduce(
     for each in wanted:
         absent = missing(each.figure)
         if absent:
-            click.echo(f"{each.figure.name}: left out, it needs pip install 'deniable[{','.join(absent)}]'\n", err=True)
+            click.echo(f"{each.figure.name}: skipped; it needs pip install 'deniable[{','.join(absent)}]'\n", err=True)
             continue
         result = _run(each, quick, seed, given)
         written = _write(each, result, out)
@@ -98,7 +98,7 @@ def _pages(out: Path, pages: Path) -> None:
 
     results = kept_results(out)
     if not results:
-        raise InvalidParameter(f"There are no results in {out}. Make some first: deniable reproduce --all.")
+        raise InvalidParameter(f"There are no results in {out}. Run this first: deniable reproduce --all.")
     click.echo(f"{len(write(pages, results))} pages and pictures of {len(results)} figures written to {pages}.")
 
 
@@ -202,4 +202,6 @@ def _list(as_json: bool) -> None:
         table.add_row(figure.paper, figure.name, figure.what, needs, f"{figure.seconds:g} s", f"{figure.minutes:g} min")
     console = panel.console()
     console.print(table)
-    console.print("Times are of one core. Data: --data DIR; without it stand-ins are made, and the result says so.")
+    console.print(
+        "Times are for one core. Use --data DIR for real data; otherwise made-up data are used, which the result states."
+    )

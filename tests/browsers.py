@@ -29,6 +29,7 @@ QUIET = [
     "--disable-component-update",
     "--disable-default-apps",
     "--disable-sync",
+    "--disable-gpu",
     "--no-first-run",
     "--no-default-browser-check",
 ]

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 import deniable as dn
-from deniable.core.mechanism import PureProtocol
+from deniable.core.pure import PureProtocol
 from deniable.mechanisms.algebra.difference_sets import Paley, Quartic, Singer
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
 from deniable.mechanisms.key_value.padded_protocol import Chances

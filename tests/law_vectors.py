@@ -30,16 +30,16 @@ def cases(mechanism: dn.Mechanism) -> list[dict[str, Any]]:
             codes: list[Any] = list(domain.encode(answers))
             used = [code[0].tolist() for code in codes]
         else:
-
-            def noted(encode: Any, *draws: Any) -> Any:
-                code = encode(*draws)
-                used.append(int(code[0]))
-                return code
-
-            codes = [partial(noted, partial(encode, domain.index(answers))) for encode in law.encoders if encode]
+            codes = [partial(_noted, used, partial(encode, domain.index(answers))) for encode in law.encoders if encode]
         fields = run(law.program, codes, dn.SeededCoins(seed), 1)
         found.append({"seed": seed, "codes": used, "report": {name: _plain(value) for name, value in fields.items()}})
     return found
+
+
+def _noted(used: list[Any], encode: Any, *draws: Any) -> Any:
+    code = encode(*draws)
+    used.append(int(code[0]))
+    return code
 
 
 def _plain(value: Any) -> Any:

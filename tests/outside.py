@@ -12,7 +12,7 @@ import numpy as np
 from deniable import Categories, Coins, PrivacyLoss
 from deniable.core.candidate import Candidate
 from deniable.core.layout import Layout, Number
-from deniable.core.mechanism import PureProtocol
+from deniable.core.pure import PureProtocol
 
 
 @dataclass(frozen=True)

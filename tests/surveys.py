@@ -1,5 +1,7 @@
 """Surveys that several tests use."""
 
+from functools import cache
+
 import deniable as dn
 from deniable.survey.reading import parse_toml
 
@@ -148,6 +150,7 @@ high = 1
 OPENS = 1767225600  # 2026-01-01, when SAMPLED opens
 
 
+@cache  # planning takes a while, and a survey never changes
 def survey(text: str) -> dn.Survey:
     return parse_toml(text, "survey.toml")
 

@@ -11,7 +11,7 @@ import pytest
 import deniable as dn
 from deniable.arrays import Bools, Floats, Ints
 from deniable.core.layout import Columns, Layout, Number
-from deniable.core.mechanism import PureProtocol
+from deniable.core.pure import PureProtocol
 from deniable.testing import CHECKS, CheckFailed, check_mechanism, checks
 from deniable.testing.exact import Exact
 

@@ -11,7 +11,7 @@ export const cellsOf = ({ q, size, centred, cells, hiding, base }) =>
 export function tally(mechanism, reports) {
   const cells = cellsOf(mechanism);
   if (!cells) throw new InvalidParameter("This client counts only categories and numbers.");
-  if (!reports.length) throw new EmptyBatch("There is no report in this batch.");
+  if (!reports.length) throw new EmptyBatch("This batch has no reports.");
   const counts = new Array(cells).fill(0);
   const { hiding, base } = mechanism;
   for (const report of reports) {

@@ -44,7 +44,7 @@ export class Device {
   async entry() {
     const entry = await (await this.#opened()).entry(this.survey.id);
     if (entry && entry.fingerprint !== this.survey.fingerprint) {
-      throw new SurveyMismatch("Another survey with this id was answered already. A changed survey needs a new id.");
+      throw new SurveyMismatch("Another survey with this id has already been answered. A changed survey needs a new id.");
     }
     return entry;
   }

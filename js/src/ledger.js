@@ -7,13 +7,13 @@ const WARNING =
   "This browser stores nothing for this page, so it cannot remember that you answered. " +
   "Answer only once, and keep the page open until the report has been sent.";
 
-export const ANSWERED = "This survey was answered already. The same report can be sent again, but not a new one.";
+export const ANSWERED = "This survey has already been answered. The same report can be sent again, but not a new one.";
 const empty = () => ({ format: FORMAT, surveys: {}, parts: {} });
 
 function checked(data) {
   if (data === undefined || data === null) return empty();
   if (data.format !== FORMAT || typeof data.surveys !== "object" || typeof data.parts !== "object") {
-    throw new InvalidParameter("The ledger cannot be read. It records what was spent, so nothing is answered without it.");
+    throw new InvalidParameter("The ledger cannot be read. It records the privacy loss, so no survey can be answered without it.");
   }
   return data;
 }

@@ -64,8 +64,8 @@ export class Mechanism {
   }
 
   perturb(values, coins = new SecureCoins()) {
-    if (!Array.isArray(values)) throw new OutsideDomain("Answers come as a list: perturb([answer]).");
-    if (!values.length) throw new EmptyBatch("There is no answer in this batch.");
+    if (!Array.isArray(values)) throw new OutsideDomain("Answers must be a list: perturb([answer]).");
+    if (!values.length) throw new EmptyBatch("This batch has no answers.");
     return values.map((value) => this.randomize(this.place(value, coins), coins));
   }
 

@@ -17,7 +17,7 @@ export function encode(fingerprint, id, part, period, payload) {
 /** A message of one report; `size(part)` is the length of its payload, and refuses a part that is not asked. */
 export function decode(message, fingerprint, size) {
   if (message.length < HEADER + 4 || MAGIC.some((byte, i) => message[i] !== byte)) {
-    throw new InvalidReport("The message is incomplete or of another format.");
+    throw new InvalidReport("The message is incomplete or has another format.");
   }
   const view = new DataView(message.buffer, message.byteOffset, message.length);
   if (hex(message.subarray(8, 24)) !== fingerprint) {

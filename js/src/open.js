@@ -58,7 +58,7 @@ export function open(spec, domain, base) {
       if (oneNumber) return;
       if (!report.open) layout.check(fields, report);
       else if (JSON.stringify({ ...report, open: 0 }) !== JSON.stringify({ open: 0, ...empty })) {
-        throw new InvalidReport("A report discloses an open answer and a protected one at once.");
+        throw new InvalidReport("A report discloses an answer and has a protected part too.");
       }
     },
   };

@@ -24,7 +24,7 @@ export class Question {
     const { id, ask = id, kind: sort, weight = 1, optional = false, sensitive, items } = data;
     const { domain } = this.mechanism;
     if (Object.keys(expected).some((key) => !same(expected[key], domain[key]))) {
-      refuse("The mechanism has other answers.");
+      refuse("The mechanism has another domain.");
     }
     const secret = sensitive && optional ? [...sensitive, NO_ANSWER] : sensitive;
     if (!same(sorted(secret), sorted(this.mechanism.sensitive))) {

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from deniable.core.mechanism import PureProtocol
+from deniable.core.pure import PureProtocol
 from deniable.domains import Categories
 from deniable.mechanisms.algebra.tuning import total_error
 from deniable.mechanisms.registry import candidates

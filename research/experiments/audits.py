@@ -15,7 +15,7 @@ import click
 from deniable.audit import Audit, audit
 from deniable.core.coins import SeededCoins
 from deniable.core.domain import Domain
-from deniable.core.mechanism import PureProtocol
+from deniable.core.pure import PureProtocol
 from deniable.domains import Categories
 from deniable.mechanisms.registry import candidates
 from research.experiments.command import deliver, quick_option

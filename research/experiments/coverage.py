@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from deniable.core.coins import SeededCoins
 from deniable.core.domain import Domain
-from deniable.core.mechanism import PureProtocol
+from deniable.core.pure import PureProtocol
 from deniable.core.tally import Tally
 from deniable.domains import Categories
 from deniable.mechanisms.registry import candidates

@@ -132,14 +132,14 @@ def page(vectors: Floats, collections: int) -> str:
     people, dimensions = vectors.shape
     about = (
         f"Root mean square error of a coordinate of the mean, in thousandths, over {collections} collections from "
-        f"{people:,} people with vectors of {dimensions} numbers; epsilon is for a whole vector, and true:"
+        f"{people:,} people with vectors of {dimensions} numbers. Epsilon is the true privacy loss of a whole vector:"
     )
     errors = [dn.UnitCodes(dn.UnitVectors(dimensions), epsilon).error for epsilon in BUDGETS]
     predicted = ", ".join(f"{1000 * np.sqrt(each / dimensions / people):.3g}" for each in errors)
-    codes = f"`UnitCodes`, certified, was not run on so many: by its exact error it has {predicted} thousandths."
+    codes = f"`UnitCodes` was not run on so many people. Its exact error formula gives {predicted} thousandths."
     after = (
-        f"`BitRand.as_published` at a claimed epsilon of 1 has {1000 * wrong:.3g} thousandths, at a true epsilon of "
-        f"{published.loss().epsilon():,.0f}."
+        f"`BitRand.as_published` with a claimed epsilon of 1 has an error of {1000 * wrong:.3g} thousandths, at a true "
+        f"epsilon of {published.loss().epsilon():,.0f}."
     )
     return "\n".join([about, "", *table(vectors, collections), "", codes, "", after, ""])
 

@@ -142,9 +142,7 @@ def published(images: Images) -> Entrant:
             gradient *= min(1.0, clip / max(length, 1e-12))
             released = np.array(release.released(release.perturb(np.abs(gradient) / clip, coins)))
             weights = weights - 10.0 * np.sign(gradient) * released * clip
-        return Trial(
-            float((network.predict(weights, test).argmax(axis=1) == right).mean()), dn.PrivacyLoss(None, "enumerated")
-        )
+        return Trial(float((network.predict(weights, test).argmax(axis=1) == right).mean()), dn.PrivacyLoss(None))
 
     return Entrant("BRR-SGD as published", train, "BRR", SAYS)
 

@@ -74,7 +74,7 @@ def labels_open(data: Table, own: Ints, held: Ints, epsilon: float, seed: int) -
     )
     network = Network(rows.shape[1], 2, learner.hidden)
     weights = trained(network, rows, data.right[own], np.random.default_rng(seed), EPOCHS, decay=1e-3)
-    return network.predict(weights, scaled(data.rows[held], (data.low, data.high)))[:, 1], dn.PrivacyLoss(None, "enumerated")
+    return network.predict(weights, scaled(data.rows[held], (data.low, data.high)))[:, 1], dn.PrivacyLoss(None)
 
 
 def means(data: Table, own: Ints, held: Ints, epsilon: float, seed: int) -> tuple[Floats, dn.PrivacyLoss]:

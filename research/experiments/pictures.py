@@ -53,7 +53,7 @@ def chart(title: str, across: str, up: str, lines: Sequence[Line], most: tuple[f
 
 
 def belief() -> str:
-    """How sure somebody can become, by how sure they were."""
+    """The largest probability after a report, by the probability before it."""
     lines = []
     for epsilon in (4.0, 2.0, 1.0, 0.5, 0.1):
         odds = float(dn.odds_below(epsilon))
@@ -61,8 +61,8 @@ def belief() -> str:
         lines.append((f"epsilon {epsilon:g}", [(x, y) for x, y in points if x <= 98]))
     return chart(
         "What a report can do to a belief",
-        "held likely before, %",
-        "at most held likely after, %",
+        "probability of the answer before the report, %",
+        "largest probability after it, %",
         lines,
         (100, 100),
         (5, 5),
@@ -88,18 +88,20 @@ def law() -> str:
                 f'<rect x="{x:.1f}" y="{TOP + high - tall:.1f}" width="32" height="{tall:.1f}" fill="{COLOURS[side]}"/>'
             )
         body.append(_text(centre, TOP + high + 18, f"report {label}"))
-    for side, label in enumerate(("who walks", "who takes the bus")):
+    for side, label in enumerate(("answer walk", "answer bus")):
         body.append(
             _text(LEFT + wide + 6, TOP + 20 + 18 * side, label, "start", 12).replace(
                 "<text", f'<text fill="{COLOURS[side]}"'
             )
         )
-    body.append(_text(LEFT + wide / 2, HEIGHT - 10, "no pair of bars differs by more than a factor e^1 = 2.72"))
+    body.append(
+        _text(LEFT + wide / 2, HEIGHT - 10, "the two bars of a report never differ by more than a factor of e^1 = 2.72")
+    )
     return _page("Two answers, the same reports", body)
 
 
 def error() -> str:
-    """What a budget costs in accuracy."""
+    """The standard error of a share, by epsilon."""
     lines = []
     for people in (1_000, 10_000, 100_000):
         points = []
@@ -107,21 +109,28 @@ def error() -> str:
             mechanism = dn.plan(dn.Categories(range(16)), step / 10, people)
             points.append((step / 10, 100 * float(mechanism.predict([1 / 16] * 16, people).standard_error[0])))
         lines.append((f"{people:,} people", [(x, min(y, 15.0)) for x, y in points]))
-    return chart("What a budget costs", "epsilon of one answer", "error of a share of 16, % points", lines, (4, 15), (4, 5))
+    return chart(
+        "Epsilon and accuracy",
+        "epsilon for one answer",
+        "standard error of a share (16 answers), percentage points",
+        lines,
+        (4, 15),
+        (4, 5),
+    )
 
 
 def many() -> str:
-    """What many reports on the same answer cost."""
+    """The cost of many reports on the same answer."""
     once = dn.LossLaw.worst(dn.odds_below(0.1))
     kept = dn.Memoized.direct(dn.Categories(["yes", "no"]), 1.0, 0.1)
     counts = range(4, 101, 4)
     lines = [
-        ("fresh, always", [(k, 0.1 * k) for k in counts]),
-        ("fresh, but for 1e-6", [(k, (once**k).epsilon(1e-6)) for k in counts]),
-        ("kept for ever", [(k, kept.lifetime_loss().epsilon()) for k in counts]),
+        ("fresh, delta 0", [(k, 0.1 * k) for k in counts]),
+        ("fresh, delta 1e-6", [(k, (once**k).epsilon(1e-6)) for k in counts]),
+        ("permanent answer", [(k, kept.lifetime_loss().epsilon()) for k in counts]),
     ]
-    title, across = "What asking again costs", "reports on one answer, epsilon 0.1 each"
-    return chart(title, across, "epsilon of all together", lines, (100, 10), (5, 5))
+    title, across = "The cost of repeated reports", "reports on one answer, epsilon 0.1 each"
+    return chart(title, across, "epsilon of all reports together", lines, (100, 10), (5, 5))
 
 
 PICTURES = {"belief": belief, "law": law, "error": error, "many": many}

@@ -1,4 +1,4 @@
-"""The figures and tables of five papers, made anew: a folder for each paper, a file or a row for each figure."""
+"""The reproduced figures and tables of five papers: a folder for each paper, a file or a row for each figure."""
 
 from research.data.folder import Data
 from research.papers.catalog import FIGURES, load, missing

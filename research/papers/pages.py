@@ -50,20 +50,21 @@ def save_small(picture: "style.Picture", path: Path) -> None:
 def overview(results: Mapping[str, Result]) -> str:
     """What there is, and how it stands."""
     lines = [
-        "# The papers, made anew",
+        "# Reproduced papers",
         "",
-        "Five papers stand behind this library. Their figures and "
-        "tables are made anew here by what runs here, and compared with",
-        "what the papers say, statement by statement. Verdicts are worked out from the numbers: *yes* if a statement holds,",
-        "else *no* and why, naming the erratum, the missing data or the unfair baseline.",
+        "This library builds on five papers. The code in this repository reproduces their figures and tables "
+        "and compares them with the statements of",
+        "the papers, one by one. Each verdict is computed: *yes* if a statement holds, otherwise *no* with "
+        "the reason, which names the erratum, the",
+        "missing data or the unfair baseline.",
         "",
         "    $ deniable reproduce --all",
         "",
-        "makes them all in some minutes, as pictures and CSV files "
-        "in `results/`; `deniable reproduce brr/fig5` makes one, and",
-        "`deniable reproduce` alone lists them. Real data come from "
-        "`--data DIR`; without it, generated data of the same shape stand",
-        "in, and the result says so. These pages were written by",
+        "This takes some minutes and writes pictures and CSV files to `results/`. `deniable reproduce "
+        "brr/fig5` reproduces one figure, and",
+        "`deniable reproduce` lists them all. With `--data DIR`, real data are used; otherwise generated "
+        "data of the same shape, which the result",
+        "states. These pages were written by",
         "",
         f"    $ {COMMAND}",
         f"    $ {PAGES}",
@@ -82,11 +83,13 @@ def overview(results: Mapping[str, Result]) -> str:
         )
     lines += [
         "",
-        "A figure counts as reproduced only if every statement about it holds: those of the text, and each number of a",
-        "table. What does not hold is a promise of privacy that is not kept, an optimum that is none, or a number that",
-        "comes out differently. A reason after *Contradicted* was computed too, by a counterexample or with the paper's",
-        "fault put back in; one after *perhaps because* was not. [Claims of papers](claims.md) lists the broken promises,",
-        "certified.",
+        "A figure counts as reproduced only if every statement about it holds: those of the text, and each "
+        "number of a table. A statement fails if a",
+        "privacy guarantee does not hold, if a better mechanism than the claimed optimum exists, or if a "
+        "number differs. A reason after *Contradicted*",
+        "was computed, by a counterexample or by putting the error of the paper back in. A reason after "
+        "*perhaps because* was not.",
+        "[Claims of papers](claims.md) certifies the privacy guarantees that do not hold.",
         "",
     ]
     return "\n".join(lines)
@@ -137,7 +140,7 @@ def errata(paper: Paper) -> list[str]:
     lines += [f"| {each.code} | {_cell(each.claim)} | {_cell(each.truth)} |" for each in paper.errata]
     lines += [
         "",
-        "Each with a counterexample; the tests run them.",
+        "Each erratum has a counterexample, which the tests run.",
         "",
         "```python",
         ">>> import deniable as dn",

@@ -392,7 +392,7 @@ class TestPerturbFiles:
         with pytest.raises(dn.InvalidParameter, match="same name"):
             dn.perturb_files(self.mechanism, [answers, tmp_path / "north.csv"], "smokes", reports)
         dn.write_reports(reports / "a.parquet", self.mechanism, self.mechanism.perturb(["yes"]))
-        with pytest.raises(dn.InvalidParameter, match="another folder"):
+        with pytest.raises(dn.InvalidParameter, match="different folder"):
             dn.perturb_files(self.mechanism, reports / "a.parquet", "value", reports)
 
 
@@ -411,7 +411,7 @@ class TestVerb:
         expected, out = written(MECHANISM, reports), tmp_path / "tally.json"
         result = self.run(contract, reports, "--out", out)
         assert (result.exit_code, result.stderr) == (0, "")
-        assert result.stdout == f"In {out}: 360 reports, from 3 files in 7 row groups.\n"
+        assert result.stdout == f"Wrote the tally of 360 reports to {out}, from 3 files in 7 row groups.\n"
         assert dn.Tally.from_json(out.read_text()) == expected
         done = CliRunner().invoke(main, ["estimate", str(out), "--mechanism", str(contract), "--json"])
         assert json.loads(done.stdout)["people"] == 360
@@ -422,7 +422,7 @@ class TestVerb:
         shutil.copy(reports / "0.parquet", reports / "copy.parquet")
         arguments = [contract, reports, "--damaged", "skip", "--manifest", tmp_path / "manifest.json", "--out"]
         shown = self.run(*arguments, tmp_path / "a.json").stdout
-        assert "440 reports, from 4 files in 9 row groups" in shown
+        assert "from 4 files in 9 row groups" in shown
         assert f"left out: {reports / '1.parquet'}, row group 2: " in shown
         assert f"the same reports: {reports / '0.parquet'}, {reports / 'copy.parquet'}" in shown
         record = json.loads(self.run(*arguments, tmp_path / "b.json", "--json").stdout)
@@ -434,8 +434,8 @@ class TestVerb:
         "arguments, says",
         [
             (["none/*.parquet"], "No files match"),
-            (["reports", "--engine", "ray://host:1"], "no engine"),
-            (["reports", "--engine", "spark://127.0.0.1:1"], "No scheduler answers"),
+            (["reports", "--engine", "ray://host:1"], "Unknown engine"),
+            (["reports", "--engine", "spark://127.0.0.1:1"], "No response from a scheduler"),
             (["reports", "--workers", "2", "--engine", "dask://127.0.0.1:1"], "workers"),
             (["reports", "other.parquet"], "made by mechanism"),
         ],

@@ -91,7 +91,7 @@ class TestPlantedBugs:
             ("bit not randomized", "bit 0 is"),
             ("shared draws", " and "),
             ("true value first", "place"),
-            ("same noise", "before"),
+            ("same noise", "previous"),
             ("memoization missing", "20"),
         ],
     )
@@ -219,7 +219,7 @@ class TestClients:
         found = dn.audit(path, claimed=1.0, seed=1)
         assert found.consistent and found.epsilon > 0.75
         assert not dn.audit(path, claimed=0.5, seed=1).consistent
-        with pytest.raises(dn.InvalidParameter, match="no reports for 1 of the values"):
+        with pytest.raises(dn.InvalidParameter, match="no reports for 1 of these values"):
             dn.audit(path, ["a", "secret"], claimed=1.0)
 
     def test_a_file_of_people(self, tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ class TestCommandLine:
         ("arguments", "says"),
         [
             (("tests.planted:nothing", "--claimed", "1"), "Cannot find 'tests.planted:nothing'"),
-            (("cat", "--value", "0-3"), "what the client promises"),
+            (("cat", "--value", "0-3"), "the claim of the client"),
             (("missing.csv", "--claimed", "1"), "There is no file"),
             (("cat", "--value", "1", "--claimed", "1"), "at least two different values"),
         ],

@@ -15,7 +15,7 @@ from deniable.cli.main import main
 from tests.servers import Served, served
 from tests.surveys import COMMUTE, ONE
 
-pytestmark = pytest.mark.needs("starlette", "uvicorn")
+pytestmark = [pytest.mark.needs("starlette", "uvicorn"), pytest.mark.long]
 
 
 def run(*arguments: object, answers: str | None = None, code: int = 0) -> Result:
@@ -112,7 +112,7 @@ def test_tokens(file: Path) -> None:
     running = Served(file, str(store))
     running.process.terminate()
     running.process.wait()
-    assert "No token to submit" in run("token", file, "--role", "submit", "--revoke").output
+    assert "All tokens to submit have been revoked" in run("token", file, "--role", "submit", "--revoke").output
 
 
 def test_what_cannot_be(file: Path, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_what_cannot_be(file: Path, tmp_path: Path) -> None:
     assert "none.toml" in missing and "database" not in missing
     (tmp_path / "table.csv").write_text("town\nLyon\n")
     assert "There is no file" in run("restore", file, tmp_path / "none", code=2).output
-    assert "begins with http" in run("estimate", file, "--url", "ftp://x", code=2).output
+    assert "must begin with http" in run("estimate", file, "--url", "ftp://x", code=2).output
 
 
 def test_another_survey_at_the_collector(collector: Served, tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_kept_reports_are_counted_question_by_question(tmp_path: Path) -> None:
     for name, tally in expected.items():
         out = tmp_path / f"{name}.json"
         done = run("aggregate", path, folder, "--question", name, "--out", out)
-        assert "100 reports, from 2 files" in done.output
+        assert "from 2 files" in done.output
         assert dn.Tally.from_json(out.read_text()) == tally
     for wrong in ([], ["--question", "age"]):
         refused = run("aggregate", path, folder, *wrong, "--out", tmp_path / "none.json", code=2)

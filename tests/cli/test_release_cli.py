@@ -111,20 +111,20 @@ def test_losses_come_from_a_file(tmp_path: Path) -> None:
 def test_refusals(tmp_path: Path, venues: Path) -> None:
     data = tmp_path / "data.csv"
     data.write_text("age\n200\n")
-    assert "one of them" in refusal("release", "--epsilon", "1")
-    assert "one of them" in refusal("release", "--numbers", "1", "5", "--city", "9")
+    assert "exactly one of" in refusal("release", "--epsilon", "1")
+    assert "exactly one of" in refusal("release", "--numbers", "1", "5", "--city", "9")
     assert "map needs" in refusal("release", "--numbers", "1", "5", "--picture", str(tmp_path / "a.png"))
     assert "No such option '--out'" in misused("release", "--numbers", "1", "5", "--out", str(tmp_path / "out.csv"))
-    assert "which column" in refusal("release", str(data), "--numbers", "1", "5")
+    assert "Name the column" in refusal("release", str(data), "--numbers", "1", "5")
     outside = refusal("release", str(data), "--column", "age", "--numbers", "1", "5")
     assert "Row 1 of" in outside and "column 'age'" in outside and "1 to 5" in outside and "200" not in outside
     assert "no column 'name'" in refusal("release", str(data), "--column", "name", "--numbers", "1", "5")
     assert "no column 'lat'" in refusal("release", str(data), "--places", str(venues))
     data.write_text("age\nforty\n")
-    assert "should hold a number does not" in refusal("release", str(data), "--column", "age", "--numbers", "1", "5")
+    assert "does not hold a number" in refusal("release", str(data), "--column", "age", "--numbers", "1", "5")
     bad = tmp_path / "bad.csv.gz"
     bad.write_bytes(b"nothing")
-    assert "not a whole gzip file" in refusal("release", str(bad), "--column", "age", "--numbers", "1", "5")
+    assert "not a gzip file" in refusal("release", str(bad), "--column", "age", "--numbers", "1", "5")
     assert "Epsilon" in refusal("release", "--numbers", "1", "5", "--epsilon", "0")
 
 

@@ -11,8 +11,9 @@ import pytest
 
 import deniable as dn
 from deniable.core.layout import Number
-from deniable.core.program import OPERATIONS as KNOWN
-from deniable.core.program import Program, Type
+from deniable.core.operations import OPERATIONS as KNOWN
+from deniable.core.operations import Type
+from deniable.core.program import Program
 from deniable.core.running import run
 from tests import ROOT
 from tests.clients import c_library

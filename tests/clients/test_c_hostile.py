@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import deniable as dn
-from deniable.core.program import OPERATIONS as KNOWN
+from deniable.core.operations import OPERATIONS as KNOWN
 from deniable.core.program import Program
 from deniable.core.running import run
 from deniable.errors import InvalidLaw

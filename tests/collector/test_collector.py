@@ -225,7 +225,7 @@ def test_a_backup_keeps_counts_and_ids(new_store: NewStore, tmp_path: Path) -> N
             with pytest.raises(dn.InvalidReport, match="not a complete backup"):
                 read_backup(file, third)
         assert third.register(survey(ONE))[0] == 1  # nothing was left behind
-        with pytest.raises(dn.InvalidParameter, match="no data of that survey"):
+        with pytest.raises(dn.InvalidParameter, match="no data for that survey"):
             write_backup(asked, third, tmp_path / "other")
     one.store.close()
 

@@ -23,7 +23,7 @@ from deniable.collector.crowd import Sent, post_all
 from tests.servers import Postgres, Served, free_port, served
 from tests.surveys import several, survey
 
-pytestmark = pytest.mark.needs("starlette", "uvicorn")
+pytestmark = [pytest.mark.needs("starlette", "uvicorn"), pytest.mark.long]
 TEXT = several(4, 9)
 
 

@@ -21,7 +21,11 @@ from tests.surveys import KINDS, ONE, survey
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route
 
-pytestmark = [pytest.mark.needs("starlette", "uvicorn", "playwright", "chromium"), pytest.mark.xdist_group("browser")]
+pytestmark = [
+    pytest.mark.needs("starlette", "uvicorn", "playwright", "chromium"),
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.long,
+]
 
 Visit = Callable[..., Visitor]
 FIRST = ONE.replace("minimum_reports = 10", "minimum_reports = 1").replace("[survey]", '[survey]\ntitle = "Where we live"')

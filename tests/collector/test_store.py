@@ -13,6 +13,7 @@ import deniable as dn
 from deniable.collector import open_store, opened
 from deniable.collector import store as schema
 from deniable.collector.sqlite import SqliteStore
+from deniable.survey.reading import parse_toml
 from tests.surveys import COMMUTE, ONE, survey
 
 NewStore = Callable[[], str]
@@ -75,7 +76,7 @@ def test_a_survey_keeps_its_laws_and_never_changes(new_store: NewStore, monkeypa
         monkeypatch.setattr(
             "deniable.survey.kinds.kind.plan", lambda domain, epsilon, n, **_: dn.DirectResponse(domain, epsilon)
         )
-        planned_anew = survey(ONE)
+        planned_anew = parse_toml(ONE, "survey.toml")
         assert planned_anew.fingerprint != first.fingerprint
         again, kept = store.register(planned_anew)
         assert (again, kept.fingerprint) == (number, first.fingerprint)

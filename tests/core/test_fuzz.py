@@ -9,6 +9,7 @@ from tests import ROOT
 from tests.decoders import DECODERS
 from tests.fuzz import NAMES
 
+pytestmark = pytest.mark.long
 INPUTS = 20_000
 
 

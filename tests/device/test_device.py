@@ -114,7 +114,7 @@ def test_a_damaged_ledger_stops_answers(tmp_path: Path) -> None:
     path = tmp_path / "ledger"
     for content in ("", "{}", '{"format": "deniable ledger 9", "surveys": {}}', "[]"):
         path.write_text(content)
-        with pytest.raises(dn.InvalidParameter, match="nothing is answered without it"):
+        with pytest.raises(dn.InvalidParameter, match="no survey can be answered without it"):
             device(path).answer(TOWN)
 
 

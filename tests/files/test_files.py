@@ -184,8 +184,8 @@ class TestBatches:
         data = MECHANISM.pack(first) + MECHANISM.pack(second)
         stranger = OTHER.pack(OTHER.perturb([0], dn.SeededCoins(1)))
         for broken, error, says in [
-            (data[:-1], dn.InvalidReport, "ends within a message"),
-            (data[: len(MECHANISM.pack(first)) + 5], dn.InvalidReport, "ends within a message"),
+            (data[:-1], dn.InvalidReport, "ends inside a batch"),
+            (data[: len(MECHANISM.pack(first)) + 5], dn.InvalidReport, "ends inside a batch"),
             (data[:-30] + b"\0" + data[-29:], dn.InvalidReport, "checksum"),
             (MECHANISM.pack(first) + stranger, dn.SurveyMismatch, f"{OTHER.fingerprint[:8]}, not by"),
             (MECHANISM.pack(first) + b"more than a header of something else", dn.InvalidReport, "DNBL"),
@@ -204,7 +204,7 @@ class TestBatches:
         path = tmp_path / "batch"
         message = MECHANISM.pack(reports)
         path.write_bytes(message[:24] + (1 << 60).to_bytes(8, "little") + message[32:])
-        with pytest.raises(dn.InvalidReport, match="ends within a message"):
+        with pytest.raises(dn.InvalidReport, match="ends inside a batch"):
             dn.read_reports(path, MECHANISM)
 
     @pytest.mark.needs("pyarrow")
@@ -219,7 +219,7 @@ class TestBatches:
         data[page + 60] ^= 1
         path.write_bytes(data)
         read = []
-        with pytest.raises(dn.InvalidReport, match="not a whole Parquet file"):
+        with pytest.raises(dn.InvalidReport, match="not a Parquet file"):
             for batch in read_batches(path, MECHANISM):
                 read.append(batch)
         assert sum(map(len, read)) <= 500

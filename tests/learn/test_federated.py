@@ -223,12 +223,12 @@ class TestRounds:
             for number in (3, 4):
                 list(grid.send_and_receive(greedy.configure_train(number, model(np.zeros(6)), _config(), grid)))
             assert len(touched) == 6 and all(reply.has_error() for reply in grid.sent[6:])
-            assert "it is spent" in grid.sent[-1].error.reason
+            assert "has spent it" in grid.sent[-1].error.reason
             # A round that was answered is answered again with the same report, and costs nothing.
             again = list(grid.send_and_receive(greedy.configure_train(2, model(np.ones(6)), _config(), grid)))
             old = {reply.metadata.src_node_id: as_bytes(reply) for reply in grid.sent[3:6]}
             assert len(touched) == 6 and {r.metadata.src_node_id: as_bytes(r) for r in again} == old
-        with pytest.raises(dn.InvalidParameter, match="budget for 2 rounds; 3 are asked for"):
+        with pytest.raises(dn.InvalidParameter, match="budget for 2 rounds; 3 were requested"):
             run(PrivateFedAvg(made), app, 2, 3)
 
     def test_a_ledger_with_a_file_outlives_a_run(self, tmp_path: Path) -> None:
@@ -289,9 +289,9 @@ class TestRounds:
         from deniable_learn.federated import Anonymizer, PrivateFedAvg
 
         made = plan(epsilon=4.0, rounds=4, method="duchi-vector")
-        with pytest.raises(dn.InvalidParameter, match="spelt out"):
+        with pytest.raises(dn.InvalidParameter, match="explicitly"):
             PrivateFedAvg(made, anonymizer=True)  # type: ignore[arg-type]
-        with pytest.raises(dn.InvalidParameter, match="Nobody mixes"):
+        with pytest.raises(dn.InvalidParameter, match="nobody is known to mix"):
             PrivateFedAvg(made).shuffled_loss()
         for clients, delta in ((0, 0.1), (5, 0.0), (True, 0.5)):
             with pytest.raises(dn.InvalidParameter):

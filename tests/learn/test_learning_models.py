@@ -132,7 +132,7 @@ class Untouched:
     [
         (lambda: PrivateSGDClassifier(1.0, (0, 1)), "public range of the features"),
         (lambda: PrivateSGDClassifier(1.0, (0, 1), (1, 1)), "lower one first"),
-        (lambda: PrivateSGDClassifier(1.0, (0, 1), (0, math.inf)), "finite ends"),
+        (lambda: PrivateSGDClassifier(1.0, (0, 1), (0, math.inf)), "finite numbers"),
         (lambda: PrivateSGDClassifier(1.0, None, (-1, 1)), "Give the classes"),
         (lambda: PrivateSGDClassifier(1.0, (1, 1), (-1, 1)), "Give the classes"),
         (lambda: PrivateSGDClassifier(-1.0, (0, 1), (-1, 1)), "Epsilon must be"),
@@ -156,8 +156,8 @@ class Untouched:
         (lambda: PrivateVectorClassifier(1.0, (0, 1), (-1, 1), (0.2, 0.2, 0.2, 0.2, 0.3)), "sum to 1.1, not to epsilon"),
         (lambda: PrivateVectorClassifier(1.0, (0, 1), (-1, 1), (0.2, 0.2, 0.2, 0.1, 0.2)), "sum to 0.9, not to epsilon"),
         (lambda: PrivateVectorClassifier(1.0, (0, 1), (-1, 1), (0.5, 0.5, 0.0)), "positive one for the label"),
-        (lambda: PrivateVectorClassifier(1.0, (0, 1), (-1, 1), way="luck"), "one of these ways"),
-        (lambda: PrivateVectorClassifier(1.0, (0, 1), (-1, 1), ask=1.0), "from 0 to below 1"),
+        (lambda: PrivateVectorClassifier(1.0, (0, 1), (-1, 1), way="luck"), "way must be one of"),
+        (lambda: PrivateVectorClassifier(1.0, (0, 1), (-1, 1), ask=1.0), "at least 0 and below 1"),
         (lambda: PrivateVectorClassifier(1.0, (0, 1), (-1, 1), (0.5, 0.5), ask=0.1), "not both"),
     ],
 )
@@ -233,7 +233,7 @@ class TestGradients:
         assert log_up(odds**3) <= 2
 
     def test_too_many_rounds(self) -> None:
-        with pytest.raises(dn.EmptyBatch, match="people of its own"):
+        with pytest.raises(dn.EmptyBatch, match="its own people"):
             PrivateSGDClassifier(2.0, (0, 1), (-1, 1), rounds=50).fit(FEATURES[:20], CLASS[:20])
 
     @pytest.mark.parametrize(("hidden", "classify"), [(0, True), (3, True), (3, False)])

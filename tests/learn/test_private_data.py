@@ -47,12 +47,12 @@ class TestRefusals:
             ({"epsilon": 3.0}, "split between"),
             ({"epsilon": (1.0, 2.0, 3.0)}, "split between"),
             ({"epsilon": (1.0, 0.0)}, "Epsilon must be"),
-            ({"epsilon": (1.0, None)}, "public and have None"),
-            ({"features": "public"}, "public and have None"),
+            ({"epsilon": (1.0, None)}, "None if they are public"),
+            ({"features": "public"}, "None if they are public"),
             ({"features": "public", "labels": "public", "epsilon": (None, None)}, "nothing to protect"),
             ({"total": 3.5}, "sum to 3, not to the total of 3.5"),
-            ({"features": dn.FeatureVector(BOX, 2.0)}, "Give the same"),
-            ({"labels": dn.LabelResponse(CLASSES, 1.0)}, "Give the same"),
+            ({"features": dn.FeatureVector(BOX, 2.0)}, "They must be equal"),
+            ({"labels": dn.LabelResponse(CLASSES, 1.0)}, "They must be equal"),
             ({"coins": 7}, "source of randomness"),
         ],
     )
@@ -68,7 +68,7 @@ class TestRefusals:
         good: dict[str, Any] = {"features": BOX, "labels": CLASSES, "epsilon": 1.0}
         with pytest.raises(dn.InvalidParameter):
             learning.privatize_together(Untouchable(), **(good | arguments))
-        with pytest.raises(dn.InvalidParameter, match="Give the same"):
+        with pytest.raises(dn.InvalidParameter, match="They must be equal"):
             learning.privatize_together(Untouchable(), features=dn.DuchiVector(BOX, 2.0), labels=CLASSES, epsilon=1.0)
 
     def test_samples_that_are_none(self) -> None:
@@ -87,7 +87,7 @@ class TestRefusals:
             assert "4711" not in str(caught.value)  # a label outside the classes is refused, and not repeated
         with pytest.raises(dn.InvalidParameter, match="one name or number for each sample"):
             learning.privatize((x, y), people=[1, 2], **given)
-        with pytest.raises(dn.OutsideDomain, match="whole numbers from 0"):
+        with pytest.raises(dn.OutsideDomain, match="non-negative whole numbers"):
             learning.privatize((x, y - 1), features=BOX, labels="public", epsilon=(1.0, None))
         with pytest.raises(dn.OutsideDomain, match="finite"):
             learning.privatize((x * np.nan, y), features="public", labels=CLASSES, epsilon=(None, 1.0))

@@ -103,7 +103,7 @@ class TestDecoders:
         assert first.columns["key"].tolist() == [mechanism.key("ann 1"), mechanism.key("bob 1")]
         assert mechanism.key("ann 1") != mechanism.key("ann 2")
         for names in (["ann", "ann"], ["ann"]):
-            with pytest.raises(dn.InvalidParameter, match="name of its own"):
+            with pytest.raises(dn.InvalidParameter, match="unique name"):
                 mechanism.perturb(SETS[:2], names=names)
 
     def test_coordinates_outside(self, mechanism: dn.Compressed) -> None:
@@ -443,7 +443,7 @@ class TestRefusals:
         [
             ([[300]], "0 to 299"),
             ([[-1]], "0 to 299"),
-            ([[3, 3]], "comes twice"),
+            ([[3, 3]], "occurs twice"),
             ([{3: 2}], "A value is not one of 0 to 1"),
             ([{3: -1}], "A value is not one of 0 to 1"),
             ([[1.5]], "mapping of coordinates"),
@@ -453,8 +453,8 @@ class TestRefusals:
             ([[True]], "mapping of coordinates"),
             ([[1 << 70]], "mapping of coordinates"),
             ([[[1, 2]]], "mapping of coordinates"),
-            ({17: 1}, "must come as a list"),
-            ("17", "must come as a list"),
+            ({17: 1}, "must be a list"),
+            ("17", "must be a list"),
         ],
     )
     def test_answers(self, mechanism: dn.Compressed, answers: object, says: str) -> None:
@@ -484,8 +484,8 @@ class TestRefusals:
         [
             ({"alpha": 1.0}, "must be above 1"),
             ({"alpha": 0.5}, "must be above 1"),
-            ({"sparsity": 0.0}, "would give it away"),
-            ({"sparsity": 1.0}, "would give it away"),
+            ({"sparsity": 0.0}, "would disclose it"),
+            ({"sparsity": 1.0}, "would disclose it"),
             ({"sparsity": 1e-9}, "a budget of at least"),
             ({"load": 0}, "The load is"),
             ({"code": "huffman"}, "model, zipf, gamma"),

@@ -421,10 +421,10 @@ class TestRotation:
 class TestPlan:
     def test_a_hopeless_budget_is_called_so(self) -> None:
         mechanism = dn.plan(dn.Features(768, -1, 1), epsilon=1.0, n=1000, target="mean")
-        assert "HOPELESS" in mechanism.explain()
+        assert "TOO NOISY" in mechanism.explain()
         needed = people_needed(dn.Features(768, -1, 1), 1.0)
         assert f"{needed:,} people" in mechanism.explain()
-        assert "HOPELESS" not in plan_vectors(dn.Features(768, -1, 1), 1.0, needed).explain()
+        assert "TOO NOISY" not in plan_vectors(dn.Features(768, -1, 1), 1.0, needed).explain()
         best = vector_options(dn.Features(768, -1, 1), 1.0, needed)[0]
         assert best.error == pytest.approx(0.5, rel=1e-4)
 

@@ -253,7 +253,7 @@ def test_a_biased_mechanism_would_be_noticed() -> None:
         (lambda: dn.MeanChannel.laplace(dn.Interval(0, 1, steps=4096), 1.0), "at most 512"),
         (lambda: dn.MeanChannel.gaussian(SMALL, 1.0, delta=0.0), "Delta"),
         (lambda: dn.plan(dn.Categories(["a", "b"]), 1.0, target="mean"), "Interval"),
-        (lambda: dn.plan(SMALL, 1.0, target="median"), "A plan has one target"),  # type: ignore[call-overload]
+        (lambda: dn.plan(SMALL, 1.0, target="median"), "A plan needs one target"),  # type: ignore[call-overload]
         (lambda: dn.plan(SMALL, 1.0, 0, target="mean"), "at least 1"),
         (lambda: plan_mean(SMALL, 1.0, max_bits=0), "0 bits"),
         (lambda: people_for_mean(dn.Duchi(SMALL, 1.0), 0.0), "positive"),

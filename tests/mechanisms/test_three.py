@@ -193,7 +193,7 @@ def test_published_optima() -> None:
 
 def test_designs_say_why_and_refuse_what_they_lost() -> None:
     degree = dn.ThreeState.design(1.0, "degree")
-    assert "weights are lost" in degree.explain() and degree.loss().odds == dn.odds_below(1.0)
+    assert "weights cannot be estimated" in degree.explain() and degree.loss().odds == dn.odds_below(1.0)
     tally = degree.tally(degree.perturb([None, 1.0, -1.0] * 1000, dn.SeededCoins(1)))
     assert abs(degree.links(tally).frequency.values[0] - 2 / 3) < 6 * degree.links(tally).frequency.standard_error[0]
     with pytest.raises(dn.InvalidParameter, match="values"):
@@ -203,7 +203,7 @@ def test_designs_say_why_and_refuse_what_they_lost() -> None:
     with pytest.raises(dn.InvalidParameter, match="weight"):
         degree.predict([1, 0, 0], 5)
     weight = dn.ThreeState.design(0.5, "weight", (0.1, 0.6, 0.3))
-    assert "degrees are lost" in weight.explain() and weight.p1 == 0
+    assert "degrees cannot be estimated" in weight.explain() and weight.p1 == 0
     with pytest.raises(dn.InvalidParameter, match="weights only"):
         _ = weight.links(weight.tally(weight.perturb([1.0, None]))).frequency
     assert dn.ThreeState.design(1.0) == dn.ThreeState.ewrr(1.0)

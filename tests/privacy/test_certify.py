@@ -232,7 +232,7 @@ def test_ways_that_do_not_fit_are_refused() -> None:
     for mechanism, proof, why in [
         (dn.DirectResponse(small, 1.0), "factored", "independent bits"),
         (dn.SubsetSelection(small, 1.0), "factored", "yes-or-no coins"),
-        (dn.Unary(domain(40), 1.0), "symmetric", "certified in another way"),
+        (dn.Unary(domain(40), 1.0), "symmetric", "another kind of proof"),
         (dn.Unary(small, 1.0), "theorem", "theorem"),
         (dn.Unary(domain(1 << 15), 1.0), "factored", "too wide"),
     ]:

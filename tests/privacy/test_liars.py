@@ -8,7 +8,7 @@ import pytest
 
 import deniable as dn
 from deniable.core.bits import PackedBits
-from deniable.core.mechanism import PureProtocol
+from deniable.core.pure import PureProtocol
 from deniable.core.reports import Reports
 from deniable.privacy.law import law
 from deniable.privacy.liars import LISTED_BITS, every_report, extremes
@@ -142,6 +142,6 @@ class TestIntervalWithLiars:
         tally = mechanism.tally(mechanism.perturb([0, 1] * 5_000, dn.SeededCoins(1)))
         usual, wide = mechanism.estimate(tally).interval(0.95), dn.interval_with_liars(mechanism, tally, 0)
         assert np.allclose(wide[0], np.clip(usual[0], 0, 1)) and np.allclose(wide[1], np.clip(usual[1], 0, 1))
-        with pytest.raises(dn.InvalidParameter, match="fewer liars"):
+        with pytest.raises(dn.InvalidParameter, match="number of false reports"):
             dn.interval_with_liars(mechanism, tally, 10_000)
         assert math.isfinite(wide[0].sum())

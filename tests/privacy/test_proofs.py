@@ -15,7 +15,7 @@ from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins
 from deniable.core.layout import Columns, Flags, Layout, Number
 from deniable.core.loss import PrivacyLoss, Proof
-from deniable.core.mechanism import PureProtocol
+from deniable.core.pure import PureProtocol
 from deniable.privacy import certify as certify_module
 from deniable.privacy import proofs
 from deniable.privacy.certificate import Certificate, certificate

@@ -27,11 +27,14 @@ from research.papers.uldp.mechanisms import PUBLISHED, sized, stated_error, tota
 from tests import ROOT
 
 TINY = Pace(0.02)  # a fiftieth of what --quick does
+SEEDED = ["uldp/fig4", "compressed/fig4", "bitrand/fig15", "rr3/graphs", "brr/fig12"]
 EXACT = [  # these need no data and no coins
     "brr/fig1",
     *(f"bitrand/fig{number}" for number in (3, 4, 5, 6, 7, 9, 11, 12, 13, 14)),
     *(f"uldp/fig{number}" for number in (1, 3, 7)),
 ]
+# The figures of a paper are made in one process: they share data and trainings.
+EACH = [pytest.param(name, marks=pytest.mark.xdist_group(f"figures of {name.partition('/')[0]}")) for name in FIGURES]
 NUMBERS = [(paper.name, stated) for paper in papers() for stated in paper.stated]
 CODES = {erratum.code for paper in papers() for erratum in paper.errata}
 
@@ -49,7 +52,8 @@ def made(name: str, kept: dict[str, Result]) -> Result:
 
 
 class TestFigures:
-    @pytest.mark.parametrize("name", FIGURES)
+    @pytest.mark.long
+    @pytest.mark.parametrize("name", EACH)
     def test_runs_and_judges(self, name: str, tiny: dict[str, Result]) -> None:
         figure, result = load(name).figure, made(name, tiny)
         assert figure.name == name and figure.what and not missing(figure)
@@ -63,14 +67,16 @@ class TestFigures:
         page = (ROOT / "docs" / f"paper-{name.partition('/')[0]}.md").read_text(encoding="utf-8")
         assert "\n".join(pages.section(name, load(name).run(True, 1, Data(), Pace()))) in page
 
-    @pytest.mark.parametrize("name", FIGURES)
+    @pytest.mark.long
+    @pytest.mark.parametrize("name", EACH)
     def test_errata_that_are_named_exist(self, name: str, tiny: dict[str, Result]) -> None:
         texts = " ".join(check.otherwise for check in made(name, tiny).checks)
         for word, codes in re.findall(r"(?:erratum|errata) (\w+) (\w\d+(?:, \w\d+)*)", texts):
             assert {f"{word} {code}" for code in codes.split(", ")} <= CODES
 
+    @pytest.mark.long
     @pytest.mark.needs("matplotlib")
-    @pytest.mark.parametrize("name", FIGURES)
+    @pytest.mark.parametrize("name", EACH)
     def test_is_drawn(self, name: str, tiny: dict[str, Result], tmp_path: Path) -> None:
         picture = load(name).plot(made(name, tiny))
         pages.save_small(picture, tmp_path / "picture.png")
@@ -84,7 +90,8 @@ class TestFigures:
         for chart in picture.axes:
             assert not chart.get_visible() or (chart.get_ylabel() and (chart.get_xlabel() or chart.get_xticklabels()))
 
-    @pytest.mark.parametrize("name", ["uldp/fig4", "compressed/fig4", "bitrand/fig15", "rr3/graphs", "brr/fig12"])
+    @pytest.mark.long
+    @pytest.mark.parametrize("name", [EACH[FIGURES.index(name)] for name in SEEDED])
     def test_same_seed_same_table(self, name: str, tiny: dict[str, Result]) -> None:
         first = made(name, tiny)
         assert load(name).run(True, 1, Data(), TINY).csv() == first.csv()

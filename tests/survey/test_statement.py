@@ -54,7 +54,7 @@ def test_open_answers_are_named(tmp_path: Path) -> None:
 
 def test_a_ledger_holds_exact_odds_of_each_question(tmp_path: Path) -> None:
     path = tmp_path / "ledger.json"
-    assert dn.Ledger(path).loss() is None and "Nothing was answered" in dn.Ledger(path).statement()
+    assert dn.Ledger(path).loss() is None and "No survey has been answered" in dn.Ledger(path).statement()
     asked = survey(ONE)
     dn.Device(asked, path).answer({"town": "Nice"})
     ledger = dn.Ledger(path, lifetime=5.0)

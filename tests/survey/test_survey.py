@@ -131,7 +131,7 @@ def test_a_written_mechanism_must_fit_question_and_budget() -> None:
     with pytest.raises(dn.InvalidSurvey, match="spend more than the survey's epsilon"):
         dn.Survey.from_json(json.dumps(data))
     data["question"][0]["mechanism"] = dn.DirectResponse(dn.Categories(range(5)), epsilon=0.5).spec()
-    with pytest.raises(dn.InvalidSurvey, match="other answers than the question has"):
+    with pytest.raises(dn.InvalidSurvey, match="does not match the answers of the question"):
         dn.Survey.from_json(json.dumps(data))
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 import deniable as dn
-from deniable.core.mechanism import PureProtocol
 from deniable.core.odds import odds_below
+from deniable.core.pure import PureProtocol
 from deniable.mechanisms.algebra.difference_sets import Singer
 from deniable.mechanisms.algebra.tuning import hidden_share, open_error
 from deniable.mechanisms.algebra.utility_formulas import (

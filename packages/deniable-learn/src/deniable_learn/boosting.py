@@ -110,12 +110,12 @@ class PrivateGBDTRegressor(Regressor):
         checked_positive(self.clip, "The clip")
         if not 0 < checked_positive(self.rate, "The rate") <= 1 or self.clip > 2:
             raise InvalidParameter(
-                "The rate lies above 0 and is at most 1; the clip is at most 2, the whole range of targets."
+                "The rate must be above 0 and at most 1, and the clip at most 2, the whole range of targets."
             )
         if not 0 < checked_positive(self.split_share, "The share for splits") < 1:
-            raise InvalidParameter("The share of the budget for splits lies between 0 and 1.")
+            raise InvalidParameter("The share of the budget for splits must be between 0 and 1.")
         if self.model == "local" and self.leaves != "sums":
-            raise InvalidParameter('In the local model each person reports on a sum: say leaves="sums".')
+            raise InvalidParameter('In the local model, each person reports on a sum. Use leaves="sums".')
         if self.model == "central":
             self._budgets()
 
@@ -178,10 +178,10 @@ class PrivateGBDTRegressor(Regressor):
         self._check()
         if self.model == "local":
             odds = LeafReports.of(self.epsilon, 1 << self.depth).loss().odds
-            return PrivacyLoss(odds, "enumerated", "any two examples of one person, local: nobody else sees them")
+            return PrivacyLoss(odds, "proved", "any two examples of one person, local: nobody else sees them")
         group = max(self.tree_odds(place) for place in range(self.disjoint))
         words = "one person taking part or not, central: a curator sees all data"
-        return PrivacyLoss(group**self.groups, "factored", words, self.groups)
+        return PrivacyLoss(group**self.groups, "proved", words, self.groups)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> "PrivateGBDTRegressor":
         """Grow the trees one after the other, each on what those before it leave unexplained."""

@@ -22,7 +22,7 @@ TEST = 0.25  # of the rows, held out for the score
 @click.argument("table", type=click.Path(path_type=Path), metavar="TABLE")
 @click.option("--label", required=True, metavar="COLUMN", help="The column to predict.")
 @options.epsilon
-@click.option("--features", metavar="A,B,...", help="The columns to learn from; all others if not given.")
+@click.option("--features", metavar="A,B,...", help="The columns to learn from. Default: all others.")
 @click.option(
     "--range",
     "ranges",

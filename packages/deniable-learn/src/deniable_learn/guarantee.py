@@ -11,15 +11,13 @@ from deniable.errors import InvalidParameter
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify
 
-_KINDS: tuple[Proof, ...] = ("enumerated", "symmetric", "factored", "theorem")
-
 
 def together(losses: Sequence[PrivacyLoss], protects: str, answers: int = 1) -> PrivacyLoss:
     """The loss of all these reports on one sample, `answers` times over: odds multiply, the weakest proof is kept."""
     odds: Fraction | None = Fraction(1)
     for loss in losses:
         odds = None if odds is None or loss.odds is None else odds * loss.odds
-    proof = max((loss.proof for loss in losses), key=_KINDS.index)
+    proof: Proof = "theorem" if any(loss.proof == "theorem" for loss in losses) else "proved"
     return PrivacyLoss(None if odds is None else odds**answers, proof, protects, answers)
 
 
@@ -56,13 +54,13 @@ class Guarantee:
     def of(self, samples: int) -> PrivacyLoss:
         """The exact loss of somebody with so many samples."""
         if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
-            raise InvalidParameter("A person has a whole number of samples, at least one.")
+            raise InvalidParameter("The number of samples of a person must be a whole number, at least one.")
         return together([each.loss() for each in self.mechanisms], self.protects, samples)
 
     def after(self, rounds: int) -> PrivacyLoss:
         """The loss of a client after so many rounds of training: the same as before them."""
         if isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 0:
-            raise InvalidParameter("Training takes a whole number of rounds.")
+            raise InvalidParameter("The number of rounds must be a whole number.")
         return self.client
 
     def certify(self) -> list[Certificate]:

@@ -67,7 +67,7 @@ class Learner:
 
     def _fitted(self, name: str) -> None:
         if not hasattr(self, name):
-            raise InvalidParameter("This learner has not learnt yet. Call fit first.")
+            raise InvalidParameter("This learner has not been fitted yet. Call fit first.")
 
 
 class Classifier(Learner):
@@ -115,8 +115,8 @@ def checked_range(given: Range | None, what: str) -> tuple[Floats, Floats]:
     """Two finite ends, the lower one first; one pair for all, or one for each column."""
     if given is None:
         raise InvalidParameter(
-            f"Give the public range of the {what}, as (low, high). Read off the data it would give the extremes away, and "
-            "without a range nothing bounds what one person can change."
+            f"Give the public range of the {what}, as (low, high). A range taken from the data would reveal the extremes, "
+            "and without a range the influence of one person is unbounded."
         )
     try:
         low, high = (np.asarray(end, np.float64) for end in given)
@@ -126,7 +126,7 @@ def checked_range(given: Range | None, what: str) -> tuple[Floats, Floats]:
     except (ValueError, TypeError):
         good = False
     if not good:
-        raise InvalidParameter(f"The public range of the {what} is a pair of finite ends, the lower one first.")
+        raise InvalidParameter(f"The public range of the {what} must be a pair of finite numbers, the lower one first.")
     return low, high
 
 
@@ -137,11 +137,11 @@ def checked_features(features: ArrayLike, width: int | None = None) -> Floats:
     except ValueError:
         rows = np.empty(0, object)
     if rows.ndim != 2 or rows.shape[1] < 1 or rows.dtype.kind not in "iufb":
-        raise OutsideDomain("Features come as rows of numbers, one row for each person.")
+        raise OutsideDomain("Features must be rows of numbers, one row for each person.")
     if len(rows) == 0:
-        raise EmptyBatch("There is nobody to learn from.")
+        raise EmptyBatch("There are no people to learn from.")
     if width is not None and rows.shape[1] != width:
-        raise OutsideDomain(f"Each person has {width} features here.")
+        raise OutsideDomain(f"Each person must have {width} features.")
     if not np.isfinite(rows).all():
         raise OutsideDomain("A feature is not a finite number. Leave the person out, or replace it first.")
     return rows.astype(np.float64)
@@ -152,7 +152,7 @@ def scaled(rows: Floats, ends: tuple[Floats, Floats]) -> Floats:
     low, high = ends
     if (low.ndim and len(low) != rows.shape[1]) or (high.ndim and len(high) != rows.shape[1]):
         raise InvalidParameter(
-            f"There are {rows.shape[1]} features: the public range has one pair of ends, or one for each."
+            f"There are {rows.shape[1]} features: the public range must have one pair of ends, or one for each feature."
         )
     return np.asarray(2 * (np.clip(rows, low, high) - low) / (high - low) - 1)
 
@@ -162,7 +162,7 @@ def checked_classes(classes: Sequence[Hashable] | None) -> tuple[Hashable, ...]:
     if classes is None or isinstance(classes, str) or len(tuple(classes)) < 2 or len(set(classes)) != len(tuple(classes)):
         raise InvalidParameter(
             "Give the classes, at least two different labels. They must be public: a label that only one person has would "
-            "give that person away."
+            "identify that person."
         )
     return tuple(classes)
 
@@ -171,13 +171,13 @@ def class_numbers(labels: ArrayLike | Sequence[Hashable], classes: Sequence[Hash
     """The place of each label among the classes; other labels are refused."""
     given = np.asarray(labels)
     if given.ndim != 1 or len(given) != people:
-        raise OutsideDomain("There is one label for each person.")
+        raise OutsideDomain("Give one label for each person.")
     places = {label: place for place, label in enumerate(classes)}
     try:
         return np.array([places[label] for label in given.tolist()], np.int64)
     except KeyError:
         raise OutsideDomain(
-            "A label is none of the classes. Add it to the classes, or map it to one of them first."
+            "A label is not one of the classes. Add it to the classes, or map it to one of them first."
         ) from None
 
 
@@ -185,7 +185,7 @@ def checked_targets(targets: ArrayLike, ends: tuple[Floats, Floats], people: int
     """Targets in their public range, moved to [-1, 1]; what lies outside is moved to the ends."""
     given = np.asarray(targets)
     if given.shape != (people,) or given.dtype.kind not in "iufb":
-        raise OutsideDomain("There is one target for each person, a number.")
+        raise OutsideDomain("Give one target for each person, a number.")
     if not np.isfinite(given).all():
         raise OutsideDomain("A target is not a finite number. Leave the person out, or replace it first.")
     return scaled(given.astype(np.float64)[:, None], ends)[:, 0]
@@ -244,5 +244,5 @@ def area_under_curve(positive: ArrayLike, score: ArrayLike) -> float:
     rank = (np.cumsum(many) - (many - 1) / 2)[place]
     above, below = int(truth.sum()), int((~truth).sum())
     if not above or not below:
-        raise InvalidParameter("The area under the curve needs people of both kinds.")
+        raise InvalidParameter("The area under the curve needs people of both classes.")
     return float((rank[truth].sum() - above * (above + 1) / 2) / (above * below))

@@ -91,7 +91,7 @@ def _solved(cross: Floats, gram: Floats | None, penalty: float) -> Floats:
     if gram is None or not np.isfinite(penalty):
         return cross
     if not penalty >= 0:
-        raise InvalidParameter("A penalty is a number from 0.")
+        raise InvalidParameter("The penalty must be a non-negative number.")
     values, axes = np.linalg.eigh(gram)
     shrunk = np.maximum(values, 0) + max(penalty, 1e-12)  # noise makes some below 0, which no matrix of squares has
     return np.asarray(axes @ ((axes.T @ cross) / shrunk[:, None]))
@@ -124,7 +124,7 @@ def fit_softmax(
     """
     matrix = np.asarray(channel, np.float64)
     if correction not in ("none", "forward", "backward"):
-        raise InvalidParameter('A correction is "none", "forward" or "backward".')
+        raise InvalidParameter('correction must be "none", "forward" or "backward".')
     rows, reported, classes = np.asarray(x, np.float64), np.asarray(labels, np.int64), len(matrix)
     wide = np.concatenate([rows, np.ones((len(rows), 1))], axis=1)
     ridge = penalty * np.append(np.ones(rows.shape[1]), 1e-3)

@@ -83,7 +83,9 @@ class PrivateMeansClassifier(Classifier):
                 or not (shares > 0).all()
                 or abs(shares.sum() - 1) > 1e-6
             ):
-                raise InvalidParameter("The public shares of the classes are positive numbers, one for each, that sum to 1.")
+                raise InvalidParameter(
+                    "The public shares of the classes must be positive numbers, one for each class, that sum to 1."
+                )
 
     def _groups(self, people: int, dimensions: int) -> tuple[float, float]:
         """The shares of people who report the middle and the spread; they depend on nothing private."""

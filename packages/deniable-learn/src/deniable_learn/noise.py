@@ -15,7 +15,7 @@ FARTHEST = 1 << 40
 def step_odds(epsilon: float, sensitivity: int) -> Fraction:
     """The exact odds of one step, so many of which stay within the budget."""
     if sensitivity < 1:
-        raise InvalidParameter("A sensitivity is a whole number, at least 1.")
+        raise InvalidParameter("The sensitivity must be a whole number, at least 1.")
     return odds_below(rounded_down(Fraction(epsilon) / sensitivity))
 
 
@@ -39,7 +39,7 @@ def waiting(heads: Fraction, size: int, coins: Coins) -> Ints:
     numbers below 2^b take b tosses, and whether 2^b more are to be added is one more toss of heads^(2^b), again and again.
     """
     if not 0 < heads < 1:
-        raise InvalidParameter("The probability of heads lies between 0 and 1.")
+        raise InvalidParameter("The probability of heads must be between 0 and 1.")
     digits = max(1, min(12, int(-1 / np.log(float(heads))).bit_length()))
     out, power = np.zeros(size, np.int64), heads
     for digit in range(digits):
@@ -49,7 +49,7 @@ def waiting(heads: Fraction, size: int, coins: Coins) -> Ints:
     while len(left) and (left := left[coins.toss(power, len(left))]).size:
         out[left] += 1 << digits
         if out.max() > FARTHEST:
-            raise InvalidParameter("This budget is too small for noise that can be written down.")
+            raise InvalidParameter("This budget is too small: its noise cannot be represented.")
     return out
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats
-from deniable.core.mechanism import PureProtocol
+from deniable.core.pure import PureProtocol
 from deniable.errors import InvalidParameter, MissingExtra
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ def _checked(channel: ArrayLike) -> Floats:
     if not square or (matrix < 0).any() or np.abs(matrix.sum(axis=1) - 1).max() > 1e-9:
         raise InvalidParameter("A channel of labels is a square matrix of probabilities, whose rows sum to 1.")
     if np.linalg.cond(matrix) > 1e12:
-        raise InvalidParameter("This channel of labels cannot be inverted: what is reported says too little of the label.")
+        raise InvalidParameter(
+            "This channel of labels cannot be inverted: reports contain too little information about the label."
+        )
     return matrix
 
 

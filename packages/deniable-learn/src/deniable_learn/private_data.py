@@ -12,8 +12,9 @@ from deniable import FeatureVector, LabelResponse, UnitAxes
 from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins, checked_coins
 from deniable.core.domain import Domain
-from deniable.core.mechanism import Mechanism, PureProtocol
+from deniable.core.mechanism import Mechanism
 from deniable.core.odds import checked_epsilon
+from deniable.core.pure import PureProtocol
 from deniable.domains.categories import Categories
 from deniable.domains.features import Features, UnitVectors
 from deniable.domains.ordered import Ordered
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 Public = Literal["public"]
 
 _RANGE = (
-    "Features need a public range before anybody is asked: Features(dimensions, low, high), or UnitVectors(dimensions) for "
-    'vectors of length one, or a mechanism for them. If they are not private at all, say "public".'
+    "Features need a public range: Features(dimensions, low, high), or UnitVectors(dimensions) for "
+    'vectors of length one, or a mechanism for them. If they are not private, use features="public".'
 )
 
 
@@ -137,11 +138,12 @@ def _split(
         x_part, y_part = epsilon
     except (TypeError, ValueError):
         raise InvalidParameter(
-            "Epsilon is split between features and label: epsilon=(2.0, 1.0). For both as one see privatize_together."
+            "Epsilon is split between features and label: epsilon=(2.0, 1.0). To report both together, use "
+            "privatize_together."
         ) from None
     for part, what, name in ((x_part, features, "features"), (y_part, labels, "labels")):
         if (part is None) != (isinstance(what, str) and what == "public"):
-            raise InvalidParameter(f"The {name} have an epsilon, or are public and have None; not both.")
+            raise InvalidParameter(f"The {name} need an epsilon, or None if they are public.")
         if part is not None:
             checked_epsilon(part)
     sum_of_parts = sum(part for part in (x_part, y_part) if part is not None)
@@ -180,7 +182,8 @@ def _labels(what: object, epsilon: float | None) -> PureProtocol | None:
 def _of_budget(mechanism: Mechanism, epsilon: float) -> Mechanism:
     if mechanism.epsilon != epsilon:
         raise InvalidParameter(
-            f"The mechanism has a budget of epsilon {mechanism.epsilon:g}, but {epsilon:g} was given for it. Give the same."
+            f"The mechanism has a budget of epsilon {mechanism.epsilon:g}, but {epsilon:g} was given for it. They "
+            "must be equal."
         )
     return mechanism
 
@@ -191,7 +194,7 @@ def most_samples(people: ArrayLike | None, size: int) -> int:
         return 1
     names = np.asarray(people)
     if names.shape != (size,):
-        raise InvalidParameter("The people behind the samples are one name or number for each sample.")
+        raise InvalidParameter("people must have one name or number for each sample.")
     return int(np.unique(names, return_counts=True)[1].max())
 
 
@@ -202,24 +205,24 @@ def arrays(dataset: Any) -> tuple[Any, Any]:
     else:
         pairs = [dataset[place] for place in range(len(dataset))]
         if not pairs:
-            raise EmptyBatch("There is no sample in this data set. Give at least one.")
+            raise EmptyBatch("This data set has no samples. Give at least one.")
         x, y = np.stack([np.asarray(each[0]) for each in pairs]), np.array([np.asarray(each[1]) for each in pairs])
     if len(x) == 0:
-        raise EmptyBatch("There is no sample in this data set. Give at least one.")
+        raise EmptyBatch("This data set has no samples. Give at least one.")
     if len(x) != len(y):
-        raise OutsideDomain("There are not as many labels as samples. Give one label for each sample.")
+        raise OutsideDomain("The numbers of labels and samples differ. Give one label for each sample.")
     return x, y
 
 
 def _finite(x: Any) -> Floats:
     rows = np.asarray(x, np.float64)
     if rows.ndim != 2 or not np.isfinite(rows).all():
-        raise OutsideDomain("Features are rows of finite numbers, one row for each sample.")
+        raise OutsideDomain("Features must be rows of finite numbers, one row for each sample.")
     return rows
 
 
 def _plain_labels(y: Any) -> Ints:
     labels = np.asarray(y)
     if labels.ndim != 1 or labels.dtype.kind not in "iu" or labels.min() < 0:
-        raise OutsideDomain("Public labels are whole numbers from 0, one for each sample.")
+        raise OutsideDomain("Public labels must be non-negative whole numbers, one for each sample.")
     return labels.astype(np.int64)

@@ -73,7 +73,9 @@ class _PrivateSGD(Learner):
     def _learn(self, rows: Floats, right: NDArray[Any], outputs: int, classify: bool) -> None:
         people = len(rows)
         if people < self.rounds:
-            raise EmptyBatch(f"Each of the {self.rounds} rounds needs people of its own; there are too few. Ask for fewer.")
+            raise EmptyBatch(
+                f"Each of the {self.rounds} rounds needs its own people, and there are too few. Use fewer rounds."
+            )
         self.network_ = Network(rows.shape[1], outputs, self.hidden, classify)
         self.n_features_in_ = rows.shape[1]
         reports, coins = self._reports(self.network_.size), coins_from(self.seed)

@@ -113,7 +113,7 @@ def _symmetric(features: object, epsilon: float) -> Mechanism:
     if isinstance(features, Mechanism):
         if features.epsilon != epsilon:
             raise InvalidParameter(
-                f"The mechanism has a budget of epsilon {features.epsilon:g}, but {epsilon:g} was given. Give the same."
+                f"The mechanism has a budget of epsilon {features.epsilon:g}, but {epsilon:g} was given. They must be equal."
             )
         return features
     return UnitAxes(domain, epsilon) if isinstance(domain, UnitVectors) else FeatureVector(domain, epsilon)

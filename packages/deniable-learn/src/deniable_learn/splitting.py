@@ -42,7 +42,7 @@ def split_sample(domain: UnitVectors, classes: int, epsilon: float) -> SampleSpl
     (True, (26.4, 5.6))
     """
     if not isinstance(domain, UnitVectors) or classes < 2:
-        raise InvalidParameter("A split is for UnitVectors and at least two classes.")
+        raise InvalidParameter("A split needs UnitVectors and at least two classes.")
     whole = checked_epsilon(epsilon)
     found = [SampleSplit(None, signed_noise(domain, classes, whole))]
     for share in SHARES:

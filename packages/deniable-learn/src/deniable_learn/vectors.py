@@ -41,9 +41,9 @@ def importance_budgets(weights: ArrayLike, epsilon: float, label_share: float = 
     """
     given = np.asarray(weights, np.float64)
     if given.ndim != 1 or not len(given) or not np.isfinite(given).all() or not (given >= 0).all() or not given.sum() > 0:
-        raise InvalidParameter("Weights of features are numbers from 0, one for each feature, not all of them 0.")
+        raise InvalidParameter("Weights must be non-negative numbers, one for each feature, not all of them 0.")
     if not 0 < label_share < 1:
-        raise InvalidParameter("The label's share of the budget lies between 0 and 1.")
+        raise InvalidParameter("The label's share of the budget must be between 0 and 1.")
     whole, exact = Fraction(checked_epsilon(epsilon)), [Fraction(float(weight)) for weight in given]
     rest = whole * (1 - Fraction(label_share))
     features = [rounded_down(rest * weight / sum(exact)) if weight else 0.0 for weight in exact]
@@ -106,21 +106,21 @@ class PrivateVectorClassifier(Classifier):
         checked_whole(self.hidden, "The number of hidden units", 0)
         checked_whole(self.epochs, "The number of epochs")
         if self.way not in WAYS:
-            raise InvalidParameter(f"Features are released in one of these ways: {', '.join(WAYS)}.")
+            raise InvalidParameter(f"way must be one of {', '.join(WAYS)}.")
         if not (isinstance(self.ask, int | float) and 0 <= self.ask < 1):
-            raise InvalidParameter("The share of people who are asked what is important lies from 0 to below 1.")
+            raise InvalidParameter("ask, the share of people who report on importance, must be at least 0 and below 1.")
         if self.ask and self.budgets is not None:
-            raise InvalidParameter("Give budgets, or ask for what is important, not both.")
+            raise InvalidParameter("Give budgets or ask, not both.")
         if self.budgets is not None:
             parts = [Fraction(float(part)) if 0 <= part < np.inf else Fraction(-1) for part in self.budgets]
             if len(parts) < 2 or min(parts) < 0 or not parts[-1]:
                 raise InvalidParameter(
-                    "Budgets are numbers from 0, one for each feature, and last a positive one for the label."
+                    "Budgets must be non-negative numbers, one for each feature, followed by a positive one for the label."
                 )
             if not whole * (1 - SLACK) <= sum(parts) <= whole:
                 raise InvalidParameter(
                     f"The budgets of the features and the label sum to {float(sum(parts)):g}, not to epsilon, "
-                    f"{self.epsilon:g}. importance_budgets makes some that do."
+                    f"{self.epsilon:g}. importance_budgets returns budgets that do."
                 )
 
     def _budgets(self, features: int) -> tuple[float, ...]:
@@ -149,12 +149,12 @@ class PrivateVectorClassifier(Classifier):
         self._check()
         features = getattr(self, "n_features_in_", None if self.budgets is None else len(self.budgets) - 1)
         if features is None:
-            raise InvalidParameter("How many features there are is known after fit, or from the budgets.")
+            raise InvalidParameter("The number of features is known only after fit, or from the budgets.")
         _, vectors, label = self._mechanisms(features)
         odds, own = vectors.loss().odds, label.loss().odds
         assert odds is not None and own is not None
         words = "any two examples of one person, features and label together, local: nobody else sees them"
-        released = PrivacyLoss(odds * own, "factored", words)
+        released = PrivacyLoss(odds * own, "proved", words)
         if not self.ask:
             return released
         asked = self.asked_.privacy_loss()  # nobody is asked both

@@ -54,6 +54,9 @@ from deniable.errors import (
     InvalidCoins as InvalidCoins,
 )
 from deniable.errors import (
+    InvalidLaw as InvalidLaw,
+)
+from deniable.errors import (
     InvalidParameter as InvalidParameter,
 )
 from deniable.errors import (

@@ -52,7 +52,7 @@ class PrivateUpdates:
         except DeniableError as error:
             return _error(message, FAILED, str(error))  # these never hold a person's value
         except Exception:
-            return _error(message, FAILED, "The training failed. What went wrong stays with the client.")
+            return _error(message, FAILED, "The training failed. The reason stays on the client.")
         return Message(RecordDict({RECORD: ConfigRecord({FIELD: report})}), reply_to=message)
 
     def _update(self, message: Message, context: Context, call_next: App) -> Any:
@@ -84,13 +84,13 @@ class PrivateUpdates:
         rounds = len(_state(context))
         if rounds >= self.plan.rounds:
             raise BudgetSpent(
-                f"This client has a budget of epsilon {self.plan.epsilon:g} for {self.plan.rounds} rounds, and it is spent. "
+                f"This client has a budget of epsilon {self.plan.epsilon:g} for {self.plan.rounds} rounds and has spent it. "
                 "It takes no part in further rounds."
             )
         lifetime = None if self.ledger is None else self.ledger.lifetime
         if self.ledger is not None and lifetime is not None and self.ledger.spent() + self._cost > lifetime:
             raise BudgetSpent(
-                f"This round costs epsilon {self._cost:g}; with what was spent before that exceeds the {lifetime:g} "
+                f"This round costs epsilon {self._cost:g}; together with earlier rounds, this exceeds the {lifetime:g} "
                 "allowed for a lifetime. The client takes no part."
             )
 
@@ -111,14 +111,14 @@ def flattened(arrays: ArrayRecord) -> Any:
     """All numbers of a model in one row, array by array."""
     parts = arrays.to_numpy_ndarrays()
     if any(part.dtype.kind != "f" for part in parts):
-        raise InvalidParameter("Only models whose arrays hold floating point numbers are trained under a plan.")
+        raise InvalidParameter("A plan can train only models whose arrays hold floating-point numbers.")
     return np.concatenate([part.astype(np.float64).ravel() for part in parts])
 
 
 def _arrays(message: Message) -> ArrayRecord:
     records = list(message.content.array_records.values())
     if len(records) != 1:
-        raise InvalidParameter("A round of training carries one record of arrays, the model, there and back.")
+        raise InvalidParameter("Each round must carry exactly one record of arrays, the model, in both directions.")
     return records[0]
 
 

@@ -43,7 +43,7 @@ class Anonymizer:
 
     def __post_init__(self) -> None:
         if isinstance(self.clients, bool) or not isinstance(self.clients, int) or self.clients < 1 or not 0 < self.delta < 1:
-            raise InvalidParameter("An anonymizer mixes the reports of at least one client, with a delta between 0 and 1.")
+            raise InvalidParameter("An anonymizer needs at least one client and a delta between 0 and 1.")
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,11 @@ class UpdatePlan:
     def __post_init__(self) -> None:
         checked_epsilon(self.epsilon)
         if isinstance(self.rounds, bool) or not isinstance(self.rounds, int) or self.rounds < 1:
-            raise InvalidParameter("A plan is for a whole number of rounds, at least one.")
+            raise InvalidParameter("The number of rounds must be a whole number, at least one.")
         if not isinstance(self.clip, int | float) or isinstance(self.clip, bool) or not 0 < self.clip < float("inf"):
-            raise InvalidParameter("Updates are clipped to a public bound: a positive number that is not read off the data.")
+            raise InvalidParameter("The clip must be a positive number: a public bound that is not derived from the data.")
         if self.method not in METHODS:
-            raise InvalidParameter(f"Updates are randomized by one of {', '.join(METHODS)}.")
+            raise InvalidParameter(f"method must be one of {', '.join(METHODS)}.")
         if self.coordinates and self.method not in SCALARS:
             raise InvalidParameter(f"Coordinates are drawn by {', '.join(SCALARS)} only. Leave their number out.")
         _ = self.mechanism  # refuses what does not fit together
@@ -134,7 +134,7 @@ class UpdatePlan:
         """One client's report; anything else than one report of this mechanism is refused."""
         reports = self.mechanism.unpack(message)
         if len(reports) != 1:
-            raise InvalidParameter("A client sends one report in a round. This message is refused.")
+            raise InvalidParameter("A client sends one report in a round. This reply is refused.")
         return reports
 
     def mean(self, reports: Sequence[Reports]) -> Floats:

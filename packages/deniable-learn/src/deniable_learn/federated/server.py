@@ -29,7 +29,7 @@ class PrivateFedAvg(FedAvg):  # type: ignore[misc]
         if not isinstance(plan, UpdatePlan):
             raise InvalidParameter("The strategy needs the UpdatePlan of the clients: PrivateFedAvg(plan).")
         if anonymizer is not None and not isinstance(anonymizer, Anonymizer):
-            raise InvalidParameter("An anonymizer is an assumption that is spelt out: Anonymizer(clients=1000, delta=1e-9).")
+            raise InvalidParameter("State the assumption explicitly: anonymizer=Anonymizer(clients=1000, delta=1e-9).")
         if settings.setdefault("fraction_evaluate", 0.0) != 0.0:
             raise InvalidParameter(
                 "Clients do not evaluate: their metrics are private. Evaluate on public data at the server."
@@ -42,11 +42,13 @@ class PrivateFedAvg(FedAvg):  # type: ignore[misc]
         """As in Flower; refuses more rounds than the budget of the clients has."""
         if num_rounds + self.done > self.plan.rounds:
             raise InvalidParameter(
-                f"The plan has a budget for {self.plan.rounds} rounds; {num_rounds + self.done} are asked for. Make a plan "
-                "for so many rounds: each then has a smaller share of epsilon."
+                f"The plan has a budget for {self.plan.rounds} rounds; {num_rounds + self.done} were requested. Make a plan "
+                "for that many rounds; each then gets a smaller share of epsilon."
             )
         if flattened(initial_arrays).shape != (self.plan.dimensions,):
-            raise InvalidParameter(f"The plan is for models of {self.plan.dimensions} numbers, and this model has others.")
+            raise InvalidParameter(
+                f"The plan is for models of {self.plan.dimensions} numbers, but this model has another size."
+            )
         return super().start(grid, initial_arrays, num_rounds, *rest, **settings)
 
     def configure_train(self, server_round: int, arrays: ArrayRecord, config: ConfigRecord, grid: Grid) -> Iterable[Message]:
@@ -90,7 +92,7 @@ class PrivateFedAvg(FedAvg):  # type: ignore[misc]
     def shuffled_loss(self) -> ShuffledLoss:
         """What all rounds of the plan cost against somebody who sees mixed reports only; refused without an anonymizer."""
         if self.anonymizer is None:
-            raise InvalidParameter("Nobody mixes the reports, so far as is known. The loss is what privacy_loss() says.")
+            raise InvalidParameter("No anonymizer was given, so nobody is known to mix the reports. Use privacy_loss().")
         return self.plan.shuffled_loss(self.anonymizer)
 
     def summary(self) -> None:

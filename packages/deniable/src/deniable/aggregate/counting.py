@@ -55,6 +55,6 @@ def aggregate(
             book.save()
     result = book.close()
     if result is None:
-        skipped = f" {len(book.left_out)} were left out; the first: {book.left_out[0].why}" if book.left_out else ""
-        raise EmptyBatch(f"There are no reports in these files that could be counted.{skipped}")
+        skipped = f" {len(book.left_out)} were left out, the first because: {book.left_out[0].why}" if book.left_out else ""
+        raise EmptyBatch(f"These files hold no reports that can be counted.{skipped}")
     return result

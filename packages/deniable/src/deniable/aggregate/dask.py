@@ -83,8 +83,8 @@ def _fetched(future: Any) -> Any:
 
 def _given_up() -> EngineFailure:
     return EngineFailure(
-        "The Dask cluster lost the same task several times, or was closed. Perhaps memory ran out: see the log of the "
-        "workers. What was counted is in the manifest, if one was asked for."
+        "The Dask cluster lost the same task several times, or was closed. It may have run out of memory: see the logs of "
+        "the workers. What has been counted is in the manifest, if you asked for one."
     )
 
 

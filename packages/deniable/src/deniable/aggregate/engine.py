@@ -71,7 +71,7 @@ def cores() -> int:
 def engine_of(engine: object, workers: int | None) -> Iterator[Engine]:
     """The engine for a client of a cluster, for the address of one, or for None: processes on this machine."""
     if workers is not None and (engine is not None or workers < 1):
-        raise InvalidParameter("The number of workers is 1 or more, and only for this machine: an engine has its own.")
+        raise InvalidParameter("workers must be at least 1 and applies to this machine only; a cluster has its own workers.")
     if engine is None:
         from deniable.aggregate.processes import Processes
 
@@ -95,7 +95,7 @@ def _adapted(engine: object) -> Engine:
             return cluster.of(engine)
     clients = ", ".join(cluster.client for cluster in known)
     raise InvalidParameter(
-        f"An engine is {clients}, an address such as dask://host:8786, or left out for processes on this machine."
+        f"engine must be {clients}, an address such as dask://host:8786, or left out for processes on this machine."
     )
 
 
@@ -103,9 +103,7 @@ def _at(address: str) -> AbstractContextManager[Engine]:
     (name, separator, place), known = address.partition("://"), clusters()
     if name in known and (place or (known[name].name_alone and not separator)):
         return known[name].at(place, SECONDS)
-    raise InvalidParameter(
-        f"There is no engine {address!r}. Use {' or '.join(cluster.address for cluster in known.values())}."
-    )
+    raise InvalidParameter(f"Unknown engine {address!r}. Use {' or '.join(cluster.address for cluster in known.values())}.")
 
 
 def reach(place: str, seconds: float = SECONDS) -> None:
@@ -120,5 +118,6 @@ def reach(place: str, seconds: float = SECONDS) -> None:
 def unreachable(place: str) -> EngineFailure:
     """Nobody listens there."""
     return EngineFailure(
-        f"No scheduler answers at {place}. Check the host and port, that it runs, and that no firewall stands between."
+        f"No response from a scheduler at {place}. Check the host and port, that it is running, and that no "
+        "firewall blocks it."
     )

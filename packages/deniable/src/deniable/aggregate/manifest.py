@@ -78,7 +78,7 @@ class Book:
             known = self._files.get(file.name, file)
             if known != file:  # only counted files are in a manifest
                 raise SurveyMismatch(
-                    f"The file {file.name} has changed since it was counted. Remove the manifest to count everything anew."
+                    f"The file {file.name} has changed since it was counted. Remove the manifest to count everything again."
                 )
             self._files[file.name] = file
 
@@ -89,7 +89,7 @@ class Book:
         if part.groups and all(known):
             return 0
         if any(known) or len(set(keys)) != len(keys):
-            raise EngineFailure("The engine handed in a row group twice, mixed with others. Nothing of it was counted.")
+            raise EngineFailure("The engine returned a row group twice, mixed with others. None of this was counted.")
         self._groups.update(zip(keys, part.groups, strict=True))
         if part.tally is not None:
             self._tally = part.tally if self._tally is None else self._tally + part.tally
@@ -155,7 +155,7 @@ class Book:
                 raise ValueError
         except (OSError, ValueError, TypeError, KeyError, RecursionError, InvalidReport) as error:
             raise InvalidParameter(
-                f"The file {path} is not a manifest that can be resumed. Name another file, or remove it to start anew."
+                f"The file {path} is not a manifest that can be resumed. Name another file, or remove it to start over."
             ) from error
         if fingerprint != self._fingerprint or (tally is not None and tally.fingerprint != fingerprint):
             raise SurveyMismatch(

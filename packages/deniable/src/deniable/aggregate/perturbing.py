@@ -44,13 +44,13 @@ def perturb_files(
     """
     target = Path(folder).resolve()
     if not target.is_dir():
-        raise InvalidParameter(f"The folder {target} does not exist. Make it first.")
+        raise InvalidParameter(f"The folder {target} does not exist. Create it first.")
     names = sources.find(files, ANSWERS)
     jobs = [(name, str(target / f"{Path(name).stem}.parquet")) for name in names]
     if len({out for _, out in jobs}) != len(jobs):
-        raise InvalidParameter("Two files of answers have the same name, and so would their reports. Rename one of them.")
+        raise InvalidParameter("Two files of answers have the same name, so their reports would too. Rename one of them.")
     if any(sources.is_remote(name) or name == out for name, out in jobs):
-        raise InvalidParameter("Answers must be files on a disk, and their reports go to another folder than theirs.")
+        raise InvalidParameter("Answers must be local files, and their reports must go to a different folder.")
     written: Written = {}
     with engine_of(engine, workers) as chosen:
         for part in chosen.run(randomize, Duty(mechanism, column), jobs, _union):

@@ -101,7 +101,9 @@ def row_groups(mechanism: Mechanism, name: str) -> tuple[int, ...]:
             from_arrow(mechanism, file.schema_arrow.empty_table())
             return tuple(file.metadata.row_group(group).num_rows for group in range(file.num_row_groups))
     except pa.ArrowException as error:
-        raise InvalidReport(f"The file {name} is not a whole Parquet file. Copy or export it again.") from error
+        raise InvalidReport(
+            f"The file {name} is damaged, incomplete or not a Parquet file. Copy or export it again."
+        ) from error
 
 
 def jobs(mechanism: Mechanism, files: Iterable[File], done: set[tuple[str, int]], workers: int) -> list[Job]:

@@ -140,8 +140,8 @@ class Servant(Thread):
 
 def _lost(times: int) -> str:
     return (
-        f"A job ended {times} worker processes, one after the other. Perhaps memory ran out: use fewer workers, or write "
-        "the reports in smaller row groups. What was counted is in the manifest, if one was asked for."
+        f"A job ended {times} worker processes, one after the other. It may have run out of memory: use fewer workers, "
+        "or write the reports in smaller row groups. What has been counted is in the manifest, if you asked for one."
     )
 
 

@@ -37,7 +37,7 @@ def find(patterns: Pattern | Iterable[Pattern], suffixes: tuple[str, ...] = SUFF
             )
         found += names
     if not found:
-        raise InvalidParameter("There are no files to read: the list of names is empty.")
+        raise InvalidParameter("There are no files to read: the list of files is empty.")
     return sorted(set(found))
 
 
@@ -122,7 +122,7 @@ def _system(address: str) -> tuple[Any, str, str]:
         system, path = fs.FileSystem.from_uri(fixed)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InvalidParameter(
-            f"The address {address!r} cannot be read. Use a path, or an address that pyarrow knows, such as s3://bucket/folder/."
+            f"The address {address!r} cannot be read. Use a path, or an address that pyarrow supports, such as s3://bucket/folder/."
         ) from error
     path = path.rstrip("/")
     root = fixed.rstrip("/").removesuffix(path)

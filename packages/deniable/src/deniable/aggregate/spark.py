@@ -87,8 +87,8 @@ class Spark:
                     yield result
         except Py4JError as error:
             raise EngineFailure(
-                "Spark gave up on a task. Its log says why; with a master such as local[2,4] a task may fail a few times. "
-                "What was counted is in the manifest, if one was asked for."
+                "Spark gave up on a task. See its log for the reason; with a master such as local[2,4] a task may "
+                "fail a few times. What has been counted is in the manifest, if you asked for one."
             ) from error
         finally:
             common.unpersist()

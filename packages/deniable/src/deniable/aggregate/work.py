@@ -60,7 +60,7 @@ def count(mechanism: Mechanism, job: Job) -> Partial:
 
 def _tables(mechanism: Mechanism, piece: Piece) -> Iterator[Partial]:
     pa, name = pyarrow_package(), piece.file
-    whole = f"The file {name} is not a whole Parquet file. Copy or export it again."
+    whole = f"The file {name} is damaged, incomplete or not a Parquet file. Copy or export it again."
     assert piece.groups is not None
     with ExitStack() as stack:
         try:
@@ -74,7 +74,7 @@ def _tables(mechanism: Mechanism, piece: Piece) -> Iterator[Partial]:
         for group, wanted in piece.groups:
             try:
                 if group >= file.num_row_groups or file.metadata.row_group(group).num_rows != wanted:
-                    raise InvalidReport("It changed while it was counted. Count it again when it is complete.")
+                    raise InvalidReport("It changed while it was being counted. Count it again when it is complete.")
                 # One thread: there is a worker for every core already.
                 batches = file.iter_batches(batch_size(mechanism), row_groups=[group], use_threads=False)
                 reports = (from_arrow(mechanism, pa.Table.from_batches([batch], file.schema_arrow)) for batch in batches)
@@ -115,6 +115,6 @@ def _counted(mechanism: Mechanism, batches: Iterable[Reports], name: str, group:
 
 def _unseen(name: str) -> EngineFailure:
     return EngineFailure(
-        f"A worker does not see the file {name}. All machines must see the files under the same name: put them on a shared "
-        "disk or into a store such as s3://."
+        f"A worker cannot read the file {name}. All machines need the files under the same name: put them on a shared "
+        "disk or in object storage such as s3://."
     )

@@ -73,7 +73,7 @@ def read(reports: Reports | Sequence[Any], seconds: Floats | None = None) -> Bat
     if isinstance(reports, Reports):
         return _from_columns(reports, seconds)
     if not len(reports):
-        raise InvalidParameter("The client gave no reports. It must give one for each value.")
+        raise InvalidParameter("The client returned no reports. It must return one for each value.")
     if all(isinstance(each, Reports) for each in reports):
         return _from_columns(concatenate(reports), seconds)
     types = set(map(type, reports))
@@ -138,7 +138,7 @@ def _one_by_one(reports: Sequence[Any], seconds: Floats | None) -> Batch:
         kinds[place] = code = _code(name)
         names.setdefault(code, name)
         if len(row) > MOST_CELLS:
-            raise InvalidParameter(f"A report has more than {MOST_CELLS:,} numbers; the audit reads no longer ones.")
+            raise InvalidParameter(f"A report has more than {MOST_CELLS:,} numbers, the most that the audit reads.")
         rows.append(row)
     length = np.array([len(row) for row in rows])
     floats = any(isinstance(cell, float) for row in rows for cell in row)
@@ -179,8 +179,8 @@ def _flatten(report: Any, row: list[float]) -> str:
         inner = sorted({_flatten(each, row) for each in report})
         return f"{type(report).__name__} of {', '.join(inner)}"
     raise InvalidParameter(
-        f"The client gave a report of type {type(report).__name__}. The audit reads numbers, text, bytes, lists and "
-        "dictionaries of these."
+        f"The client returned a report of type {type(report).__name__}. The audit reads numbers, text, bytes, and lists "
+        "and dictionaries of these."
     )
 
 

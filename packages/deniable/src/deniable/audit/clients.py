@@ -84,7 +84,7 @@ class CommandClient:
         self._command, self._repeats = shlex.split(command), repeats
         self._texts = [str(value) for value in values]
         if not self._command or any("\n" in text for text in self._texts):
-            raise InvalidParameter("A command reads one value a line; give a command, and values without line breaks.")
+            raise InvalidParameter("A command reads one value per line: give a command, and values without line breaks.")
 
     def ask(self, places: Ints, people: Ints) -> Batch:
         """One report for each, from one run of the program."""
@@ -130,10 +130,10 @@ class AddressClient:
                 reports = json.loads(answer.read())
         except (urllib.error.URLError, OSError, ValueError) as error:
             raise Unavailable(
-                f"The address gave no list of reports ({type(error).__name__}). Check it and try again."
+                f"The address returned no list of reports ({type(error).__name__}). Check it and try again."
             ) from None
         if not isinstance(reports, list) or len(reports) != len(values):
-            raise InvalidParameter("The address must answer with a JSON list of as many reports as there are values.")
+            raise InvalidParameter("The address must return a JSON list with one report for each value.")
         return read(reports)
 
 

@@ -184,10 +184,10 @@ def _places(context: Context) -> list[Feature]:
             found.append(Feature(f"the place of {label} in the list", _place_of(int(number))))
             found.append(
                 Feature(
-                    f"whether the list has {label}",
+                    f"whether the list contains {label}",
                     _has(int(number)),
-                    f"the list has {label}",
-                    f"the list does not have {label}",
+                    f"the list contains {label}",
+                    f"the list does not contain {label}",
                 )
             )
     return found
@@ -308,14 +308,14 @@ def _after(batch: Batch, context: Context) -> list[Feature]:
     def shown_after(code: int) -> str:
         return f"{code // count}{shown[code % count]}"
 
-    found = [Feature("equality with the report before (1: equal)", known(same), shown=shown_after, alone=False)]
+    found = [Feature("equality with the previous report (1: equal)", known(same), shown=shown_after, alone=False)]
     assert batch.before is not None
     width = min(batch.cells.shape[1], batch.before.cells.shape[1])
     if batch.cells.dtype != np.float64 and width <= MOST_NEIGHBOURS:
         for place in range(width):
             found.append(
                 Feature(
-                    f"the difference at place {place} to the report before",
+                    f"the difference at place {place} to the previous report",
                     known(_difference(place)),
                     shown=shown_after,
                     alone=False,

@@ -69,7 +69,7 @@ class Audit:
         first, second = self.shares
         promise = "nothing" if self.claimed is None else f"epsilon {self.claimed:.6g}"
         delta = f", delta {self.delta:g}" if self.delta else ""
-        never = "; never under the second: the loss may be unbounded" if self.unlimited else ""
+        never = "; never for the second, so the loss may be unbounded" if self.unlimited else ""
         return "\n".join(
             [
                 f"audit         {self.verdict}",

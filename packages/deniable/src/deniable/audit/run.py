@@ -145,7 +145,7 @@ def _filed(groups: dict[str, list[Any]], asked: list[object], repeats: int, draw
     missing = [value for value in asked if str(value) not in groups]
     if missing:
         raise InvalidParameter(
-            f"The file has no reports for {len(missing)} of the values asked for. Name values that it has."
+            f"The file has no reports for {len(missing)} of these values. Choose values that it contains."
         )
     chosen = [groups[str(value)] for value in asked]
     if repeats > 1:

@@ -92,7 +92,7 @@ def agreed(contract: Path, question: str | None, files: tuple[str, ...]) -> tupl
     if question is None and len(questions) == 1:
         (question,) = questions
     if question not in questions:
-        raise InvalidParameter(f"Say which question's reports to count: --question with one of {', '.join(questions)}.")
+        raise InvalidParameter(f"Name the question whose reports to count: --question with one of {', '.join(questions)}.")
     return questions[question], tuple(f"{name}/{question}-*.parquet" if Path(name).is_dir() else name for name in files)
 
 
@@ -111,8 +111,8 @@ def _record(tally: Aggregate) -> dict[str, object]:
 def _print(console: "Console", tally: Aggregate, out: Path) -> None:
     manifest = tally.manifest
     sizes = f"from {counted(len(manifest.files), 'file')} in {counted(len(manifest.groups), 'row group')}"
-    lines = [f"In {out}: {counted(tally.n, 'report')}, {sizes}."]
+    lines = [f"Wrote the tally of {counted(tally.n, 'report')} to {out}, {sizes}."]
     lines += [f"left out: {each.why}" for each in manifest.left_out]
-    lines += [f"counted, though they hold the same reports: {', '.join(names)}" for names in manifest.repeated()]
+    lines += [f"counted, although they hold the same reports: {', '.join(names)}" for names in manifest.repeated()]
     for line in lines:
         console.print(line, soft_wrap=True, markup=False)

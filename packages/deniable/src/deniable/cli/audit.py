@@ -98,13 +98,13 @@ def audit(
     if isinstance(subject, Path) and asked is not None:
         asked = [str(value) for value in asked]
     if claimed is None and said is None and not hasattr(subject, "epsilon"):
-        raise InvalidParameter("An audit needs what the client promises: --claimed EPSILON, or --mechanism FILE.")
+        raise InvalidParameter("An audit needs the claim of the client: --claimed EPSILON, or --mechanism FILE.")
     if claimed is not None and said is not None:
-        raise InvalidParameter("Give --claimed or --mechanism, not both: a mechanism holds its own epsilon.")
+        raise InvalidParameter("Give --claimed or --mechanism, not both: a mechanism has its own epsilon.")
 
     from deniable.cli import panel  # loads rich, which --help does not need
 
-    with panel.progress("asking the client") as progress:
+    with panel.progress("collecting reports from the client") as progress:
         found = audited(
             subject,
             asked,

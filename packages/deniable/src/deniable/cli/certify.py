@@ -9,13 +9,13 @@ import click
 from deniable.cli import options, surveys
 from deniable.cli.mechanisms import MAKERS, NAMES, made, read_mechanism
 from deniable.cli.modes import Modes, has, names_survey
-from deniable.core import Mechanism, Proof, written_odds
+from deniable.core import Mechanism, written_odds
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.subset_selection import SubsetSelection
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify as certificate_of
-from deniable.privacy.proofs import second_loss
+from deniable.privacy.proofs import Method, second_loss
 from deniable.survey import Survey, certify_survey
 from deniable.wrappers.utility_optimized import UtilityOptimized
 
@@ -24,7 +24,7 @@ LARGEST = 100_000  # values; beyond this, a certificate takes minutes
 
 def _mode(args: Sequence[str]) -> str:
     if has(args, "--claims") or args[0] == "claims":
-        raise InvalidParameter("The claims of papers have a verb of their own. Use deniable claims.")
+        raise InvalidParameter("Claims of papers are now a separate command: deniable claims.")
     if names_survey(args):
         return "survey"
     asked = has(args, "--epsilon", "--values", "--category", "--categories") and not args[0].endswith(".json")
@@ -45,7 +45,7 @@ def certify() -> None:
 
     This holds for one answer: a person who answers twice spends twice as much.
 
-    The code that devices run is followed through the outcomes of its coins with exact fractions, and the worst pair of
+    The Python code that randomizes is run on all outcomes of its coins with exact fractions, and the worst pair of
     answers and the worst report are shown. Small questions are enumerated: every answer, every outcome. Larger ones use the
     independence of a report's bits (factored) or the symmetry between answers (symmetric).
 
@@ -63,8 +63,8 @@ def certify() -> None:
 
 proof_option = click.option(
     "--proof",
-    type=click.Choice(["enumerated", "symmetric", "factored"]),
-    help="Use this kind of proof instead of the first one that is possible.",
+    type=click.Choice(["enumerated"]),
+    help="Follow every outcome of every answer instead of using the rules of proof.",
 )
 
 
@@ -84,7 +84,7 @@ def name_mode(
     secrets: tuple[str, ...],
     epsilon: float,
     size: int | None,
-    proof: Proof | None,
+    proof: Method | None,
     as_json: bool,
 ) -> None:
     """Certify the mechanism NAME for a question.
@@ -114,7 +114,7 @@ def name_mode(
 @proof_option
 @options.json_flag
 @click.pass_context
-def file_mode(ctx: click.Context, file: Path, proof: Proof | None, as_json: bool) -> None:
+def file_mode(ctx: click.Context, file: Path, proof: Method | None, as_json: bool) -> None:
     """Certify the mechanism in FILE, which deniable plan or mechanism.to_json() wrote.
 
     \b
@@ -131,11 +131,11 @@ def file_mode(ctx: click.Context, file: Path, proof: Proof | None, as_json: bool
     _show(ctx, mechanism, proof, as_json)
 
 
-def _show(ctx: click.Context, mechanism: Mechanism, proof: Proof | None, as_json: bool) -> None:
+def _show(ctx: click.Context, mechanism: Mechanism, proof: Method | None, as_json: bool) -> None:
     """Certify a mechanism and print the certificate; exit code 1 if it does not hold."""
     from deniable.cli import panel  # loads rich, which --help does not need
 
-    with panel.waiting("following the coins"):
+    with panel.waiting("proving the law"):
         certificate = certificate_of(mechanism, proof)
     if as_json:
         click.echo(json.dumps(_record(certificate)))
@@ -164,7 +164,7 @@ def survey_mode(ctx: click.Context, survey: Path, as_json: bool) -> None:
         _check_size(question.mechanism.domain.size)
     from deniable.cli import panel
 
-    with panel.waiting("following the coins"):
+    with panel.waiting("certifying"):
         found = certify_survey(asked)
     if as_json:
         bounded = found.loss.odds is not None
@@ -211,11 +211,10 @@ def _record(certificate: Certificate) -> dict[str, object]:
         "odds": written_odds(loss.odds) if loss.odds is not None else None,
         "declared_odds": written_odds(declared) if declared is not None else None,
         "slack": certificate.slack if bounded else None,
-        "worst_pair": list(certificate.worst_pair),
+        "worst_pair": None if certificate.worst_pair is None else list(certificate.worst_pair),
         "worst_report": certificate.worst_report,
         "proof": loss.proof,
-        "outcomes_followed": certificate.followed,
-        "values_followed": certificate.values,
-        "outcomes_of_an_enumeration": certificate.spared,
+        "rules": list(certificate.rules),
+        "law": mechanism.law.fingerprint if mechanism.traced else None,
         "values": mechanism.domain.size if mechanism.domain.size < 1 << 53 else None,
     }

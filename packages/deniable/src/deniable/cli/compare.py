@@ -166,4 +166,4 @@ def _show(
     console = panel.console()
     console.print(str(found), markup=False)
     if picture is not None:
-        console.print(f"The picture is in {picture}.", soft_wrap=True, markup=False)
+        console.print(f"Wrote the picture to {picture}.", soft_wrap=True, markup=False)

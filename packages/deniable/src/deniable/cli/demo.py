@@ -70,14 +70,14 @@ def demo(
     estimate = mechanism.estimate(tally)
     _show_estimate(console, question, estimate)
     _show_one_report(console, question, mechanism, reports)
-    with panel.waiting("following the coins"):
+    with panel.waiting("certifying"):
         certificate = certify(mechanism)
-    _rule(console, "5", "The proof, from the code that made the reports")
+    _rule(console, "5", "The proof, from the code that produced the reports")
     console.print(panel.certificate(certificate))
     if picture is not None:
         with panel.waiting("drawing the picture"):
             draw(estimate.plot(), picture)
-        console.print(f"The picture is in {picture}.", soft_wrap=True, markup=False)
+        console.print(f"Wrote the picture to {picture}.", soft_wrap=True, markup=False)
     if with_survey:
         from deniable.cli.demo_survey import run_survey
 
@@ -106,7 +106,7 @@ def _introduce(console: "Console", question: SampleQuestion, title: str, mechani
 def _show_randomizing(console: "Console", mechanism: PureProtocol, seed: int | None) -> None:
     _rule(console, "1", "On each person's device: randomize")
     console.print(
-        f"A report speaks for the true answer with probability {float(mechanism.p):.3f} and for any other answer with "
+        f"A report supports the true answer with probability {float(mechanism.p):.3f} and any other answer with "
         f"probability {float(mechanism.q):.3f}, exactly: {mechanism.p} and {mechanism.q}."
     )
     if seed is None:
@@ -135,7 +135,7 @@ def _collect(console: "Console", mechanism: PureProtocol, reports: Reports) -> T
         lines.add_row(collector, f"{tallies[-1].n:,} reports", f"{len(message):,} bytes")
     tally_a, tally_b = tallies
     together = tally_a + tally_b
-    same = "the same as counting all at once" if together == mechanism.tally(reports) else "NOT the same as at once"
+    same = "the same as counting all at once" if together == mechanism.tally(reports) else "NOT the same as all at once"
     lines.add_row("A + B", f"{together.n:,} reports", same)
     console.print(lines)
     return together
@@ -176,9 +176,9 @@ def _show_estimate(console: "Console", question: SampleQuestion, estimate: Estim
         )
     console.print(table)
     console.print(
-        f"{inside} of {len(cleaned)} intervals hold the truth; over many runs 19 of 20 do. The error is the price of "
-        f"privacy alone: the truth is that of these {question.total:,} people. Cleaned means shifted and cut so that shares "
-        "are not negative and sum to 100 %."
+        f"{inside} of {len(cleaned)} intervals contain the true share; over many runs, 19 of 20 do. The error comes from "
+        f"privacy alone: the true shares are those of these {question.total:,} people. Cleaned means shifted and clipped "
+        "so that shares are not negative and sum to 100 %."
     )
 
 
@@ -199,7 +199,7 @@ def _show_one_report(console: "Console", question: SampleQuestion, mechanism: Pu
     before = Fraction(question.people[index], question.total)
     after = question.people[index] * likelihoods[index] / _dot(question.people, likelihoods)
     console.print(
-        f"A person who is {answer!r} sent {mechanism.layout.bits} bits, {bits}. They speak for {names}.", markup=False
+        f"A person who is {answer!r} sent {mechanism.layout.bits} bits, {bits}. They support {names}.", markup=False
     )
     console.print(
         f"An observer who knows all the shares above believed {answer!r} with {100 * float(before):.1f} % before seeing "
@@ -207,8 +207,9 @@ def _show_one_report(console: "Console", question: SampleQuestion, mechanism: Pu
         markup=False,
     )
     console.print(
-        f"Whatever we had seen, nobody's belief that this person is {answer!r} rather than {question.answers[0]!r} can "
-        f"change by more than a factor {at_most(_odds(mechanism))} (epsilon {mechanism.epsilon:g}, one answer).",
+        f"Whatever the report had been, nobody's belief that this person is {answer!r} rather than "
+        f"{question.answers[0]!r} can change by more than a factor {at_most(_odds(mechanism))} (epsilon "
+        f"{mechanism.epsilon:g}, one answer).",
         markup=False,
     )
 

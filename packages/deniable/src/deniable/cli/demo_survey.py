@@ -38,7 +38,8 @@ def run_survey(console: "Console", seed: int | None) -> None:
             with panel.waiting("starting a collector"):
                 survey = _ready(asked, url)
             console.print(
-                f"One file says what is asked. The collector runs at {url}, its store beside the file.", markup=False
+                f"One file describes the survey. The collector runs at {url} and keeps its database beside the file.",
+                markup=False,
             )
             people, random = survey.people, np.random.default_rng(seed)
             answers = {q.id: q.how.pretend(q.mechanism.domain, random, people) for q in survey.questions}
@@ -48,11 +49,14 @@ def run_survey(console: "Console", seed: int | None) -> None:
                 sent = run_crowd(url, iter(bodies))
             console.print(
                 f"{sent.arrived:,} devices sent {len(bodies[0])} bytes each, and their reports were stored durably, in "
-                f"{time.perf_counter() - start:.1f} seconds. One in a hundred sends it once more, as if the answer was lost:"
+                f"{time.perf_counter() - start:.1f} seconds. One device in a hundred sends its message again, as if "
+                "the response had been lost:"
             )
             run_crowd(url, iter(bodies[::100]))
             data = json.loads(fetched_results(url, token, 0.95, "json"))
-            console.print(f"{data['people']:,} people are counted: each once. What one of them gave away, exactly:")
+            console.print(
+                f"{data['people']:,} people are counted, each exactly once. The exact privacy loss of one of them:"
+            )
             console.print(str(certify_survey(survey)), markup=False, highlight=False)
             console.print()
             surveys.show(data)

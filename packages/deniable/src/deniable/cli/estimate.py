@@ -154,18 +154,20 @@ def reports_mode(
     if csv_file is None:
         console.print(result.table())
     for line in (*result.notes(), *_written(csv_file, save_tally, picture)):
-        console.print(line, markup=False, soft_wrap=line.startswith("In "))
+        console.print(line, markup=False, soft_wrap=line.startswith("Wrote "))
 
 
 def _written(csv_file: Path | None, save_tally: Path | None, picture: Path | None) -> list[str]:
-    lines = [f"In {csv_file}: the table."] if csv_file is not None else []
-    lines += [f"In {save_tally}: the counts."] if save_tally is not None else []
-    return lines + ([f"In {picture}: a picture, its normal intervals each on its own."] if picture is not None else [])
+    lines = [f"Wrote the table to {csv_file}."] if csv_file is not None else []
+    lines += [f"Wrote the counts to {save_tally}."] if save_tally is not None else []
+    return lines + (
+        [f"Wrote the picture to {picture}; each normal interval holds on its own."] if picture is not None else []
+    )
 
 
 def _check_once(files: tuple[Path, ...]) -> None:
     if len({file.resolve() for file in files}) != len(files):
-        raise InvalidParameter("A file is given twice, so its reports would count twice. Name every file once.")
+        raise InvalidParameter("A file is listed twice, so its reports would be counted twice. List each file once.")
 
 
 def _counted(files: tuple[Path, ...], mechanism: Mechanism, advance_to: Callable[[float], None]) -> Tally:
@@ -191,7 +193,7 @@ def _counted(files: tuple[Path, ...], mechanism: Mechanism, advance_to: Callable
         before += size
         advance_to(before / whole)
     if tally.n == 0:
-        raise EmptyBatch("There are no reports in these files, so there is nothing to estimate.")
+        raise EmptyBatch("These files hold no reports, so there is nothing to estimate.")
     return tally
 
 
@@ -298,16 +300,18 @@ class Shares:
         level, size = f"{100 * self.confidence:g} %", self.estimate.values.size
         kind = "Exact intervals" if self.exact else "Normal intervals"
         least = "at least " if self.exact else ""
-        hold = f"all {size:,} hold at once" if self.together else "each holds"
+        hold = f"all {size:,} hold simultaneously" if self.together else "each holds"
         about = (
-            "They allow for the drawing of these people from all those the question is about."
+            "They include the sampling error of drawing these people from the whole population."
             if self.exact
-            else "They are about these people, and allow for the noise of privacy only."
+            else "They are about these people and include the privacy noise only."
         )
-        noise = f"The noise is that of epsilon {self.epsilon:g} for one answer."
+        noise = f"The noise corresponds to epsilon {self.epsilon:g} for one answer."
         lines = [f"{kind}: {hold} with {least}{level} confidence. {about} {noise}"]
         if len(self.order) < size:
             lines.insert(0, f"The {len(self.order):,} largest of {size:,} shares.")
         if self.cleaned is not None:
-            lines.append("Cleaned: shifted and cut so that shares are not negative and sum to 100 %; no longer unbiased.")
+            lines.append(
+                "Cleaned: shifted and clipped so that shares are not negative and sum to 100 %; no longer unbiased."
+            )
         return lines

@@ -97,7 +97,7 @@ def bipartite(
     for line in result.notes():
         console.print(line, markup=False)
     if picture is not None:
-        console.print(f"In {picture}: a picture, its intervals each on its own.", markup=False, soft_wrap=True)
+        console.print(f"Wrote the picture to {picture}; each interval holds on its own.", markup=False, soft_wrap=True)
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ class GraphResult:
         lines = [
             f"An item has {item.value:,.4g} links on average (standard error {item.error:,.2g}), a person "
             f"{person.value:,.4g} ({person.error:,.2g}); {graph.people:,} people, {graph.items:,} items.",
-            f"The {min(self.top, graph.items):,} items with most links. All intervals of a kind hold at once with "
+            f"The {min(self.top, graph.items):,} items with most links. All intervals of a kind hold simultaneously with "
             f"{100 * self.confidence:g} % confidence. They are about these people, and allow for the noise of privacy "
             "only.",
             f"Reports by {graph.mechanism.wire}, {graph.mechanism.layout.bits:,} bits for a person; epsilon "
@@ -224,12 +224,13 @@ class GraphResult:
         ]
         if self.over:
             lines.append(
-                f"{self.over:,} people have more links, of which {domain.at_most:,} were drawn: degrees come out too small."
+                f"{self.over:,} people have more links, of which {domain.at_most:,} were drawn, so degrees are "
+                "underestimated."
             )
         if self.left_out:
-            lines.append(f"{self.left_out:,} links lead to other items and were left out.")
+            lines.append(f"{self.left_out:,} links to other items were left out.")
         if self.question.from_table:
-            lines.append(f"Taken from the table, and so not private: {', '.join(self.question.from_table)}.")
+            lines.append(f"Taken from the table, and therefore not private: {', '.join(self.question.from_table)}.")
         if self.seeded:
             lines.append("The coins were seeded: for experiments only.")
         return lines

@@ -63,11 +63,11 @@ def domain(values: int | None, words: tuple[str, ...], file: Path | None = None,
     if (values is not None) + bool(words) + (file is not None) != 1:
         raise InvalidParameter(
             "A mechanism needs a question: --values N for N numbered answers, --category for each answer, or --categories "
-            "FILE with one answer a line. Give one of the three."
+            "FILE with one answer per line. Give exactly one of them."
         )
     if values is not None:
         if other is not None and not other.isdigit():
-            raise InvalidParameter("Where answers are numbered, --other must be one of the numbers.")
+            raise InvalidParameter("With numbered answers, --other must be one of the numbers.")
         return Categories(range(values), None if other is None else int(other))
     labels: list[Label] = [*words] if file is None else [*lines(file)]
     if other is not None and other not in labels:
@@ -106,7 +106,7 @@ def secrets_of(question: Categories, words: tuple[str, ...]) -> list[Label] | No
     for word in words:
         first, _, last = word.partition("-")
         if not first.isdigit() or not (last or first).isdigit() or len(word) > 20:
-            raise InvalidParameter("Where answers are numbered, --sensitive takes a number, or two of them as in 5-9.")
+            raise InvalidParameter("With numbered answers, --sensitive takes a number, or a range such as 5-9.")
         numbers += range(int(first), min(int(last or first), question.size) + 1)
     return numbers
 
@@ -118,7 +118,7 @@ def lines(file: Path) -> list[str]:
     except OSError as error:
         raise InvalidParameter(f"The file {str(file)!r} cannot be read: {error.strerror}.") from error
     except ValueError as error:
-        raise InvalidParameter(f"The file {str(file)!r} is not text in UTF-8. Save it in that encoding.") from error
+        raise InvalidParameter(f"The file {str(file)!r} is not UTF-8 text. Save it in that encoding.") from error
     return [line for line in (line.removesuffix("\r") for line in found) if line]
 
 

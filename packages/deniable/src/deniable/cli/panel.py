@@ -23,13 +23,6 @@ from deniable.privacy.certificate import Certificate, shown_answer
 WIDEST = 120
 SHOWN_BYTES = 8  # of a report in hexadecimal
 
-PROOFS = {
-    "enumerated": "every outcome of every coin was followed",
-    "factored": "its parts are independent, and each was followed alone",
-    "symmetric": "everything at the cells of some answers was followed",
-    "theorem": "a published proof, from parts that were followed",
-}
-
 
 def console() -> Console:
     """The terminal, or a pipe, at a width that reads well; characters it does not have become question marks."""
@@ -83,7 +76,6 @@ def at_most(number: Fraction) -> str:
 def certificate(shown: Certificate) -> Panel:
     """What was promised, what the code does, and where it is worst."""
     loss, mechanism = shown.loss, shown.mechanism
-    first, second = shown.worst_pair
     lines = Table.grid(padding=(0, 2))
     lines.add_column(style="bold", no_wrap=True)
     lines.add_column(overflow="fold")
@@ -93,9 +85,11 @@ def certificate(shown: Certificate) -> Panel:
         "mechanism", Text(f"{mechanism.wire}, {formatted_size(mechanism.domain.size)} values, {mechanism.fingerprint}")
     )
     lines.add_row("budget", Text(f"epsilon {mechanism.epsilon:.12g} for {loss.unit}, {loss.protects}"))
-    lines.add_row("exact loss", Text(f"epsilon {loss.epsilon():.12g} for {loss.unit}"))
+    lines.add_row(
+        "exact loss" if shown.worst_pair else "loss at most", Text(f"epsilon {loss.epsilon():.12g} for {loss.unit}")
+    )
     if loss.odds is None:
-        lines.add_row("odds", Text("unbounded: the worst report rules one of the worst pair out"))
+        lines.add_row("odds", Text("unbounded: the worst report is impossible under one answer of the worst pair"))
     else:
         written = written_odds(loss.odds)
         lines.add_row("odds", Text(formatted_odds(loss.odds, 9) + (f" = {written}" if written is not None else "")))
@@ -105,22 +99,18 @@ def certificate(shown: Certificate) -> Panel:
         disclosed = f"disclosed {shown.disclosed:.1%} of the time; such a report can come from no other answer"
         lines.add_row("non-sensitive", Text(disclosed))
     lines.add_row("slack", Text(f"{shown.slack:.3g} of epsilon for {loss.unit}"))
-    lines.add_row("worst pair", Text(f"{shown_answer(first)} against {shown_answer(second)}"))
-    lines.add_row("worst report", Text(_report(shown)))
-    lines.add_row("proof", Text(f"{loss.proof}: {PROOFS[loss.proof]}"))
-    alike = "" if shown.values == mechanism.domain.size else ", which stand for all"
-    if loss.proof == "theorem":
-        lines.add_row("followed", Text(f"{shown.followed:,} outcomes, from which the rest follows"))
-    else:
-        values = f"{shown.values:,} of {formatted_size(mechanism.domain.size)} values{alike}"
-        lines.add_row("followed", Text(f"{shown.followed:,} outcomes, {values}"))
+    if shown.worst_pair is not None:
+        first, second = map(shown_answer, shown.worst_pair)
+        lines.add_row("worst pair", Text(f"{first} against {second}"))
+        lines.add_row("worst report", Text(_report(shown)))
+    lines.add_row("proof", Text(f"{loss.proof}: {shown.proved()}"))
+    if mechanism.traced:
+        lines.add_row("law", Text(f"{mechanism.law.fingerprint}, {len(mechanism.law.nodes):,} operations"))
     return Panel(lines, title="certificate", title_align="left", border_style="green" if shown.holds else "red")
 
 
 def _report(shown: Certificate) -> str:
     """The worst report: its bytes and the answers it names, or what the proof says about it in words."""
-    if shown.loss.proof in ("symmetric", "theorem"):
-        return shown.worst_report
     try:
         row = np.frombuffer(bytes.fromhex(shown.worst_report), np.uint8)
     except ValueError:  # the reports on several answers, in words

@@ -38,7 +38,7 @@ def perturb(data: Path, mechanism: Mechanism, column: str, out: Path, seed: int 
     """
     batches = read_answers(data, column, mechanism.domain, batch_size(mechanism))
     if out.exists() and out.samefile(data):
-        raise InvalidParameter("The reports would replace the answers they are made from. Choose another name for them.")
+        raise InvalidParameter("The reports would overwrite the answers. Choose another name for them.")
     if seed is not None:
         click.echo(
             "warning: seeded coins are for experiments only: whoever knows the seed can undo the randomness.", err=True
@@ -56,7 +56,7 @@ def perturb(data: Path, mechanism: Mechanism, column: str, out: Path, seed: int 
 
         written = write_batches(out, mechanism, reports(), overwrite=True)
     panel.console().print(
-        f"In {out}: {counted(written, 'report')} of {counted(mechanism.layout.bits, 'bit')}, epsilon "
+        f"Wrote {counted(written, 'report')} of {counted(mechanism.layout.bits, 'bit')} to {out}; epsilon "
         f"{mechanism.epsilon:g} for one answer.",
         soft_wrap=True,
         markup=False,

@@ -73,7 +73,7 @@ def _finish(mechanism: Mechanism, out: Path | None, timed: bool, record: dict[st
         if line:
             console.print(line, markup=False)
     if out is not None:
-        console.print(f"The mechanism is in {out}.", soft_wrap=True, markup=False)
+        console.print(f"Wrote the mechanism to {out}.", soft_wrap=True, markup=False)
 
 
 def _record(ranking: Ranking[Mechanism], needed: int | None) -> dict[str, object]:

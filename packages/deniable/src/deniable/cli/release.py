@@ -210,7 +210,7 @@ def _show(
     if picture is not None:
         assert isinstance(domain, Points)
         draw(_map(domain, truth, epsilon, coins), picture)
-        said += f"\nThe picture is in {picture}."
+        said += f"\nWrote the picture to {picture}."
     click.echo(json.dumps(record) if as_json else said)
 
 
@@ -224,7 +224,9 @@ def _domain(
 ) -> tuple[Metric, Mapping[str, Any]]:
     """The possible answers, and those among them that other names stand for."""
     if sum(each is not None for each in (numbers, places, city, losses)) != 1:
-        raise InvalidParameter("Say which answers there are: --numbers, --places, --city or --losses, one of them.")
+        raise InvalidParameter(
+            "Say which answers are possible: give exactly one of --numbers, --places, --city and --losses."
+        )
     if numbers is not None:
         return Ordered(range(numbers[0], numbers[1] + 1)), {}
     if losses is not None:
@@ -247,7 +249,7 @@ def _truth(domain: Metric, names: Mapping[str, Any], data: Path, column: str | N
     """The true answers in DATA."""
     if column is None:
         if not isinstance(domain, Points):
-            raise InvalidParameter("Say which column of DATA has the answers: --column NAME.")
+            raise InvalidParameter("Name the column of DATA that holds the answers: --column NAME.")
         return domain.nearest(_floats(data, read_columns(data, ["lat", "lon"])))
     (texts,) = read_columns(data, [column])
     given: list[Any] = []
@@ -260,7 +262,7 @@ def _truth(domain: Metric, names: Mapping[str, Any], data: Path, column: str | N
         return domain.index(given)
     except OutsideDomain:
         row = AnswerBatch(given, 1, 1.0).first_outside(domain)
-        ends = f" It has the numbers {domain.labels[0]} to {domain.labels[-1]}." if isinstance(domain, Ordered) else ""
+        ends = f" It contains the numbers {domain.labels[0]} to {domain.labels[-1]}." if isinstance(domain, Ordered) else ""
         raise OutsideDomain(
             f"Row {row} of {data}, column {column!r}: The answer is not in the list of possible answers.{ends} Correct the "
             "row, or allow more answers."
@@ -271,7 +273,7 @@ def _floats(path: Path, columns: list[list[str]]) -> Floats:
     try:
         return np.array(columns, np.float64).T
     except ValueError:
-        raise InvalidParameter(f"A cell of {path} that should hold a number does not. Correct the file.") from None
+        raise InvalidParameter(f"A cell of {path} does not hold a number where one is needed. Correct the file.") from None
 
 
 def _csv(domain: Metric, released: Ints) -> str:

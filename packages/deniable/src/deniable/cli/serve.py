@@ -109,7 +109,7 @@ def token(survey: Path, store: str | None, role: Any, revoke: bool) -> None:
             return
         with place.change() as change:
             change.drop_tokens(role)
-        click.echo(f"No token to {role} is valid any more.")
+        click.echo(f"All tokens to {role} have been revoked.")
 
 
 @click.command(short_help="Write a backup of a collector's data.")
@@ -130,7 +130,7 @@ def backup(survey: Path, store: str | None, out: Path) -> None:
         people = write_backup(collector.survey, place, out, overwrite=True)
     finally:
         place.close()
-    click.echo(f"In {out}: {people:,} people.")
+    click.echo(f"Wrote a backup of {people:,} people to {out}.")
 
 
 @click.command(short_help="Restore a backup into an empty database.")

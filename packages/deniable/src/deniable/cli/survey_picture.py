@@ -19,7 +19,9 @@ def survey_picture(data: dict[str, Any]) -> "Figure":
     figures = optional("matplotlib.figure", "A picture", "plot")
     parts = [(each["ask"], part) for each in data["questions"] for part in _parts(each)]
     if not parts:
-        raise EmptyBatch(f"All results are hidden until there are {data['minimum_reports']:,} reports: nothing to draw yet.")
+        raise EmptyBatch(
+            f"All results are hidden until there are {data['minimum_reports']:,} reports, so there is nothing to draw yet."
+        )
     bars = [min(TOP, len(part.values)) for _, part in parts]
     figure: Figure = figures.Figure(figsize=(7, sum(1.4 + 0.32 * count for count in bars)), layout="constrained")
     figure.suptitle(f"{data['title']}: {data['people']:,} people, epsilon {data['epsilon']:g}")

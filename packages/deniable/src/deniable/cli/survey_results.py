@@ -59,7 +59,7 @@ def fetched_results(url: str, token: str | None, confidence: float, kind: str) -
     query = urllib.parse.urlencode({"format": kind, "confidence": confidence})
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     if not url.startswith(("http://", "https://")):
-        raise InvalidParameter("The address of a collector begins with http:// or https://.")
+        raise InvalidParameter("The address of a collector must begin with http:// or https://.")
     try:
         with urllib.request.urlopen(
             urllib.request.Request(f"{url.rstrip('/')}/v1/results?{query}", headers=headers)
@@ -69,6 +69,6 @@ def fetched_results(url: str, token: str | None, confidence: float, kind: str) -
     except urllib.error.HTTPError as error:
         with error:
             detail = json.loads(error.read() or b"{}").get("detail", "")
-        raise InvalidParameter(f"The collector refuses: {detail}") from None
+        raise InvalidParameter(f"The collector refused the request: {detail}") from None
     except OSError as error:
-        raise Unavailable(f"No collector answers at {url}. Is it running? Start it with deniable serve.") from error
+        raise Unavailable(f"No response from a collector at {url}. Is it running? Start it with deniable serve.") from error

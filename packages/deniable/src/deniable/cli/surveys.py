@@ -51,9 +51,11 @@ def fetched(survey: Survey, url: str) -> Survey:
         with urllib.request.urlopen(f"{url.rstrip('/')}/v1/survey", timeout=10) as answer:
             found = Survey.from_json(answer.read().decode())
     except (OSError, ValueError) as error:
-        raise Unavailable(f"No collector answers at {url}. Is it running? Start it with deniable serve.") from error
+        raise Unavailable(f"No response from a collector at {url}. Is it running? Start it with deniable serve.") from error
     if found.contract() != survey.contract():
-        raise InvalidParameter(f"The collector at {url} has another survey than this file. Ask for the file that it serves.")
+        raise InvalidParameter(
+            f"The collector at {url} serves another survey than this file. Ask for the file that it serves."
+        )
     return found
 
 

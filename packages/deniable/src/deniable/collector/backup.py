@@ -32,7 +32,7 @@ def write_backup(survey: Survey, store: Store, path: Path, overwrite: bool = Fal
     ):
         known = view.survey(survey.id)
         if known is None:
-            raise InvalidParameter("This database holds no data of that survey.")
+            raise InvalidParameter("This database holds no data for that survey.")
         number, registered = known[0], Survey.from_json(known[1])
         people = view.people(number)
         tallies = [

@@ -24,10 +24,10 @@ def description(survey: Survey, submit: bool = False, read: bool = True) -> Data
             "/worker.js": _get("The service worker that keeps the answer page for use without a network", "text/javascript"),
             "/pages/{name}": _get("A file that the pages use", FILES, 404, parameters=[_in_path("name")]),
             "/v1/reports": {"post": {**_submit(survey), "security": [{"token": []}] if submit else []}},
-            "/v1/survey": _get("The survey: questions, budget and the laws of the reports", "application/json"),
+            "/v1/survey": _get("The survey: questions, budget and mechanisms", "application/json"),
             "/v1/promise": _get("The privacy loss of one person, and its certificate", "application/json"),
             "/v1/try": _get(
-                "A comparison of mechanisms for a made-up question, or with certify the certificate of one",
+                "A comparison of mechanisms for a made-up question or, with certify, the certificate of one of them",
                 "application/json",
                 422, 429,
                 parameters=[

@@ -75,10 +75,9 @@ def certificate_data(certificate: Certificate) -> Data:
     return {
         "holds": certificate.holds,
         "slack": certificate.slack,
-        "worst_pair": [shown_answer(answer) for answer in certificate.worst_pair],
+        "worst_pair": None if certificate.worst_pair is None else [shown_answer(each) for each in certificate.worst_pair],
         "worst_report": certificate.short_report,
-        "followed": certificate.followed,
-        "values": certificate.values,
+        "proved": certificate.proved(),
         "open_told": certificate.disclosed,
         "text": str(certificate),
     }

@@ -106,7 +106,9 @@ def routes(app: Service) -> Starlette:
         return refused(verdicts.AWAY.saying("The database cannot be read. Try again in 2 s."))
 
     async def on_extra(request: Request, error: Exception) -> Response:
-        return refused(verdicts.BAD_QUERY.saying("The collector lacks the package for this format. Use json or csv."))
+        return refused(
+            verdicts.BAD_QUERY.saying("The collector does not have the package for this format installed. Use json or csv.")
+        )
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -154,7 +156,7 @@ def _segment(app: Service) -> None:
         while write_segment(app.collector, app.segments):
             pass
     except (DeniableError, OSError) as error:
-        log.error("Reports could not be written to Parquet and stay in the database: %s", type(error).__name__)
+        log.error("Reports could not be written to Parquet; they remain in the database: %s", type(error).__name__)
 
 
 def _number(text: str) -> float:

@@ -8,7 +8,7 @@ from deniable.core.estimate import Estimate, confidence_each
 from deniable.core.every import EveryCoin, FollowedCoins, SingleCoins, WatchedCoins
 from deniable.core.layout import Column, Columns, Drawn, Flags, Layout, Number
 from deniable.core.loss import PrivacyLoss, Proof, formatted_odds, written_odds
-from deniable.core.mechanism import Additive, CellProtocol, Counted, Mechanism, PureProtocol
+from deniable.core.mechanism import Additive, Counted, Mechanism
 from deniable.core.odds import (
     SMALLEST_EPSILON,
     checked_epsilon,
@@ -18,7 +18,9 @@ from deniable.core.odds import (
     rounded_up,
     simplest_between,
 )
-from deniable.core.program import Node, Program, Type
+from deniable.core.operations import Node, Type
+from deniable.core.program import Program
+from deniable.core.pure import CellProtocol, PureProtocol
 from deniable.core.reports import Reports, concatenate
 from deniable.core.spec import Spec
 from deniable.core.steps import aimed, around, cells, empty, encoded, lookup, one_row, packed

@@ -274,7 +274,7 @@ def check_shares(heads: Ints, whole: int = WHOLE) -> None:
     """Refuse what is not a whole number from 0 to `whole`: the probabilities of `toss_each`."""
     if heads.dtype != np.int64 or (len(heads) and not 0 <= int(heads.min()) <= int(heads.max()) <= whole):
         raise InvalidParameter(
-            "Probabilities that differ from answer to answer are whole numbers from 0 to 2^53, or to the whole given."
+            "Probabilities that differ between answers must be whole numbers from 0 to 2^53, or to the given total."
         )
 
 

@@ -81,7 +81,7 @@ class Domain(Frozen, ABC, Generic[Answer, Truth]):
 
     def placed(self, codes: Sequence[Any], coins: "Coins") -> Truth:
         """What mechanisms start from: the codes themselves, or with coins that round them. This is part of the law."""
-        return codes[0]  # type: ignore[no-any-return]
+        return codes[0]
 
     def place(self, values: Answers, coins: "Coins") -> Truth:
         """As `index`, where coins may decide, such as those that round a number to one of the two nearest indices."""
@@ -123,8 +123,8 @@ class Rows(Sequence[object]):
 def checked_answers(values: Answers) -> Answers:
     """A batch that can be sliced; a lone word is refused, since it would be read letter by letter."""
     if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
-        raise OutsideDomain("Answers must come as a list; for one answer write perturb([answer]).")
+        raise OutsideDomain("Answers must be a list; for one answer write perturb([answer]).")
     batch = values if isinstance(values, list | tuple | np.ndarray | Rows) else np.asarray(values)
     if len(batch) == 0:
-        raise EmptyBatch("There is no answer in this batch. Give at least one.")
+        raise EmptyBatch("This batch has no answers. Give at least one.")
     return batch

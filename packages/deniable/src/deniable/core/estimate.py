@@ -35,7 +35,7 @@ class Estimate:
     def standard_error(self) -> Floats:
         """The square root of the variance; 0 where that, which is only right on average, comes out below it."""
         if self.variance is None:
-            raise InvalidParameter("A cleaned estimate has no error in closed form. Ask the raw estimate for it.")
+            raise InvalidParameter("A cleaned estimate has no error in closed form. Use the error of the raw estimate.")
         return np.sqrt(np.maximum(self.variance, 0))
 
     def covariance(self) -> Floats:
@@ -103,5 +103,5 @@ class Estimate:
 def confidence_each(confidence: float, intervals: int) -> float:
     """How sure each of several intervals must be, so that all of them hold with this confidence."""
     if not 0 < confidence < 1:
-        raise InvalidParameter("Confidence must lie between 0 and 1, for example 0.95.")
+        raise InvalidParameter("The confidence level must be between 0 and 1, for example 0.95.")
     return float(confidence ** (1 / intervals))

@@ -71,7 +71,7 @@ class FollowedCoins(Coins):
     def _outcome(self, size: int, outcomes: int) -> Ints:
         """Which outcome of the coin tossed now each row sees."""
         if outcomes > LARGEST_COIN:
-            raise NotCertifiable("A coin has too many outcomes to follow each of them. Certify by symmetry or in factors.")
+            raise NotCertifiable("A coin has too many outcomes to enumerate. Use the symmetric or the factored proof.")
         if self._rows is None:
             if size != 1:
                 raise NotCertifiable("The code tosses more than one coin for one answer in a single call.")
@@ -122,7 +122,7 @@ class FollowedCoins(Coins):
         return heads > 0 if not (heads % WHOLE).any() else self.toss_each(heads)
 
     def majority(self, n: int, size: int) -> PackedBits:
-        raise NotCertifiable("Rows with more ones than zeros can only be followed one by one, where they are few.")
+        raise NotCertifiable("Rows with more ones than zeros must be enumerated one by one, and there are too many.")
 
     def split(self, heads: Fraction, first: int, second: int, size: int) -> Ints:
         check_probability(heads)
@@ -217,7 +217,7 @@ class WatchedCoins(FollowedCoins):
         return PackedBits.pack(table[outcome])
 
     def below(self, n: int, size: int) -> Ints:
-        raise NotCertifiable("Only subsets of cells are certified by watching some of them.")
+        raise NotCertifiable("Only subsets of cells can be certified by examining some of them.")
 
     def subset(self, n: int, k: int, one_less: Bools) -> PackedBits:
         check_subset(n, k)

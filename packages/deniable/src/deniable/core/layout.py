@@ -79,7 +79,7 @@ class Flags:
         if column.dtype != np.uint8 or column.ndim != 2 or column.shape[1] != (self.bits + 7) // 8:
             raise InvalidReport(f"Field {self.name!r} must be rows of {(self.bits + 7) // 8} packed bytes.")
         if self.bits % 8 and len(column) and int(column[:, -1].max()) >> self.bits % 8:
-            raise InvalidReport(f"Field {self.name!r} of a report has a bit set past its {self.bits} cells.")
+            raise InvalidReport(f"Field {self.name!r} of a report has a bit set beyond its {self.bits} cells.")
         if self.ones is not None and np.any(PackedBits(column, self.bits).row_sums() != self.ones):
             raise InvalidReport(f"Field {self.name!r} of a report does not have exactly {self.ones} cells set.")
 
@@ -169,7 +169,7 @@ class Layout:
         """The `size` reports in these bytes, each in whole bytes of its own; refuses stray bits and impossible values."""
         rows = np.frombuffer(b"".join(batches), np.uint8).reshape(size, -1)
         if self.bits % 8 and (rows[:, -1] >> self.bits % 8).any():
-            raise InvalidReport("The bits that fill the last byte are not zero. The report is refused.")
+            raise InvalidReport("The padding bits of the last byte are not zero. The report is refused.")
         return self.columns(rows)
 
     def unpack(self, data: bytes | memoryview, size: int) -> Columns:
@@ -190,7 +190,7 @@ class Layout:
             part = packed[start * self.bits // 8 : ((start + count) * self.bits + 7) // 8]
             bits = np.unpackbits(part, bitorder="little")
             if bits[count * self.bits :].any():
-                raise InvalidReport("The bits that fill the last byte are not zero. The batch is refused.")
+                raise InvalidReport("The padding bits of the last byte are not zero. The batch is refused.")
             packed_rows = bits[: count * self.bits].reshape(count, self.bits)
             rows[start : start + count] = np.packbits(packed_rows, axis=1, bitorder="little")
         return self.columns(rows)

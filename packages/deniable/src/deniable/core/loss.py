@@ -6,7 +6,7 @@ from typing import Literal
 
 from deniable.core.odds import log_up
 
-Proof = Literal["enumerated", "symmetric", "factored", "theorem"]
+Proof = Literal["proved", "theorem"]
 
 
 @dataclass(frozen=True)
@@ -16,18 +16,17 @@ class PrivacyLoss:
     No report is more than `odds` times as likely under one protected value as under another; `odds` is None when a report
     can occur under one and not under the other, so that nothing is promised.
 
-    Proofs: *enumerated*, every outcome of every coin was followed; *symmetric*, the values are interchangeable and one
-    representative of each orbit was followed; *factored*, the parts of a report are independent and each was followed;
-    *theorem*, a published proof and nothing more.
+    *proved*: for every answer and every draw of the law that runs, as `certify` shows; *theorem*: a published proof and
+    nothing more.
 
-    >>> answer = PrivacyLoss(Fraction(3), proof="enumerated")
+    >>> answer = PrivacyLoss(Fraction(3))
     >>> twice = answer + answer
     >>> twice.odds, twice.unit
     (Fraction(9, 1), '2 answers together')
     """
 
     odds: Fraction | None
-    proof: Proof
+    proof: Proof = "proved"
     protects: str = "any two values"
     answers: int = 1
     over: str = ""  # what it is counted for, where that is not a number of answers
@@ -43,16 +42,15 @@ class PrivacyLoss:
 
     def __add__(self, other: "PrivacyLoss") -> "PrivacyLoss":
         """The loss of giving both reports about one person: odds multiply. The weaker kind of proof is kept."""
-        kinds: tuple[Proof, ...] = ("enumerated", "symmetric", "factored", "theorem")
         odds = None if self.odds is None or other.odds is None else self.odds * other.odds
-        proof = kinds[max(kinds.index(self.proof), kinds.index(other.proof))]
+        proof: Proof = "proved" if self.proof == other.proof == "proved" else "theorem"
         protects = self.protects if self.protects == other.protects else f"{self.protects}; {other.protects}"
         over = f"{self.unit} and {other.unit}" if self.over or other.over else ""
         return PrivacyLoss(odds, proof, protects, self.answers + other.answers, over)
 
     def __str__(self) -> str:
         if self.odds is None:
-            return f"no promise: some report rules a value out ({self.protects}, {self.unit}, {self.proof})"
+            return f"no promise: some report rules out a value ({self.protects}, {self.unit}, {self.proof})"
         about = f"{self.protects}, {self.unit}, {self.proof}"
         return f"odds at most {formatted_odds(self.odds, 6)}, epsilon {self.epsilon():.6g} ({about})"
 

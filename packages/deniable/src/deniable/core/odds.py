@@ -75,11 +75,13 @@ def simplest_between(low: Fraction, high: Fraction) -> Fraction:
     >>> simplest_between(Fraction(314, 100), Fraction(315, 100))
     Fraction(22, 7)
     """
-    whole = math.ceil(low)
-    if whole <= high:
-        return Fraction(whole)
-    floor = whole - 1  # both ends lie strictly between floor and floor + 1
-    return floor + 1 / simplest_between(1 / (high - floor), 1 / (low - floor))
+    a, b, c, d = low.numerator, low.denominator, high.numerator, high.denominator  # the ends, a / b and c / d
+    p, q, last_p, last_q = 1, 0, 0, 1  # convergents of the continued fraction that both ends begin with
+    while (whole := -(-a // b)) * d > c:
+        floor = whole - 1  # both ends lie strictly between floor and floor + 1
+        p, q, last_p, last_q = floor * p + last_p, floor * q + last_q, p, q
+        a, b, c, d = d, c - floor * d, b, a - floor * b
+    return Fraction(whole * p + last_p, whole * q + last_q)
 
 
 def _exp(exponent: Fraction, *, up: bool) -> Fraction:

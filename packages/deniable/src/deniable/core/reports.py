@@ -41,9 +41,9 @@ def concatenate(batches: Iterable[Reports]) -> Reports:
     """One batch out of several of the same mechanism, in order."""
     parts = list(batches)
     if not parts:
-        raise EmptyBatch("There are no batches to put together.")
+        raise EmptyBatch("There are no batches to join.")
     first = parts[0]
     if any(part.fingerprint != first.fingerprint for part in parts):
-        raise SurveyMismatch("These batches come from different mechanisms. Count each on its own.")
+        raise SurveyMismatch("These batches come from different mechanisms. Count each separately.")
     columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in first.columns}
     return Reports(first.fingerprint, first.layout, columns)

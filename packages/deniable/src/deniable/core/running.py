@@ -1,7 +1,6 @@
 """How a law runs: its program over arrays, one value for each answer of a batch, with the draws of the coins given."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,8 @@ from numpy.typing import NDArray
 
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins
-from deniable.core.program import DRAWS, Node, Program, Type
+from deniable.core.operations import DRAWS, Node, Type
+from deniable.core.program import Program
 from deniable.core.steps import aimed, around, cells, joined, packed
 from deniable.core.weights import WeightTable
 from deniable.errors import InvalidLaw, OutsideDomain
@@ -41,17 +41,33 @@ def _checked(code: Any, kind: Type, size: int) -> Any:
     """Refuse a code that the law was not proved for. The message does not hold it."""
     shape = (size,) if kind.width is None else (size, kind.width)
     fits = isinstance(code, np.ndarray) and code.dtype.kind in "iub" and code.shape == shape
-    if fits and int(code.min()) >= kind.low and int(code.max()) <= kind.high:
+    if fits and (_below(code, kind.high) if kind.low == 0 else kind.low <= code.min() <= code.max() <= kind.high):
         return code
     raise OutsideDomain("An encoded answer is none of those that the law is for. Nothing was reported.")
 
 
-@lru_cache(maxsize=512)
-def compiled(program: Program) -> list[tuple[Run | None, tuple[int, ...], tuple[int, ...]]]:
+def _below(code: Any, high: int) -> bool:
+    """Whether all numbers are from 0 to `high`: in one pass, since those below 0 are large without their sign."""
+    if code.dtype == _INT:
+        return bool(code.view(np.uint64).max() <= high)
+    return bool(code.min() >= 0 and code.max() <= high)
+
+
+Step = tuple[Run | None, tuple[int, ...], tuple[int, ...]]
+
+
+def compiled(program: Program) -> list[Step]:
     """For every node what computes it, from which nodes, and which of those are not needed afterwards."""
+    steps: list[Step] | None = program.__dict__.get("_steps")  # kept with the program, which never changes
+    if steps is None:
+        steps = program.__dict__["_steps"] = _compiled(program)
+    return steps
+
+
+def _compiled(program: Program) -> list[Step]:
     last = {arg: place for place, node in enumerate(program.nodes) for arg in node.args}
     kept = {node for _, node in program.report}
-    steps: list[tuple[Run | None, tuple[int, ...], tuple[int, ...]]] = []
+    steps: list[Step] = []
     for place, node in enumerate(program.nodes):
         dead = tuple(sorted({arg for arg in node.args if last[arg] == place and arg not in kept}))
         # An array that nothing else refers to may be written into: never a code, nor what a later node shares with it.
@@ -61,11 +77,12 @@ def compiled(program: Program) -> list[tuple[Run | None, tuple[int, ...], tuple[
     return steps
 
 
-_FRESH = DRAWS | {"add", "sub", "mul", "mod", "div"}  # whose results are arrays of their own
+_FRESH = DRAWS | {"add", "sub", "mul", "mod", "div", "table", "where", "around"}  # whose results are arrays of their own
 _INT = np.dtype(np.int64)
 
 
 def operation(node: Node, types: Sequence[Type], free: bool) -> Run:
+    """What computes a node; `free`: it may write into the array of its first argument."""
     if node.op in _RUNS:
         return _RUNS[node.op](node)
     if node.op in _ARITHMETIC:  # a number has no room for the vector that it is added to
@@ -241,7 +258,7 @@ _RUNS: Mapping[str, Callable[[Node], Run]] = {
     "toss": lambda node: lambda args, coins, size: coins.toss(node.params[0], size),
     "below": lambda node: lambda args, coins, size: coins.below(node.params[0], size),
     "public": lambda node: lambda args, coins, size: coins.public(node.params[0], size),
-    "split": lambda node: lambda args, coins, size: coins.split(*node.params, size),
+    "split": lambda node: lambda args, coins, size: coins.split(node.params[0], node.params[1], node.params[2], size),
     "pick": lambda node: lambda args, coins, size: coins.pick(node.params[0], size),
     "pick_each": _pick_each,
     "toss_each": _toss_each,

@@ -50,5 +50,7 @@ class Tally:
         except (ValueError, TypeError, KeyError, RecursionError):
             whole = False
         if not whole or not isinstance(fingerprint, str):
-            raise InvalidReport('A tally is JSON with "fingerprint", "n" and whole "counts". Export it again.')
+            raise InvalidReport(
+                'A tally is a JSON object with "fingerprint", "n" and whole numbers in "counts". Export it again.'
+            )
         return cls(fingerprint, n, np.array(counts, np.int64))

@@ -18,7 +18,8 @@ import numpy as np
 
 from deniable.core.coins import WHOLE, Coins
 from deniable.core.layout import Flags, Layout, Number
-from deniable.core.program import DRAWS, Node, Program, Type, type_of
+from deniable.core.operations import DRAWS, Node, Type, type_of
+from deniable.core.program import Program
 from deniable.core.weights import WeightTable
 from deniable.errors import InvalidLaw
 
@@ -142,7 +143,15 @@ class Symbol:
         return self * (1 << self._whole(by))
 
     def __neg__(self) -> "Symbol":
-        return 0 - self  # type: ignore[no-any-return]
+        return 0 - self
+
+    def __abs__(self) -> "Symbol":
+        return self.trace.add("abs", (self,))
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):  # what Python and NumPy ask for, to see what this is
+            raise AttributeError(name)
+        refuse(f"A value of a law has no .{name}", "See docs/law.md for what a law may do with one.")
 
     def __invert__(self) -> "Symbol":
         if not self.boolean and not self.type.row:
@@ -203,7 +212,7 @@ class Symbol:
         if method != "__call__" or options or ufunc not in _UFUNCS:
             refuse(f"np.{ufunc.__name__} has no operation in a law", "See docs/law.md for those that a law may use.")
         first, *rest = (self.trace.symbol(each) for each in inputs)
-        return _UFUNCS[ufunc](first, *rest)  # type: ignore[no-any-return]
+        return _UFUNCS[ufunc](first, *rest)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> "Symbol":
         if function is np.where and len(args) == 3 and not options:
@@ -220,7 +229,7 @@ class Symbol:
             "Write np.where(condition, a, b) in place of if, and lookup(table, index) in place of table[index].",
         )
 
-    __bool__ = __int__ = __float__ = __index__ = __iter__ = __array__ = __complex__ = __contains__ = _refused  # type: ignore[assignment]
+    __bool__ = __int__ = __float__ = __index__ = __iter__ = __array__ = __complex__ = __contains__ = _refused
     __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __rmod__ = __rfloordiv__ = __divmod__ = __setitem__ = _refused
 
 

@@ -26,7 +26,8 @@ class WeightTable:
         whole = table.ndim == 2 and table.size > 0 and table.dtype.kind in "iu"
         if not whole or table.min() < 0 or table.max() > LARGEST_SUM:
             raise InvalidParameter(
-                "Weights are rows of whole numbers from 0 to 2^63 - 1, one row for each value and all equally long."
+                "Weights must be rows of whole numbers from 0 to 2^63 - 1, one row for each value and all of the "
+                "same length."
             )
         sums = {sum(row) for row in table.tolist()}
         if len(sums) != 1 or not 1 <= min(sums) <= LARGEST_SUM:

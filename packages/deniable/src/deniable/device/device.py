@@ -52,7 +52,7 @@ class Device:
     def answer(self, answers: Mapping[str, object]) -> bytes:
         """Randomize the answers, once: the report is in the ledger before it is returned."""
         if self.ledger.entry(self.survey.id) is not None:
-            raise BudgetSpent("This survey was answered already. The same report can be sent again, but not a new one.")
+            raise BudgetSpent("This survey has already been answered. The same report can be sent again, but not a new one.")
         message = self.survey.randomize(answers, self._coins, part=self.part)
         own = {question: checked_entry(loss.odds) for question, loss in self.survey.losses(self.part).items()}
         odds = str(math.prod(map(Fraction, own.values()), start=Fraction(1)))

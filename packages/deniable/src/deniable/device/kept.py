@@ -46,8 +46,8 @@ class KeptFile:
     def refuse(self) -> NoReturn:
         """Say that the file cannot be used."""
         raise InvalidParameter(
-            f"The {self._what} {str(self._path)!r} cannot be read. It records what was spent, so nothing is answered "
-            "without it. Restore it from a backup."
+            f"The {self._what} {str(self._path)!r} cannot be read. It records the privacy loss, so no survey can be "
+            "answered without it. Restore it from a backup."
         ) from None
 
     @contextmanager

@@ -37,7 +37,7 @@ class Entry:
     def loss(self) -> PrivacyLoss:
         """What the answers gave away, in the worst case."""
         odds = odds_below(self.epsilon) if self.odds is None else Fraction(self.odds)
-        return PrivacyLoss(odds, "factored", answers=max(1, len(self.questions)), over=self.unit)
+        return PrivacyLoss(odds, "proved", answers=max(1, len(self.questions)), over=self.unit)
 
 
 class Ledger:
@@ -78,7 +78,7 @@ class Ledger:
                 lines.append(f"  {question}: odds at most {odds}")
         total = self.loss()
         if total is None:
-            return "Nothing was answered, so nothing is spent."
+            return "No survey has been answered, so the privacy loss is 0."
         limit = "" if self.lifetime is None else f" of at most {self.lifetime:g} in a lifetime"
         return "\n".join([*lines, f"total: epsilon {total.epsilon():.6g}{limit}, if one party holds all reports"])
 
@@ -86,7 +86,9 @@ class Ledger:
         """Remember a report before it is sent; refuses a survey that was answered, and what exceeds the lifetime limit."""
         with self._changing() as entries:
             if survey in entries:
-                raise BudgetSpent("This survey was answered already. The same report can be sent again, but not a new one.")
+                raise BudgetSpent(
+                    "This survey has already been answered. The same report can be sent again, but not a new one."
+                )
             total = entry.epsilon + sum(each.epsilon for each in entries.values())
             if self.lifetime is not None and total > self.lifetime:
                 raise BudgetSpent(

@@ -33,7 +33,9 @@ class Memory:
 
     def __init__(self, mechanism: Memoized, path: str | os.PathLike[str] | None = None) -> None:
         if not isinstance(mechanism, Memoized):
-            raise InvalidParameter("Permanent answers are for Memoized mechanisms. Others give fresh noise each time.")
+            raise InvalidParameter(
+                "Permanent answers are for Memoized mechanisms. Other mechanisms draw fresh noise each time."
+            )
         self.mechanism, self._file = mechanism, KeptFile(path, _FORMAT, "memory")
 
     def report(self, value: object, coins: Coins | None = None) -> Reports:
@@ -43,7 +45,7 @@ class Memory:
         truth = base.domain.place([value], coins)
         with self._file.changing() as data:
             if data.setdefault("mechanism", mechanism.fingerprint) != mechanism.fingerprint:
-                raise SurveyMismatch("This memory belongs to another question. Give every question a file of its own.")
+                raise SurveyMismatch("This memory belongs to another question. Use a separate file for each question.")
             answers = data.setdefault("answers", {})
             if isinstance(base, LocalHashing):
                 a, b = data.setdefault("hash", [int(coins.public(base.prime - i, 1)[0]) for i in (1, 0)])
@@ -77,7 +79,7 @@ class Memory:
         """
         kept = self.distinct
         if not kept:
-            return PrivacyLoss(self.mechanism.odds / self.mechanism.odds, "enumerated", over="no report yet")
+            return PrivacyLoss(self.mechanism.odds / self.mechanism.odds, "proved", over="no report yet")
         own = self.mechanism.lifetime_loss(1)
         odds = None if own.odds is None else own.odds**kept
         return replace(own, odds=odds, over=f"all reports ever, {kept} kept answer{'s' * (kept > 1)}")

@@ -34,7 +34,7 @@ class Categories(Domain[Label, Ints]):
         else:
             kept = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
             if any(isinstance(label, bool) or not isinstance(label, str | int) for label in kept):
-                raise InvalidParameter("Each category must be a word or a whole number.")
+                raise InvalidParameter("Each category must be a string or a whole number.")
             if len(set(kept)) != len(kept):
                 raise InvalidParameter("Two categories are the same. List every answer once.")
             if kept == tuple(range(len(kept))):

@@ -37,7 +37,7 @@ class SignMagnitude(Domain[Sequence[float], Ints]):
         check_dimensions(self.dimensions)
         counts = (self.bits, self.whole)
         if any(isinstance(count, bool) or not isinstance(count, int) for count in counts) or not 1 <= self.bits <= MOST_BITS:
-            raise InvalidParameter(f"A code has 1 to {MOST_BITS} bits: a sign bit, and magnitude bits after it.")
+            raise InvalidParameter(f"A code has 1 to {MOST_BITS} bits: a sign bit followed by magnitude bits.")
         if not -MOST_BITS <= self.whole <= MOST_BITS:
             raise InvalidParameter(
                 f"A code has at most {MOST_BITS} bits before the point, and at most as many zeros after it."

@@ -135,7 +135,7 @@ class UnitVectors(Domain[Sequence[float], Floats]):
         rows = checked_rows(values, self.dimensions).astype(np.float64)
         length = np.sqrt((rows**2).sum(axis=1))
         if not (np.abs(length - 1) < 1e-2).all():  # room for coordinates of half precision
-            raise OutsideDomain("A vector does not have length one. Divide it by its length before it is randomized.")
+            raise OutsideDomain("A vector does not have length one. Divide it by its norm before it is randomized.")
         return rows / length[:, None]
 
 

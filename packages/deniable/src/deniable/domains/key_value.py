@@ -100,10 +100,10 @@ class KeyValue(Domain[object, Pairs]):
 
     def __init__(self, keys: Iterable[Label], low: float, high: float, at_most: int, cut: bool = False) -> None:
         if isinstance(keys, str | bytes):
-            raise InvalidParameter('Keys come as a list, for example KeyValue(["Alien", "Brazil"], 0.5, 5, at_most=2).')
+            raise InvalidParameter('Keys must be a list, for example KeyValue(["Alien", "Brazil"], 0.5, 5, at_most=2).')
         kept: Sequence[Label] = keys if isinstance(keys, range) else tuple(_plain(key) for key in keys)
         if any(isinstance(key, bool) or not isinstance(key, str | int) for key in kept[:LARGEST_DOMAIN]):
-            raise InvalidParameter("Each key must be a word or a whole number.")
+            raise InvalidParameter("Each key must be a string or a whole number.")
         if kept == tuple(range(len(kept))):
             kept = range(len(kept))
         if not isinstance(kept, range) and len(set(kept)) != len(kept):
@@ -216,7 +216,7 @@ class KeyValue(Domain[object, Pairs]):
         cells = table.rows * len(self.labels) + table.keys
         order = np.argsort(cells, kind="stable")
         if (np.diff(cells[order]) == 0).any():
-            raise OutsideDomain("A person has the same key twice. Give every key of a person one value.")
+            raise OutsideDomain("A person has the same key twice. Give one value for each key of a person.")
         return Pairs(table.starts, table.keys[order], table.values[order])
 
     def _table(self, values: Answers) -> Pairs:

@@ -30,7 +30,7 @@ class LossMatrix(Metric):
         except (TypeError, ValueError):
             losses = np.empty(0)
         if losses.ndim != 2 or losses.shape[0] != losses.shape[1] or not losses.size:
-            raise InvalidParameter("Losses come as a square matrix of numbers, a row and a column for each answer.")
+            raise InvalidParameter("Losses must be a square matrix of numbers, with a row and a column for each answer.")
         if not np.isfinite(losses).all():
             raise InvalidParameter("A loss is not finite. Leave out answers that may never be released.")
         diagonal = np.diag(losses)
@@ -39,7 +39,7 @@ class LossMatrix(Metric):
         if (losses.min(axis=1) < diagonal).any():
             raise InvalidParameter(
                 "In some row another answer costs less than the truth. The diagonal must be the smallest of each row; "
-                "check that rows are true answers and columns released ones."
+                "check that rows stand for true answers and columns for released ones."
             )
         losses.flags.writeable = False
         self._fix(matrix=losses, labels=checked_labels(labels, len(losses)))

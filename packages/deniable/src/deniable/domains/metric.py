@@ -102,5 +102,7 @@ def checked_prior(prior: ArrayLike | None, size: int) -> Floats:
     except (TypeError, ValueError):
         shares = np.empty(0)
     if shares.shape != (size,) or not (shares >= 0).all() or not abs(shares.sum() - 1) <= 1e-9:
-        raise InvalidParameter(f"A prior is {size} numbers from 0 that sum to 1, one for each answer. Divide by their sum.")
+        raise InvalidParameter(
+            f"A prior must be {size} non-negative numbers that sum to 1, one for each answer. Divide them by their sum."
+        )
     return shares

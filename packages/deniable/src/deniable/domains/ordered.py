@@ -55,7 +55,7 @@ class Ordered(Metric):
                     "0 and never fall, and the power is 1."
                 )
         if snap and numbers is None:
-            raise InvalidParameter("Only numbers can be moved to the nearest answer; words cannot.")
+            raise InvalidParameter("Only numbers can be moved to the nearest answer; strings cannot.")
         ranks = None if table is None else tuple(table.tolist())
         self._fix(labels=kept, power=float(power), by_rank=ranks, snap=bool(snap), _numbers=numbers)
 
@@ -127,13 +127,13 @@ class Ordered(Metric):
 def _in_order(labels: Iterable[Any]) -> tuple[Sequence[Any], Floats | None]:
     """The answers, and their numbers if they are numbers."""
     if isinstance(labels, str | bytes):
-        raise InvalidParameter('Ordered answers come as a list, for example Ordered(["low", "middle", "high"]).')
+        raise InvalidParameter('Ordered answers must be a list, for example Ordered(["low", "middle", "high"]).')
     given = [label.item() if isinstance(label, np.generic) else label for label in labels]
     kept: Sequence[Any] = labels if isinstance(labels, range) else given
     if len(kept) and all(isinstance(label, str) for label in kept):
         return checked_labels(kept, len(kept)), None
     if any(isinstance(label, bool) or not isinstance(label, int | float) for label in kept):
-        raise InvalidParameter("Ordered answers are all numbers, or all words.")
+        raise InvalidParameter("Ordered answers must be all numbers or all strings.")
     if len(kept) < 2:
         raise InvalidParameter(f"A question needs at least two possible answers; this one has {len(kept)}.")
     numbers = np.array(kept, np.float64)

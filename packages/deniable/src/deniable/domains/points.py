@@ -54,7 +54,7 @@ class Points(Metric):
     def nearest(self, points: ArrayLike) -> Ints:
         """The number of the point nearest to each of these, of which there may be others than the domain's."""
         if self.metric == "jaccard":
-            raise InvalidParameter("Sets outside the domain have no nearest point here; answer with labels.")
+            raise InvalidParameter("A set outside the domain has no nearest point. Answer with labels.")
         given = _rows(points, self.metric)
         if given.shape[1] != self.points.shape[1]:
             raise OutsideDomain(f"An answer must have {self.points.shape[1]} coordinates, as the points have.")

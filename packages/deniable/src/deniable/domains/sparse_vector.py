@@ -96,7 +96,7 @@ class SparseVector(Domain[Collection[int], Sparse]):
         owner = np.repeat(np.arange(len(counts)), counts)
         order = np.lexsort((places, owner))
         if ((np.diff(places[order]) == 0) & (np.diff(owner[order]) == 0)).any():
-            raise OutsideDomain("A coordinate comes twice in one vector. Give each at most once.")
+            raise OutsideDomain("A coordinate occurs twice in one vector. Give each coordinate at most once.")
         return Sparse(np.concatenate([[0], np.cumsum(counts)]), places, given)
 
     def _pair(self, answer: object) -> tuple[Ints, Ints]:

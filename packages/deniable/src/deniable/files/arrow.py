@@ -110,4 +110,6 @@ def read_parquet(path: Path, mechanism: Mechanism, size: int) -> Iterator[Report
             for batch in file.iter_batches(size):
                 yield from_arrow(mechanism, pa.Table.from_batches([batch], schema))
     except (pa.ArrowException, OSError) as error:
-        raise InvalidReport(f"The file {path} is not a whole Parquet file. Copy or export it again.") from error
+        raise InvalidReport(
+            f"The file {path} is damaged, incomplete or not a Parquet file. Copy or export it again."
+        ) from error

@@ -18,7 +18,7 @@ def written_whole(path: Path, overwrite: bool = False, private: bool = False) ->
     if path.exists() and not overwrite:
         raise InvalidParameter(f"The file {path} exists already. Choose another name, or allow it to be overwritten.")
     if not path.parent.is_dir():
-        raise InvalidParameter(f"The folder {path.parent} does not exist. Make it first.")
+        raise InvalidParameter(f"The folder {path.parent} does not exist. Create it first.")
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     except OSError as error:

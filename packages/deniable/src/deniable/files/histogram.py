@@ -22,7 +22,7 @@ def read_histogram(path: Path, value: str, count: str, sensitive: str | None = N
     """The columns of these names in a table, CSV (perhaps .gz) or Parquet; `sensitive` holds 1 or 0."""
     labels, people, *marks = read_columns(path, [value, count] + ([] if sensitive is None else [sensitive]))
     if len(set(labels)) != len(labels):
-        raise InvalidParameter(f"Column {value!r} of {path} names an answer twice. Add their counts up.")
+        raise InvalidParameter(f"Column {value!r} of {path} names an answer twice. Add up its counts.")
     answers = tuple(map(str, labels))
     numbers = tuple(_whole(text, path, count) for text in people)
     if sensitive is None:

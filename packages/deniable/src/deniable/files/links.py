@@ -29,7 +29,7 @@ def read_links(path: Path, user: str = "user", item: str = "item", weight: str |
     columns = [["" if cell is None else str(cell) for cell in column] for column in read_columns(path, names)]
     for name, column in zip(names[:2], columns, strict=False):
         if not all(column):
-            raise InvalidParameter(f"Row {_first_empty(column)} of {path} has nothing in column {name!r}. Fix the file.")
+            raise InvalidParameter(f"Row {_first_empty(column)} of {path} has no value in column {name!r}. Fix the file.")
     return Links(columns[0], columns[1], None if weight is None else _numbers(path, weight, columns[2]))
 
 

@@ -25,11 +25,11 @@ def read_packed(path: Path, mechanism: Mechanism) -> Iterator[Reports]:
 def read_messages(file: BinaryIO, left: int, name: str, mechanism: Mechanism) -> Iterator[Reports]:
     """The reports of each message in the `left` bytes from here on; `name` is for errors."""
     if left == 0:
-        raise InvalidReport(f"The file {name} is empty; it was cut off. Copy or send it again.")
+        raise InvalidReport(f"The file {name} is empty. Copy or send it again.")
     while left:
         header = file.read(packing.HEADER + mechanism.layout.prefix)
         length = packing.length(header, mechanism.fingerprint, mechanism.layout)
         if length > left:
-            raise InvalidReport(f"The file {name} ends within a message: it was cut off. Copy or send it again.")
+            raise InvalidReport(f"The file {name} is cut off: it ends inside a batch of reports. Copy or send it again.")
         yield mechanism.unpack(header + file.read(length - len(header)))
         left -= length

@@ -32,9 +32,11 @@ def csv_rows(path: Path) -> Iterator[tuple[Iterator[list[str]], Callable[[], flo
         try:
             yield rows, lambda: file.tell() / total
         except (gzip.BadGzipFile, zlib.error, EOFError):
-            raise InvalidParameter(f"The file {path} is not a whole gzip file. Copy or compress it again.") from None
+            raise InvalidParameter(
+                f"The file {path} is damaged, incomplete or not a gzip file. Copy or compress it again."
+            ) from None
         except UnicodeDecodeError:
-            raise InvalidParameter(f"The file {path} is not text in UTF-8. Save it as CSV in UTF-8.") from None
+            raise InvalidParameter(f"The file {path} is not UTF-8 text. Save it as CSV in UTF-8.") from None
         except csv.Error:
             raise InvalidParameter(
                 f"The file {path} cannot be read as CSV near line {rows.line_num}. Fix the file."
@@ -73,7 +75,9 @@ def parquet_table(path: Path, names: Sequence[str] = ()) -> Iterator[Any]:
                 place_of(path, file.schema_arrow.names, name)
             yield file
     except (pa.ArrowException, OSError):
-        raise InvalidParameter(f"The file {path} is not a whole Parquet file. Copy or export it again.") from None
+        raise InvalidParameter(
+            f"The file {path} is damaged, incomplete or not a Parquet file. Copy or export it again."
+        ) from None
 
 
 def place_of(path: Path, names: Sequence[str], column: str) -> int:

@@ -32,7 +32,7 @@ class Graph:
         if pairs.size == 0:
             pairs = np.empty((0, 2), np.int64)
         if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-            raise InvalidParameter("A graph is made of pairs of whole numbers, one for each edge.")
+            raise InvalidParameter("The edges of a graph must be pairs of whole numbers.")
         size = vertices if vertices is not None else int(pairs.max(initial=-1)) + 1
         if size < 1:
             raise EmptyBatch("This graph has no vertices.")
@@ -48,7 +48,7 @@ class Graph:
         """The graph of pairs of any names, numbered in sorted order, and the names."""
         pairs = np.asarray(edges)
         if pairs.size == 0:
-            raise EmptyBatch("There are no edges to make a graph of.")
+            raise EmptyBatch("A graph needs at least one edge.")
         names, numbers = np.unique(pairs, return_inverse=True)
         return cls.of(numbers.reshape(pairs.shape), len(names)), names
 

@@ -69,7 +69,7 @@ def transposed(rows: Bytes) -> Bytes:
 def packed_rows(graph: Graph) -> Bytes:
     """The lower neighbours as rows of bits, a whole number of words each."""
     if graph.vertices > MOST_VERTICES:
-        raise InvalidParameter(f"At most {MOST_VERTICES:,} vertices are handled at a time. Take a part of the graph.")
+        raise InvalidParameter(f"At most {MOST_VERTICES:,} vertices can be handled at a time. Use a part of the graph.")
     rows = np.zeros((graph.vertices, (graph.vertices + 63) // 64 * 8), np.uint8)
     np.bitwise_or.at(rows, (graph.owners, graph.lower >> 3), np.uint8(1) << (graph.lower & 7).astype(np.uint8))
     return rows

@@ -72,7 +72,7 @@ def count_triangles(
     split = epsilon if isinstance(epsilon, Split) else Split(epsilon)
     coins = checked_coins(coins)
     if method not in ("compressed", "plain") or second not in ("smooth", "laplace"):
-        raise InvalidParameter("The method is compressed or plain, the second round smooth or laplace.")
+        raise InvalidParameter('method must be "compressed" or "plain", and second "smooth" or "laplace".')
     order = np.argsort(coins.public(1 << 62, graph.vertices), kind="stable")  # in public: it spreads neighbours over chunks
     graph = graph.renumbered(order)
     noisy_count = NoisyCount(split.for_degrees)

@@ -116,5 +116,5 @@ def mechanism_from_json(text: str) -> Mechanism:
     try:
         spec = json.loads(text)
     except (ValueError, TypeError, RecursionError) as error:
-        raise InvalidParameter("A mechanism is written as JSON. Copy the whole file, as deniable plan wrote it.") from error
+        raise InvalidParameter("This is not JSON. Copy the whole file as deniable plan wrote it.") from error
     return mechanism_from_spec(spec)

@@ -184,7 +184,7 @@ def scaled(weights: ArrayLike, people: int) -> Ints:
     """So many people, in proportion to these weights."""
     edges = np.cumsum(np.asarray(weights, np.float64))
     if not edges[-1] > 0:
-        raise InvalidParameter("Nobody is counted in this histogram.")
+        raise InvalidParameter("This histogram counts nobody.")
     return np.diff(np.rint(edges / edges[-1] * people).astype(np.int64), prepend=0)
 
 

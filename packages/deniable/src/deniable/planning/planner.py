@@ -101,7 +101,8 @@ def plan(
         return plan_release(domain, epsilon, prior, max_bits=max_bits)
     if target != "shares" or prior is not None or (sensitive is not None and planner is not plan_shares):
         raise InvalidParameter(
-            'A plan has one target: "shares", which may have sensitive answers if the answers are single values, or "mean" '
+            'A plan needs one target: "shares", which may have sensitive answers if the answers are single '
+            'values, or "mean" '
             'or "release", which may have a prior.'
         )
     if sensitive is not None:

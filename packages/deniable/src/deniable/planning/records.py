@@ -16,7 +16,8 @@ from deniable.wrappers.one_attribute import OneAttribute
 
 FAKES = "Each person reports one answer, drawn in secret, and fakes for the others: nobody learns which one is real."
 WORDS = {
-    "every answer, split budget": "Each answer is reported with its share of the budget; so few answers leave each enough.",
+    "every answer, split budget": "Each answer is reported with its share of the budget, which is enough for so "
+    "few answers.",
     "one answer, whole budget": (
         "Each person reports one answer, drawn in public, with the whole budget: fewer reports on each, and far less noise."
     ),

@@ -1,4 +1,4 @@
-"""Which release for this question: the smallest expected loss, or the smallest loss of the answer that fares worst."""
+"""Which release for this question: the smallest expected loss, or the smallest loss for the worst answer."""
 
 from functools import partial
 
@@ -28,7 +28,7 @@ def release_options(domain: Domain, epsilon: float, prior: ArrayLike | None = No
         error, other = both if worst else both[::-1]
         return Row(candidate.name, release, error, release.layout.bits, {column.name: other})
 
-    error = Column("worst loss", "of the answer that fares worst", ".6g")
+    error = Column("worst loss", "for the worst answer", ".6g")
     column = Column("expected loss", "mean loss under the prior", ".6g")
     error, column = (error, column) if worst else (column, error)
     rows, remarks = made(offered, metric.size, row)
@@ -52,7 +52,7 @@ def plan_release(
     """The release with the smallest expected loss under the prior; its `explain()` shows the others.
 
     On a line that is `Coarsened`, provably. Elsewhere it is compared with the other releases, and for few answers with the
-    best channel there is. With `worst`, what counts is the loss of the answer that fares worst, whatever the prior.
+    best channel there is. With `worst`, what counts is the loss for the worst answer, whatever the prior.
 
     >>> from deniable.domains import Ordered
     >>> plan_release(Ordered(range(18, 100)), epsilon=1.0).wire

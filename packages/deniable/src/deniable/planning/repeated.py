@@ -37,7 +37,8 @@ def repeated_options(domain: Domain, epsilon: float, once: float, n: int = 10_00
         each = epsilon / min(changes, candidate.choices or changes)
         if once >= each:
             raise InvalidParameter(
-                f"One report may cost less than {each:g}, the epsilon of all reports on one value, and not {once:g}."
+                f"The epsilon of one report must be below {each:g}, the epsilon of all reports on one value, and "
+                f"not {once:g}."
             )
         mechanism: Memoized = candidate.make(domain, each, once)
         if mechanism.lifetime_loss(changes).epsilon() > epsilon * (1 + 1e-12):
@@ -67,5 +68,5 @@ def plan_repeated(domain: Domain, epsilon: float, once: float, n: int = 10_000, 
     return planned(
         repeated_options(domain, epsilon, once, n, changes),
         "The device draws a permanent answer once, keeps it, and randomizes it again for every report. However many reports "
-        "are collected, they disclose no more than the permanent answer would. That a value changed may show.",
+        "are collected, they disclose no more than the permanent answer would. An observer may notice that a value changed.",
     )

@@ -67,14 +67,14 @@ def plan_vectors(
     """The best mechanism for the mean of vectors; its `explain()` says whether it is better than not asking at all.
 
     >>> plan_vectors(Features(768, -1, 1), epsilon=1.0, n=1000).explain().rpartition("bits. ")[2]
-    'HOPELESS: publishing the middle of the range has a smaller error. It takes 14,386 people to halve that error.'
+    'TOO NOISY: publishing the middle of the range has a smaller error. It takes 14,386 people to halve that error.'
     """
     ranking, guess = vector_options(domain, epsilon, n, typical).within(max_bits), guessing_error(domain, typical)
     needed = people_needed(domain, epsilon, typical)
     if ranking.best.error >= guess:
-        words = "HOPELESS: publishing the middle of the range has a smaller error."
+        words = "TOO NOISY: publishing the middle of the range has a smaller error."
         words += f" It takes {needed:,} people to halve that error."
     else:
         words = f"With {needed:,} people, the error is half of that of publishing the middle of the range."
         words += " A narrower range or fewer dimensions reduce it."
-    return planned(replace(ranking, beside=(Row("the middle, asking nobody", None, guess, 0),)), words)
+    return planned(replace(ranking, beside=(Row("constant: the middle", None, guess, 0),)), words)

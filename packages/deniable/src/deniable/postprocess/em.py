@@ -33,7 +33,7 @@ def em(
         raise EmptyBatch("There are no reports to estimate from.")
     odds = mechanism.loss().odds
     if odds is None:
-        raise InvalidParameter("This mechanism makes no promise, so its likelihood is not known.")
+        raise InvalidParameter("This mechanism has an unbounded privacy loss, so its likelihood is not known.")
     distinct, people = _distinct(mechanism, reports)
     gain, cells = float(odds) - 1, np.arange(mechanism.domain.size)
 

@@ -15,12 +15,12 @@ class Certificate:
 
     mechanism: Mechanism
     loss: PrivacyLoss
-    worst_pair: tuple[object, object]
+    worst_pair: tuple[object, object] | None  # None: the loss is at most this, and no case was found that reaches it
     worst_report: str
     followed: int
     values: int
     disclosed: float | None = None  # how often a non-sensitive answer is disclosed, where some are not sensitive
-    spared: int | None = None  # outcomes that an enumeration would have followed, where a quicker way was taken for that
+    rules: tuple[str, ...] = ()  # by which the law was proved
 
     @property
     def open_told(self) -> float | None:
@@ -46,28 +46,32 @@ class Certificate:
         return self.mechanism.epsilon - self.loss.epsilon()
 
     def __str__(self) -> str:
-        first, second = self.worst_pair
         verdict = "holds" if self.holds else "DOES NOT HOLD"
         disclosed = [] if self.disclosed is None else [f"non-sensitive disclosed with probability {self.disclosed:.6g}"]
+        worst, exact = list[str](), "exact loss" if self.worst_pair else "loss at most"
+        if self.worst_pair is not None:
+            first, second = self.worst_pair
+            worst = [f"worst case    report {self.short_report}: {shown_answer(first)} against {shown_answer(second)}"]
         return "\n".join(
             [
                 f"certificate   {verdict}",
                 f"mechanism     {self.mechanism.wire} {self.mechanism.fingerprint}",
                 f"budget        epsilon {self.mechanism.epsilon:.12g}, {self.loss.unit}, {self.loss.protects}",
-                f"exact loss    epsilon {self.loss.epsilon():.12g} (odds {self._odds()})",
+                f"{exact:<13} epsilon {self.loss.epsilon():.12g} (odds {self._odds()})",
                 f"slack         {self.slack:.3g}",
                 *disclosed,
-                f"worst case    report {self.short_report}: {shown_answer(first)} against {shown_answer(second)}",
-                f"proof         {self.loss.proof}: {self._proof()}",
+                *worst,
+                f"proof         {self.loss.proof}: {self.proved()}",
             ]
         )
 
-    def _proof(self) -> str:
-        if self.loss.proof == "theorem":
-            return f"published, applied to {self.followed:,} outcomes that were followed exactly"
-        spared = "" if self.spared is None else f"; enumerating all would follow {self.spared:,}"
+    def proved(self) -> str:
+        """How, in words."""
         values = formatted_size(self.mechanism.domain.size)
-        return f"{self.followed:,} outcomes followed, {self.values:,} of {values} values{spared}"
+        if self.loss.proof == "proved":
+            rules = f", by {', '.join(self.rules)}" if self.rules else f": {self.followed:,} outcomes followed"
+            return f"for all {values} answers and all draws{rules}"
+        return f"published, applied to what was proved by {', '.join(self.rules)}" if self.rules else "published"
 
     @property
     def short_report(self) -> str:

@@ -1,22 +1,12 @@
-"""The certificate: the exact privacy loss of the code that runs, with the worst pair of values and the worst report.
+"""The certificate: the privacy loss of the law that runs, for every answer and every draw.
 
-Four ways, tried in this order; an enumeration of very many slow outcomes is left out where there is another way, and the
-certificate says how many it would have been:
+*proved*: by the rules of rules.py, which read the law as a program and nothing else. Two answers and a report that reach the
+bound are looked for and shown; where none are found, the certificate says "at most".
 
-- *enumerated*: every value, every combination of coins. Nothing is assumed but the coins themselves.
-- *factored*: for reports of independent parts. One coin at a time is flipped (see wiring.py; for vectors products.py), and
-  losses multiply.
-- *symmetric*: for mechanisms that treat all values alike. Four representative values are followed in full at the real size;
-  where public seeds are too many, some of them; where subsets of cells are, what happens at the cells of the four, and that
-  the code for every value takes its subset the same way.
-- *theorem*: for compressed response, which tosses as many coins as it takes. See theorem.py.
-
-Here are the proofs that any mechanism has; families that need others register them (see proofs.py). Factored and symmetric
-ones assume that the mechanism is of the kind it says (`loss().proof`); the project's tests check that on small instances,
-where both must equal the enumeration.
+*theorem*: a published proof and nothing more, for what is no program: compressed response, PrivUnit, and vectors that are
+ranked by code; and for sets of which one pair is sampled, whose loss follows from the proved one of a single pair.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -24,20 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
-from deniable.core import EveryCoin, Flags, FollowedCoins, Mechanism, Number, Proof, PureProtocol, WatchedCoins
+from deniable.core import EveryCoin, Mechanism, Number, PrivacyLoss
 from deniable.errors import InvalidParameter, NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate
-from deniable.privacy.law import LIMIT, Chances, affordable, all_seen, combinations, is_within, law, runs
-from deniable.privacy.proofs import prover, proves
+from deniable.privacy.law import LIMIT, Chances, combinations, law, runs
+from deniable.privacy.proofs import Method, prover, proves
+from deniable.privacy.prove import is_ours, prove
 from deniable.privacy.ratio import Worst, worst_ratio
-from deniable.privacy.wiring import check_members
 
 LARGEST_NUMBER = 1 << 22  # reports that are counted, one counter each
 COUNTED = 32  # how many times as many outcomes are followed where reports are counted: about as long
 
 
-def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT) -> Certificate:
-    """The exact loss of `mechanism.perturb`; `proof` asks for one of the ways instead of the first that is quick."""
+def certify(mechanism: Mechanism, proof: Method | None = None, limit: int = LIMIT) -> Certificate:
+    """The exact loss of `mechanism.perturb`; `proof="enumerated"` follows all outcomes, however many up to the limit."""
     if not isinstance(mechanism, Mechanism):
         raise InvalidParameter(
             "Only a mechanism can be certified, such as plan(...) or DirectResponse(domain, epsilon); of a survey, each "
@@ -47,14 +37,25 @@ def certify(mechanism: Mechanism, proof: Proof | None = None, limit: int = LIMIT
 
 
 @proves(Mechanism, None)
-def quickest(mechanism: Mechanism, limit: int) -> Certificate:
-    """Enumerated if that is the mechanism's own kind of proof, or quick; else in its own way."""
-    proof, size = mechanism.loss().proof, mechanism.domain.size
-    possible = is_within(mechanism, [0], EveryCoin(), _limit(mechanism, limit) // size)
-    total = combinations(mechanism, 0, EveryCoin()) * size if possible else 0
-    if possible and (proof == "enumerated" or total <= _quick(mechanism, limit)):
-        return enumerated(mechanism, limit)
-    return replace(certify(mechanism, proof, limit), spared=total or None)
+def by_rules(mechanism: Mechanism, limit: int) -> Certificate:
+    """By the rules, with a case that reaches the bound if one is found."""
+    if not mechanism.traced:
+        if not is_ours(type(mechanism)):
+            raise NotCertifiable(
+                "The theorem is about the code of deniable, and this class changes it. Only a law that is a program can be "
+                "proved for code from elsewhere."
+            )
+        return certify(mechanism, "theorem", limit)
+    proof = prove(mechanism)
+    bound, size = proof.bound, mechanism.domain.size
+    loss = PrivacyLoss(bound.odds, "proved", mechanism.loss().protects)
+    amplified = mechanism.amplified(bound.odds)
+    if amplified is not None:
+        loss = replace(loss, odds=amplified, proof="theorem")
+    if proof.case is None or amplified is not None:
+        return Certificate(mechanism, loss, None, "", 0, size, rules=bound.rules)
+    first, second = (mechanism.domain.answer(index) for index in proof.case.pair)
+    return Certificate(mechanism, loss, (first, second), proof.case.report, 0, size, rules=bound.rules)
 
 
 @proves(Mechanism, "enumerated")
@@ -68,7 +69,7 @@ def enumerated(mechanism: Mechanism, limit: int) -> Certificate:
         worst = _worst_number(mechanism)
     else:
         worst = worst_ratio([law(mechanism, index, limit) for index in range(size)], range(size))
-    return certificate(mechanism, worst, "enumerated", total, size)
+    return certificate(mechanism, worst, "proved", total, size)
 
 
 def _is_number(mechanism: Mechanism) -> bool:
@@ -79,11 +80,6 @@ def _is_number(mechanism: Mechanism) -> bool:
 
 def _limit(mechanism: Mechanism, limit: int) -> int:
     return limit * COUNTED if _is_number(mechanism) else limit
-
-
-def _quick(mechanism: Mechanism, limit: int) -> int:
-    """How many outcomes are followed without being asked: answers that are mappings are placed one by one, which is slow."""
-    return limit if isinstance(mechanism.domain.answer(0), Mapping) else _limit(mechanism, limit)
 
 
 def _worst_number(mechanism: Mechanism) -> Worst:
@@ -124,32 +120,3 @@ def _worst_number(mechanism: Mechanism) -> Worst:
                 break
     assert worst is not None
     return worst
-
-
-@proves(Mechanism, "symmetric")
-def symmetric(mechanism: Mechanism, limit: int) -> Certificate:
-    """A few values that stand for all of them."""
-    chosen, fields = mechanism.domain.representatives(), mechanism.layout.fields
-    if len(fields) == 1 and isinstance(fields[0], Flags) and fields[0].ones is not None:
-        return _watched(mechanism, chosen)
-    coins = affordable(mechanism, [0], limit)
-    laws = [law(mechanism, index, limit, coins) for index in chosen]
-    return certificate(mechanism, worst_ratio(laws, chosen), "symmetric", coins.combinations * len(chosen), len(chosen))
-
-
-def _watched(mechanism: Mechanism, chosen: Sequence[int]) -> Certificate:
-    """What happens at the cells of the chosen values, when every other cell is interchangeable."""
-    if not isinstance(mechanism, PureProtocol):
-        raise NotCertifiable("Only mechanisms whose reports support values can be certified by watching their cells.")
-    check_members(mechanism)
-    return by_cells(mechanism, chosen, WatchedCoins(chosen))
-
-
-def by_cells(mechanism: PureProtocol, chosen: Sequence[int], coins: FollowedCoins) -> Certificate:
-    """The symmetric proof from what reports on the chosen values say at the cells of these values."""
-    cells = np.array(chosen)
-    laws, followed = all_seen(mechanism, chosen, coins, lambda columns: mechanism.supports(columns, cells).astype(np.uint8))
-    worst = worst_ratio(laws, chosen)
-    supported = [str(cell) for cell, bit in zip(chosen, bytes.fromhex(worst.report), strict=True) if bit]
-    report = f"of the cells {', '.join(map(str, chosen))} it supports {', '.join(supported) or 'none'}"
-    return certificate(mechanism, replace(worst, report=report), "symmetric", followed, len(chosen))

@@ -72,7 +72,7 @@ def same_answer(mechanisms: Sequence[Mechanism], limit: int = LIMIT) -> PrivacyL
             ratios = [chance / table[second][r] if table[second].get(r) else None for r, chance in table[first].items()]
             odds = None if odds is None or None in ratios else odds * max(each for each in ratios if each is not None)
         worst = None if worst is None or odds is None else max(worst, odds)
-    return PrivacyLoss(worst, "enumerated", answers=len(mechanisms), over=f"one answer given {len(mechanisms)} times")
+    return PrivacyLoss(worst, "proved", answers=len(mechanisms), over=f"one answer given {len(mechanisms)} times")
 
 
 @dataclass(frozen=True)

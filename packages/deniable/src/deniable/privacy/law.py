@@ -79,7 +79,7 @@ def affordable(mechanism: Mechanism, indices: Sequence[int], limit: int, given: 
     for coins in [EveryCoin(given=given)] if given else map(EveryCoin, (None, *SEEDS)):
         if is_within(mechanism, indices, coins, limit):
             return coins
-    raise NotCertifiable("This has too many outcomes, or it tosses coins that are certified in another way.")
+    raise NotCertifiable("The law has too many outcomes, or its coins need another kind of proof.")
 
 
 def combinations(mechanism: Mechanism, index: int, coins: FollowedCoins) -> int:

@@ -71,7 +71,7 @@ def extremes(mechanism: Mechanism, targets: int = 1) -> tuple[float, float, bool
         return float((most - targets * q) / (p - q)), float((fewest - targets * q) / (p - q)), exact
     if mechanism.layout.bits > LISTED_BITS:
         raise InvalidParameter(
-            f"The worst report is known for pure protocols, and otherwise for reports of at most {LISTED_BITS} bits."
+            f"The worst report can be computed for pure protocols, and otherwise for reports of at most {LISTED_BITS} bits."
         )
     said = every_report(mechanism)
     sums = said[:, :targets].sum(axis=1)
@@ -91,7 +91,7 @@ def every_report(mechanism: Mechanism) -> Floats:
             continue
         if getattr(estimate, "measure", "") != "share":
             raise InvalidParameter(
-                "The effect of false reports is known only for mechanisms that estimate shares of people."
+                "The effect of false reports can be computed only for mechanisms that estimate shares of people."
             )
         found.append(estimate.values)
     return np.array(found, np.float64)
@@ -186,7 +186,7 @@ def interval_with_liars(
     exactly that much. Nothing narrower holds against every liar.
     """
     if not 0 <= liars < tally.n:
-        raise InvalidParameter("There must be fewer liars than reports, and at least 0.")
+        raise InvalidParameter("The number of false reports must be at least 0 and below the number of reports.")
     low, high = mechanism.estimate(tally).interval(confidence)
     most, least, _ = extremes(mechanism)
     honest = tally.n - liars

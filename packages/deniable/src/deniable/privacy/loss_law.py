@@ -136,7 +136,7 @@ class LossLaw:
         if exact <= 1:
             raise InvalidParameter("The order of a divergence must be above 1.")
         if self.unbounded:
-            raise InvalidParameter("Where reports rule an answer out, divergences are infinite.")
+            raise InvalidParameter("If a report can rule out an answer, divergences are infinite.")
         with localcontext(Context(prec=DIGITS, rounding=ROUND_CEILING)):
             power = decimal_of(exact - 1)
             total = Decimal(0)

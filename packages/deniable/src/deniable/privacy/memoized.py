@@ -1,4 +1,4 @@
-"""Certificates of longitudinal collection: of one report alone, and of all reports ever that a kept answer can give."""
+"""Other losses than that of one report: of all reports ever that a kept answer can give, and of one answer of a record."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -8,25 +8,13 @@ import numpy as np
 from deniable.core import EveryCoin, PrivacyLoss, SeededCoins
 from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate
-from deniable.privacy.certify import by_cells, certify
-from deniable.privacy.certify import symmetric as by_whole_reports
+from deniable.privacy.certify import certify
 from deniable.privacy.law import LIMIT, gathered
-from deniable.privacy.padded import TRIALS, FirstDraw, check_elsewhere
-from deniable.privacy.proofs import proves, second_loss
+from deniable.privacy.proofs import second_loss
+from deniable.wrappers.fake_attributes import FakeAttributes
 from deniable.wrappers.memoized import Memoized
 
-
-@proves(Memoized, "symmetric")
-def symmetric(mechanism: Memoized, limit: int) -> Certificate:
-    """One report of two rounds of bits, at real size: everything at the cells of four values is followed.
-
-    All other bits must not depend on the value, which is compared on seeded coins.
-    """
-    if not (mechanism.twice and mechanism.base.independent_bits):
-        return by_whole_reports(mechanism, limit)
-    chosen, cells = mechanism.domain.representatives(), np.arange(mechanism.domain.size)
-    check_elsewhere(mechanism, lambda columns: mechanism.supports(columns, cells), {index: {index} for index in chosen})
-    return by_cells(mechanism, chosen, FirstDraw(chosen))
+TRIALS = 64  # reports whose two rounds are compared coin by coin
 
 
 def check_rounds(mechanism: Memoized) -> None:
@@ -39,7 +27,7 @@ def check_rounds(mechanism: Memoized) -> None:
     whole, coins = mechanism.perturb(answers, SeededCoins(b"rounds")).columns, SeededCoins(b"rounds")
     parts = mechanism.report(mechanism.keep(answers, coins), coins).columns
     if any(not np.array_equal(column, parts[name]) for name, column in whole.items()):
-        raise NotCertifiable("A report is not what the second round makes of the kept answer.")
+        raise NotCertifiable("A report is not the second-round output for the permanent answer.")
 
 
 def certify_ever(mechanism: Memoized, limit: int = LIMIT) -> Certificate:
@@ -71,3 +59,6 @@ def kept_law(mechanism: Memoized, kept: bytes) -> dict[bytes, Fraction]:
     dtypes = {field.name: field.empty(1).dtype for field in mechanism.layout.fields}
     packed = mechanism.layout.rows({name: column.astype(dtypes[name]) for name, column in sent.items()})
     return dict(gathered(packed, code, chances).items())
+
+
+second_loss.register(FakeAttributes, FakeAttributes.attribute_loss)

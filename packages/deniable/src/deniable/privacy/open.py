@@ -23,10 +23,10 @@ from deniable.wrappers.open_answers import OpenAnswers
 @proves(OpenAnswers, None)
 def quickest(mechanism: OpenAnswers, limit: int) -> Certificate:
     """Enumerated if that is possible, else in the mechanism's own way."""
-    return certify(mechanism, "enumerated" if _total(mechanism, limit) <= limit else mechanism.loss().proof, limit)
+    return certify(mechanism, "enumerated" if _total(mechanism, limit) <= limit else "open", limit)
 
 
-@proves(OpenAnswers, "factored", "theorem")
+@proves(OpenAnswers, "theorem")
 def refused(mechanism: OpenAnswers, limit: int) -> Certificate:
     """There is no such proof."""
     raise NotCertifiable(
@@ -45,7 +45,7 @@ def enumerated(mechanism: OpenAnswers, limit: int) -> Certificate:
         return mechanism.disclosed_index(mechanism.disclosed(mechanism.layout.columns(rows)))
 
     worst = worst_ratio([law(mechanism, index, limit) for index in every], every, disclosed)
-    return certificate(mechanism, worst, "enumerated", total, len(every), mechanism.disclosed_share)
+    return certificate(mechanism, worst, "proved", total, len(every), mechanism.disclosed_share)
 
 
 def _total(mechanism: OpenAnswers, limit: int) -> int:
@@ -66,8 +66,8 @@ def _few(indices: Ints, most: int) -> list[int]:
     return sorted({int(indices[place * (len(indices) - 1) // (most - 1)]) for place in range(most)})
 
 
-@proves(OpenAnswers, "symmetric")
-def symmetric(mechanism: OpenAnswers, limit: int) -> Certificate:
+@proves(OpenAnswers, "open")
+def by_answers(mechanism: OpenAnswers, limit: int) -> Certificate:
     """The worse of the base on its own, and of the whole code on a few answers."""
     base, secret = mechanism.base, np.flatnonzero(mechanism.secret)
     draws, worst_answers = mechanism.worst_draws
@@ -81,12 +81,13 @@ def symmetric(mechanism: OpenAnswers, limit: int) -> Certificate:
     laws, followed = all_seen(mechanism, chosen, coins, lambda columns: _view(mechanism, columns, coins))
     found = [worst_ratio(laws, chosen, lambda view: mechanism.disclosed_index(view[:, :4].copy().view("<u4")[:, 0]))]
     if base.domain.size > 1:
-        own = certify(base, base.loss().proof)
-        first, second = (int(secret[base.domain.index([value])[0]]) for value in own.worst_pair)
+        own = certify(base)
+        pair = own.worst_pair or (base.domain.answer(0), base.domain.answer(1))
+        first, second = (int(secret[base.domain.index([value])[0]]) for value in pair)
         found.append(Worst(own.loss.odds, (first, second), own.worst_report))
         followed += own.followed
     worst = max(found, key=lambda each: math.inf if each.odds is None else each.odds)
-    return certificate(mechanism, worst, "symmetric", followed, len(chosen), mechanism.disclosed_share)
+    return certificate(mechanism, worst, "theorem", followed, len(chosen), mechanism.disclosed_share)
 
 
 def _view(mechanism: OpenAnswers, columns: Columns, coins: FollowedCoins) -> Bytes:

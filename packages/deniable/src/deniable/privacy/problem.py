@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from deniable.core import Node, Program, Type
-from deniable.core.program import DRAWS, type_of
+from deniable.core.operations import DRAWS, type_of
 
 MOST_VALUES = 1 << 20  # of a code that is followed value by value
 
@@ -47,7 +47,7 @@ class Problem:
 
     @cached_property
     def key(self) -> Hashable:
-        """What tells this problem from others."""
+        """What distinguishes this problem from others."""
         return self.nodes, self.types, self.view, self.known, tuple(sorted(self.values.items()))
 
     def is_draw(self, node: int) -> bool:
@@ -71,6 +71,10 @@ class Problem:
             own = frozenset([place]) if self.is_draw(place) else frozenset()
             found.append(own.union(*(found[arg] for arg in node.args)))
         return tuple(found)
+
+    def is_used_once(self, node: int) -> bool:
+        """Whether a node is used in one place only, and not seen."""
+        return sum(each.args.count(node) for each in self.nodes) == 1 and node not in self.view
 
     def upstream(self, targets: Sequence[int]) -> list[int]:
         """These nodes and all that they are made of, in order."""

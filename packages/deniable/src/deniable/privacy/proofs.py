@@ -1,29 +1,30 @@
 """Which function proves the loss of which family: a registry, as torch keeps divergences with `register_kl`.
 
-A proof is found by the class of a mechanism, or the nearest class above it that has one, and by its kind. The generic ones
-are registered for `Mechanism`, so that a new family has them without registering anything:
+A proof is found by the class of a mechanism, or the nearest class above it that has one. The generic one, by the rules, is
+registered for `Mechanism`, so that a new family has it without registering anything. Only what is no program needs another:
 
-    @proves(MyMechanism, "factored")
-    def by_parts(mechanism: MyMechanism, limit: int) -> Certificate: ...
+    @proves(MyMechanism, "theorem")
+    def by_theorem(mechanism: MyMechanism, limit: int) -> Certificate: ...
 """
 
 from collections.abc import Callable
 from functools import singledispatch
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
-from deniable.core import Mechanism, PrivacyLoss, Proof
+from deniable.core import Mechanism, PrivacyLoss
 from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate
 
 Prover = Callable[[Any, int], Certificate]  # of a mechanism and how many outcomes may be followed
 P = TypeVar("P", bound=Prover)
 
-OURS = ("certify", "wiring", "open", "memoized", "padded", "attributes", "products", "theorem")  # loaded at the first use
-_PROVERS: dict[tuple[type, Proof | None], Prover] = {}
+OURS = ("certify", "open", "memoized", "theorem")  # loaded at the first use
+Method = Literal["enumerated", "theorem", "open"]
+_PROVERS: dict[tuple[type, Method | None], Prover] = {}
 
 
-def proves(family: type, *kinds: Proof | None) -> Callable[[P], P]:
+def proves(family: type, *kinds: Method | None) -> Callable[[P], P]:
     """Register a function that proves the loss of a family in these ways; None: in the way that suits the instance best."""
 
     def register(prover: P) -> P:
@@ -39,11 +40,13 @@ def second_loss(mechanism: Mechanism) -> PrivacyLoss | None:
     return None
 
 
-def prover(mechanism: Mechanism, kind: Proof | None) -> Prover:
+def prover(mechanism: Mechanism, kind: Method | None) -> Prover:
     """The function that proves the loss of this mechanism in this way."""
     for module in OURS:
         import_module(f"deniable.privacy.{module}")
     for family in type(mechanism).__mro__:
         if (family, kind) in _PROVERS:
             return _PROVERS[family, kind]
-    raise NotCertifiable("This mechanism rests on a theorem; it is too large for its law to be followed.")
+    raise NotCertifiable(
+        "Not proved at this size: the law of this mechanism is no program, or too long for one, and rests on a theorem."
+    )

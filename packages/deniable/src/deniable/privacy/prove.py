@@ -9,14 +9,16 @@ import numpy as np
 
 from deniable.core import Flags, Mechanism, PackedBits
 from deniable.errors import InvalidLaw, NotCertifiable
-from deniable.privacy.problem import Problem, Stand
+from deniable.privacy.bounds import Bound
+from deniable.privacy.problem import Builder, Problem, Stand
 from deniable.privacy.ratio import Worst
-from deniable.privacy.rules import Bound, proved
+from deniable.privacy.rules import proved
 from deniable.privacy.worlds import cost, law
 
 WORLDS = 1 << 15  # of one answer, where a case is looked for that reaches the bound
-ANSWERS = 5
-KNOWN = 8
+ANSWERS = 32  # that are all compared; of more answers a few are
+KNOWN = 256  # choices of public draws that are all compared; of more choices a few are
+FEW = 8
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,11 @@ def prove(mechanism: Mechanism) -> Proof:
 
 def _runners(mechanism: Mechanism) -> list[Any]:
     """The `perturb` that run the law: that of `Mechanism`, and of classes of ours that only prepare answers for it."""
-    return [cls.__dict__["perturb"] for cls in type(mechanism).__mro__ if "perturb" in cls.__dict__ and _ours(cls)]
+    return [cls.__dict__["perturb"] for cls in type(mechanism).__mro__ if "perturb" in cls.__dict__ and is_ours(cls)]
 
 
-def _ours(cls: type) -> bool:
+def is_ours(cls: type) -> bool:
+    """Whether a class is part of this package."""
     return cls.__module__.partition(".")[0] == "deniable"
 
 
@@ -63,19 +66,22 @@ def reached(mechanism: Mechanism, found: Bound) -> Worst | None:
     if found.marked and len(inputs) == 1 and domain.size > 1:
         return Worst(found.odds, (0, 1), found.marked)
     size = domain.size
-    chosen = sorted({0, 1, 2, size // 2, size - 1} & set(range(size))) if size > ANSWERS else list(range(size))
+    chosen = list(range(size)) if size <= ANSWERS else sorted({0, 1, 2, size // 2, size - 1})
     codes = domain.encode([domain.answer(index) for index in chosen])
     nodes = [place for place, node in enumerate(problem.nodes) if node.op == "code" and place not in problem.known]
-    if len(nodes) != len(inputs):
+    if len(nodes) != len(inputs) or len(problem.view) != len(mechanism.layout.fields):
         return None
     for known in _settings(problem):
         laws = []
         for row in range(len(chosen)):
             stands = {node: Stand(constant=int(code[row])) for node, code in zip(nodes, codes, strict=True)}
-            fixed = problem.rebuilt(problem.view, {**stands, **known})
-            if cost(fixed, fixed.view) > WORLDS or len(fixed.view) != len(problem.view):
+            build, at = Builder(), dict[int, int]()
+            build.copy(problem, problem.view, at, {**stands, **known})
+            view = [at[node] for node in problem.view]
+            fixed = build.problem(view)
+            if cost(fixed, view) > WORLDS:
                 return None
-            laws.append(dict(zip(*law(fixed, fixed.view, []), strict=True)))
+            laws.append(dict(zip(*law(fixed, view, []), strict=True)))
         worst = _largest(laws)
         if worst is not None and worst[0] == found.odds:
             _, first, second, report = worst
@@ -86,11 +92,14 @@ def reached(mechanism: Mechanism, found: Bound) -> Worst | None:
 def _settings(problem: Problem) -> Iterator[Mapping[int, Stand]]:
     """A few choices of all known codes."""
     knowns = problem.knowns(problem.view)
-    for turn in range(KNOWN if knowns else 1):
-        yield {
-            node: Stand(constant=problem.types[node].low + turn * (7919 + place) % problem.types[node].size)
-            for place, node in enumerate(knowns)
-        }
+    ranges = [range(problem.types[node].low, problem.types[node].high + 1) for node in knowns]
+    total = math.prod(map(len, ranges))
+    for turn in range(total) if total <= KNOWN else range(0, total, total // FEW):
+        rest, chosen = turn, {}
+        for node, each in zip(knowns, ranges, strict=True):
+            rest, own = divmod(rest, len(each))
+            chosen[node] = Stand(constant=each[own])
+        yield chosen
 
 
 def _largest(laws: Sequence[Mapping[tuple[int, ...], Any]]) -> tuple[Any, int, int, tuple[int, ...]] | None:
@@ -117,10 +126,3 @@ def _written(mechanism: Mechanism, values: Sequence[int]) -> str:
         else:
             columns[field.name] = np.array([value], field.dtype)
     return mechanism.layout.rows(columns)[0].tobytes().hex()
-
-
-def described(answers: int, found: Bound) -> str:
-    """What was proved, in words."""
-    size = f"{answers:,}" if answers < 10**15 else f"about 10^{math.floor(math.log10(answers))}"
-    rules = ", then ".join(found.rules) or "nothing to hide"
-    return f"for all {size} answers and all draws, by {rules}"

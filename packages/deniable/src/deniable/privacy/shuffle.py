@@ -143,7 +143,7 @@ def bounds(mechanism: Mechanism) -> tuple[list[list[Clones | Blanket]], str]:
     if odds is None or mechanism.protected is not None:
         raise InvalidParameter(
             "Shuffling hides a report among others that could have been the same. This mechanism "
-            "discloses some answers, so that shuffling promises nothing for it."
+            "discloses some answers, so shuffling gives no guarantee for it."
         )
     if odds == 1:
         raise InvalidParameter("Reports of this mechanism do not depend on the answer, so there is nothing to amplify.")

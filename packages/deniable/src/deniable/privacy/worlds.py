@@ -1,7 +1,7 @@
 """Every outcome of a problem with its exact probability: what all rules of proof come down to in the end.
 
-A world is one value of every code and one outcome of every draw. Values are columns of arrays, so that millions of worlds are
-followed at once; probabilities are fractions, of which there are few different ones, so each world has the number of its own.
+A world is one value of every code and one outcome of every draw. Values are columns of arrays, so that millions of worlds
+are followed at once; probabilities are fractions, of which few are different, so each world has the number of its own.
 """
 
 import itertools

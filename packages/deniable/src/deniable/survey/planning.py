@@ -87,7 +87,7 @@ class SurveyPlan:
         odds = survey.loss().odds
         if odds is not None:
             raised = "; ".join(suspicions(odds))
-            lines.append(f"For a person: their report can raise a suspicion about their answers {raised}.")
+            lines.append(f"For a person: their report can raise anyone's suspicion about their answers {raised}.")
             items = ", ".join(question.id for question in survey.questions if question.how.unit)
             lines += [f"In {items}, this holds for each item on its own, not for the whole answer."] if items else []
         return lines

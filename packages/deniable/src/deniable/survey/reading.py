@@ -234,7 +234,7 @@ def _question(table: _Table, weight: float, epsilon: float, people: int) -> Ques
         else:
             mechanism = _fixed(written, domain, epsilon)
             if mechanism.domain != domain:
-                table.refuse("mechanism", "The mechanism is for other answers than the question has.")
+                table.refuse("mechanism", "The domain of the mechanism does not match the answers of the question.")
             if set(getattr(mechanism, "sensitive", ())) != set(kind.sensitive(details)):
                 table.refuse("mechanism", "The sensitive answers of the mechanism are not those of the question.")
     except InvalidSurvey:

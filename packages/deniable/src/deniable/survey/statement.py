@@ -85,14 +85,17 @@ def _regulator(
         loss = losses[question.id]
         lines.append(f"  - {question.id}: {_exact(loss)}, {question.mechanism.wire}, {loss.proof}, {loss.protects}")
     for question, each in zip(survey.questions, certificates, strict=False):
+        if each.worst_pair is None:
+            continue
         first, second = (question.how.describe(answer) for answer in each.worst_pair)
         if len(first) + len(second) <= 80:
             lines.append(f"    strongest evidence on {question.id}: report {each.short_report} favors {first} over {second}")
-    kept = "keeps the randomized reports" if survey.keep_reports else "counts reports and does not keep them"
+    kept = "keeps the randomized reports" if survey.keep_reports else "counts reports and discards them"
     return [
         *lines,
-        "  adversary: sees every report, knows this survey and the code, has any side knowledge; no collector is trusted",
-        f"  collector: {kept}; publishes results from {survey.minimum_reports:,} reports on",
+        "  adversary: sees every report, knows the survey and the code, may have any other information; no "
+        "collector is trusted",
+        f"  collector: {kept}; publishes results once there are {survey.minimum_reports:,} reports",
         "  not covered: taking part, time and address; what is true of a group; devices that were tampered with",
         "  voided by: seeded coins, answering again after losing the ledger, true answers stored beside the reports",
     ]
@@ -106,7 +109,7 @@ def _way(survey: Survey) -> str:
 
 def _exact(loss: PrivacyLoss) -> str:
     if loss.odds is None:
-        return "unbounded: a report can rule an answer out"
+        return "unbounded: a report can rule out an answer"
     written = written_odds(loss.odds)
     exact = f" = {written}" if written is not None and len(written) <= 40 else ""
     return f"epsilon {loss.epsilon():.9g}, odds {formatted_odds(loss.odds, 9)}{exact}"

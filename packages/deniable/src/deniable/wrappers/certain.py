@@ -36,4 +36,4 @@ class Certain(Counted, PureProtocol):
         return np.ones((len(columns["value"]), len(cells)), np.bool_)
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(Fraction(1), proof="symmetric")
+        return PrivacyLoss(Fraction(1))

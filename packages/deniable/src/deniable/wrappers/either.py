@@ -72,7 +72,9 @@ class ManyFields(Either):
         disclosing = columns["open"] > 0
         self.base.check(self.protected(columns, ~disclosing))
         if any(column.any() for column in self.protected(columns, disclosing).values()):
-            raise InvalidReport("A report discloses an open answer and also has a protected part. No device sends that.")
+            raise InvalidReport(
+                "A report discloses a non-sensitive answer and also has a protected part. No device sends this."
+            )
         return size
 
 

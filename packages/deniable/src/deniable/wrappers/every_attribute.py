@@ -62,7 +62,7 @@ class EveryAttribute(Attributes):
         return np.concatenate([part.votes(self.own(place, columns)) for place, part in enumerate(self.parts)])
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(together(self.parts), "factored", RECORDS)
+        return PrivacyLoss(together(self.parts), "proved", RECORDS)
 
     def estimate(self, tally: Tally) -> Estimate:
         self.check_tally(tally)

@@ -96,7 +96,7 @@ class FakeAttributes(Attributes):
 
         If all of them speak for one record and against another, the odds are those of a single answer.
         """
-        return PrivacyLoss(self.parts[0].loss().odds, "factored", RECORDS)
+        return PrivacyLoss(self.parts[0].loss().odds, "proved", RECORDS)
 
     def attribute_loss(self) -> PrivacyLoss:
         """The loss for records that differ in one answer only: this is what the secret drawing hides.
@@ -106,10 +106,10 @@ class FakeAttributes(Attributes):
         highs, lows = zip(*(part.fake_odds(self.random_fakes) for part in self.parts), strict=True)
         odds = self.parts[0].loss().odds
         if odds is None:
-            return PrivacyLoss(None, "factored", "records that differ in one answer")
+            return PrivacyLoss(None, "proved", "records that differ in one answer")
         rest = [sum(lows, Fraction(0)) - low for low in lows]
         worst = max((other + high) / (other + high / odds) for other, high in zip(rest, highs, strict=True))
-        return PrivacyLoss(worst, "factored", "records that differ in one answer")
+        return PrivacyLoss(worst, "proved", "records that differ in one answer")
 
     def estimate(self, tally: Tally) -> Estimate:
         self.check_tally(tally)

@@ -74,7 +74,7 @@ class Memoized(PureProtocol):
             self._fix(rise=(1 - self.stay) / (self.choices - 1))
         if not 0 <= self.rise < self.stay <= 1 or (bits and 0 in (self.rise, 1 - self.stay)):
             raise InvalidParameter(
-                "A second round needs 0 < rise < stay < 1, so that it adds noise and reports still depend on the answer."
+                "A second round needs 0 < rise < stay < 1, so that it adds noise while reports still depend on the answer."
             )
 
     @classmethod
@@ -120,7 +120,7 @@ class Memoized(PureProtocol):
             raise InvalidParameter("f is the probability that a bit is replaced by a coin toss, between 0 and 1.")
         noisy = Fraction(f) / 2
         odds = ((1 - noisy) / noisy) ** 2
-        base = Unary(domain, PrivacyLoss(odds, "factored").epsilon(), 1 - noisy, noisy)
+        base = Unary(domain, PrivacyLoss(odds).epsilon(), 1 - noisy, noisy)
         return cls(base, Fraction(q), Fraction(p))
 
     @classmethod
@@ -232,7 +232,7 @@ class Memoized(PureProtocol):
             odds = self.p * (1 - self.q) / (self.q * (1 - self.p))
         else:
             odds = self.p * (self.choices - 1) / (1 - self.p)
-        return PrivacyLoss(odds, proof="symmetric")
+        return PrivacyLoss(odds)
 
     def lifetime_loss(self, values: int = 1) -> PrivacyLoss:
         """What all reports ever give away, of a person who has had so many different values, about which those were.
@@ -297,8 +297,8 @@ def moved(value: Ints, stay: Fraction, size: int, coins: Coins) -> Ints:
 def _odds(once: float, epsilon: float) -> Fraction:
     if not checked_epsilon(once) < checked_epsilon(epsilon):
         raise InvalidParameter(
-            "The epsilon of one report must be below that of all reports ever. Where both are the same, leave the second "
-            "round out: Memoized(base)."
+            "The epsilon of one report must be below that of all reports ever. If both are equal, omit the second round: "
+            "Memoized(base)."
         )
     return odds_below(once)
 

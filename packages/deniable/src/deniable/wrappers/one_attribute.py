@@ -60,12 +60,12 @@ class OneAttribute(Attributes):
         self.layout.check(columns)
         which, report, counts, reports = columns["which"], columns["report"], [], []
         if len(which) and int(which.max()) >= len(self.parts):
-            raise InvalidReport("A report is about an attribute that the domain does not have. It is refused.")
+            raise InvalidReport("A report names an attribute that is not in the domain. It is refused.")
         for place, part in enumerate(self.parts):
             rows, bits = np.ascontiguousarray(report[which == place]), part.layout.bits
             used = (bits + 7) // 8
             if rows[:, used:].any() or (bits % 8 and (rows[:, used - 1] >> bits % 8).any()):
-                raise InvalidReport("A report has a bit set past its end. It is refused.")
+                raise InvalidReport("A report has a bit set beyond its end. It is refused.")
             own = part.layout.columns(np.ascontiguousarray(rows[:, :used]))
             part.layout.check(own)
             counts.append(part.votes(own) if len(rows) else np.zeros(part.cells, np.int64))
@@ -75,7 +75,7 @@ class OneAttribute(Attributes):
     def loss(self) -> PrivacyLoss:
         odds = [part.loss().odds for part in self.parts]
         worst = None if None in odds else max(each for each in odds if each is not None)
-        return PrivacyLoss(worst, "factored", RECORDS)
+        return PrivacyLoss(worst, "proved", RECORDS)
 
     def estimate(self, tally: Tally) -> Estimate:
         """The variance is for these numbers of reports on each attribute, and includes who was drawn."""

@@ -108,5 +108,5 @@ def checked_sensitive(domain: Domain, sensitive: Collection[object]) -> tuple[ob
         raise InvalidParameter("No answer is sensitive, so there is nothing to protect. Name at least one.")
     chosen = tuple(label for label in labels if label in set(listed))
     if len(chosen) == len(labels):
-        raise InvalidParameter("Every answer is sensitive. Use the base mechanism itself, which protects all of them.")
+        raise InvalidParameter("Every answer is sensitive. Use the base mechanism, which protects all of them.")
     return chosen

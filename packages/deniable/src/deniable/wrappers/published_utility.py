@@ -66,11 +66,13 @@ class Pairs(Either):
         masked = columns["masked"] == 1
         self.base.check(self.protected(columns, masked))
         if any(column.any() for column in self.protected(columns, ~masked).values()):
-            raise InvalidReport("A report has a protected part but is marked as having none. No device sends that.")
+            raise InvalidReport("A report has a protected part but is marked as having none. No device sends this.")
         if not self.both and (columns["open"][masked] > 0).any():
-            raise InvalidReport("A report discloses an open answer and also has a protected part. No device sends that.")
+            raise InvalidReport(
+                "A report discloses a non-sensitive answer and also has a protected part. No device sends this."
+            )
         if (columns["open"][~masked] == 0).any():
-            raise InvalidReport("A report is empty. No device sends that.")
+            raise InvalidReport("A report is empty. No device sends this.")
         return size
 
 
@@ -149,7 +151,7 @@ class PublishedUtility(OpenAnswers):
         assert odds is not None
         # A report that supports nothing is likelier too, but by no more than one that supports a single value.
         worst = max(odds, true_odds(size, odds, hidden, self.worst.load))
-        return PrivacyLoss(worst, "symmetric" if self.worst.public else "theorem", "sensitive values")
+        return PrivacyLoss(worst, "proved" if self.worst.public else "theorem", "sensitive values")
 
     @cached_property
     def worst(self) -> Load:

@@ -73,7 +73,9 @@ class UtilityOptimized(OpenAnswers):
     ) -> None:
         chosen = checked_sensitive(domain, sensitive)
         if isinstance(open_share, bool) or not isinstance(open_share, int | float) or not 0 <= open_share <= 1:
-            raise InvalidParameter("The share of people with an open answer must be a number from 0 to 1, such as 0.75.")
+            raise InvalidParameter(
+                "The share of people with a non-sensitive answer must be a number from 0 to 1, such as 0.75."
+            )
         self._fix(domain=domain, sensitive=chosen, epsilon=epsilon, flat=bool(flat), open_share=float(open_share))
         super().__post_init__()
         self._fix(base=made(base, len(chosen), self.epsilon, self.open_share))
@@ -132,7 +134,7 @@ class UtilityOptimized(OpenAnswers):
     def loss(self) -> PrivacyLoss:
         own = self.base.loss().odds
         assert own is not None
-        return PrivacyLoss(max(self.odds, own), proof="symmetric", protects="sensitive values")
+        return PrivacyLoss(max(self.odds, own), protects="sensitive values")
 
     def estimate(self, tally: Any) -> Estimate:
         self.check_tally(tally)
@@ -199,7 +201,7 @@ class UtilityOptimized(OpenAnswers):
         batch = checked_answers(answers)
         self.domain.index(batch)  # refuses what is outside
         if instead not in self.sensitive:
-            raise InvalidParameter("The answer that stands for withheld ones must be one of the sensitive answers.")
+            raise InvalidParameter("The answer that replaces withheld ones must be one of the sensitive answers.")
         if len(declared) != len(batch):
             raise InvalidParameter("Give one list of declared answers for each answer; a list may be empty.")
         return [instead if answer in own else answer for answer, own in zip(batch, declared, strict=True)]

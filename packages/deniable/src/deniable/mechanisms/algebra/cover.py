@@ -49,8 +49,8 @@ def _on_line(line: Line, odds: float, shares: Floats) -> tuple[int, ...]:
     for count in range(2, size + 1):
         if count * size > LARGEST_SEARCH:
             raise InvalidParameter(
-                f"The best of more than {count - 1:,} representatives among {size:,} answers take too long to find. Use a "
-                "coarser scale or a smaller epsilon, or give the representatives."
+                f"The best of more than {count - 1:,} representatives among {size:,} answers would take too long to "
+                "find. Use a coarser scale or a smaller epsilon, or give the representatives."
             )
         cost, predecessor = _next_layer(cost, opening, lambda i, j: (odds - 1) * between(i, j))
         choices.append(predecessor)

@@ -1,4 +1,4 @@
-"""The smallest loss that any mechanism with these odds can have: a linear programme."""
+"""The smallest loss that any mechanism with these odds can have: a linear program."""
 
 from fractions import Fraction
 
@@ -15,7 +15,7 @@ LARGEST = 64  # answers: the programme has their square in variables
 def optimal_channel(
     metric: Metric, odds: Fraction, prior: ArrayLike | None = None, worst: bool = False
 ) -> tuple[float, Floats]:
-    """The smallest expected loss under the prior, or with `worst` of the answer that fares worst, and a channel that has it.
+    """The smallest expected loss under the prior, or with `worst` for the worst answer, and a channel that has it.
 
     A channel keeps the odds if each column lies between some t_y and odds t_y. With P[x, y] = t_y + u[x, y] the variables
     are t and u, u <= (odds - 1) t, and the rows sum to one. Solved by HiGHS (Huangfu, Hall 2018) through SciPy.

@@ -59,7 +59,7 @@ class KeySampling(KeyValueProtocol):
     def __post_init__(self) -> None:
         if self.three is None:
             if self.epsilon is None:
-                raise InvalidParameter("Give epsilon, or the chances of the reports.")
+                raise InvalidParameter("Give epsilon, or the probabilities of the reports.")
             best = ThreeState.ewrr(self.epsilon)
             self._fix(three=(best.p1, best.p2, best.q))
         if self.fakes is not None:
@@ -128,7 +128,9 @@ class KeySampling(KeyValueProtocol):
         """The response about the drawn key."""
         p1, p2, q = self.three
         if p1 + p2 == 1 and (p2 == 0 or q == Fraction(1, 2)):
-            raise InvalidParameter("With these chances reports do not depend on the pairs, so nothing can be estimated.")
+            raise InvalidParameter(
+                "With these probabilities, reports do not depend on the pairs, so nothing can be estimated."
+            )
         return ThreeState(p1, p2, q, 100.0, claimed=True)
 
     @property
@@ -209,7 +211,7 @@ class KeySampling(KeyValueProtocol):
         return (self.domain.low + self.domain.high) / 2 + mean * (self.domain.high - self.domain.low) / 2
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self._odds, "symmetric", "any two sets of pairs")
+        return PrivacyLoss(self._odds, "proved", "any two sets of pairs")
 
     @cached_property
     def _odds(self) -> Fraction | None:

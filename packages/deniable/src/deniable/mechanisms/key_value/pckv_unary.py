@@ -48,16 +48,18 @@ class PCKVUnary(PaddedProtocol):
     def __post_init__(self) -> None:
         if self.chances is None:
             if self.epsilon is None:
-                raise InvalidParameter("Give epsilon, or the chances of the reports.")
+                raise InvalidParameter("Give epsilon, or the probabilities of the reports.")
             self._fix(chances=independent(Fraction(1, 2), 1 / (odds_below(self.epsilon) + 1)))
         law = self.chances
         for chance in law:
             check_probability(chance)
         if law.kept + law.flipped + law.both > 1 or 2 * law.noise + law.noise_both > 1:
-            raise InvalidParameter("The chances of a report on one key must not sum to more than 1.")
+            raise InvalidParameter("The probabilities of a report on one key must not sum to more than 1.")
         named, noise = law.kept + law.flipped + 2 * law.both, 2 * (law.noise + law.noise_both)
         if named == noise and law.kept == law.flipped:
-            raise InvalidParameter("With these chances reports do not depend on the pairs, so nothing can be estimated.")
+            raise InvalidParameter(
+                "With these probabilities, reports do not depend on the pairs, so nothing can be estimated."
+            )
         self._fix(epsilon=own_cost(self.epsilon, self._odds))
         super().__post_init__()
         check_cost(self)
@@ -165,8 +167,16 @@ class PCKVUnary(PaddedProtocol):
 
     def loss(self) -> PrivacyLoss:
         # A certificate of single pairs bounds that of sets; the bound is reached unless sets overlap for want of keys.
-        single = set_odds(self.chances, 2 * self.keys, 1)
-        return PrivacyLoss(self._odds, "symmetric" if self._odds == single else "theorem", "any two sets of pairs")
+        return PrivacyLoss(self._odds, "proved" if self._odds == self._pair_odds else "theorem", "any two sets of pairs")
+
+    @cached_property
+    def _pair_odds(self) -> Fraction | None:
+        """The odds between two pairs, or a pair and padding."""
+        return set_odds(self.chances, 2 * self.keys, 1)
+
+    def amplified(self, odds: Fraction | None) -> Fraction | None:
+        """Which pair is reported is not shown, and sets may overlap for want of keys."""
+        return self._odds if odds == self._pair_odds else None
 
     @cached_property
     def _odds(self) -> Fraction | None:

@@ -121,8 +121,8 @@ def designed(epsilon: float, target: Target, prior: Prior | None) -> ThreeState:
     lines = [
         f"three-state response for the {target}, epsilon {epsilon:g} for one answer, shares {shares} of no link, high, low",
         f"n x variance {smallest:.4g}, at p1 = {float(best[0]):.4f}, p2 = {float(best[1]):.4f}, q = {float(best[2]):.4f}"
-        + ("" if made.estimates_degree else "; degrees are lost")
-        + ("" if made.estimates_weight else "; weights are lost"),
+        + ("" if made.estimates_degree else "; degrees cannot be estimated")
+        + ("" if made.estimates_weight else "; weights cannot be estimated"),
         "the corners of all channels that the budget allows:",
     ]
     for point in sorted(vertices(epsilon), key=lambda point: variance(target, point, shares)):

@@ -170,7 +170,7 @@ class ThreeState(ExactChannel):
         return estimate_by_states(self, 1 - none, high - low, np.array([n]), n, self.domain, ("link",), second=second)
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self._worst, proof="enumerated")
+        return PrivacyLoss(self._worst)
 
     @cached_property
     def _worst(self) -> Fraction | None:

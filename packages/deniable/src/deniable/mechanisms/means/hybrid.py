@@ -70,7 +70,7 @@ class Hybrid(MeanMechanism):
         return {"value": np.where(first, place, self.piecewise.places + end.astype(np.int64))}
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.odds, proof="symmetric")
+        return PrivacyLoss(self.odds)
 
     def parameters(self) -> Mapping[str, object]:
         """With what is worked out from epsilon in floats, so that no other machine or client has to work it out alike."""

@@ -48,7 +48,9 @@ class MeanChannel(MeanMechanism):
                 "A channel has a row of weights for each point of the grid, and a number for each column."
             )
         if np.abs(table.weights / table.total @ values - np.linspace(-1, 1, shape[0])).max() > BIAS:
-            raise InvalidParameter("The mean report of this channel is not the truth, so a mean of reports would be biased.")
+            raise InvalidParameter(
+                "The expected report of this channel is not the true value, so a mean of reports would be biased."
+            )
         self._fix(weights=tuple(tuple(row) for row in table.weights.tolist()), values=tuple(values.tolist()), table=table)
 
     @cached_property
@@ -65,7 +67,7 @@ class MeanChannel(MeanMechanism):
         return {"value": coins.pick_each(self.table, truth)}
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(worst_odds(self.table.weights), proof="enumerated")
+        return PrivacyLoss(worst_odds(self.table.weights))
 
     def delta(self, epsilon: float) -> float:
         """The smallest delta for which (epsilon, delta) privacy holds: what a report can give away beyond e^epsilon."""
@@ -145,7 +147,9 @@ def _best_channel(domain: Interval, epsilon: float, prior: ArrayLike | None, out
     values = np.linspace(-1, 1, outputs) * 1.05 * max(duchi_scale(epsilon), suboptimal_end(epsilon))
     weights = None if prior is None else np.asarray(prior, np.float64)
     if weights is not None and (weights.shape != (inputs,) or (weights < 0).any() or abs(weights.sum() - 1) > 1e-9):
-        raise InvalidParameter(f"A prior is {inputs} shares from 0 that sum to 1, one for each point of the grid.")
+        raise InvalidParameter(
+            f"A prior must be {inputs} non-negative shares that sum to 1, one for each point of the grid."
+        )
     many = inputs * outputs  # variables: p row by row, then m, then the worst variance t
     j, k = np.divmod(np.arange(many), outputs)
     ones, t = np.ones(many), many + outputs
@@ -172,7 +176,7 @@ def _best_channel(domain: Interval, epsilon: float, prior: ArrayLike | None, out
     sums = np.append(np.ones(inputs), x)
     found = linprog(cost, above.tocsr(), limits, equal.tocsr(), sums, (0, None), method="highs")
     if not found.success:
-        raise InvalidParameter("No unbiased channel was found with so few reports and so little budget. Allow more reports.")
+        raise InvalidParameter("No unbiased channel with so few reports fits in this budget. Allow more reports.")
     return found.x[:many].reshape(inputs, outputs), values
 
 
@@ -193,4 +197,4 @@ def _repaired(domain: Interval, epsilon: float, chances: Floats, values: Floats)
         odds = channel.loss().odds
         if odds is not None and odds <= allowed:
             return channel
-    raise InvalidParameter("The best channel could not be made exact for this budget. Take fewer steps or reports.")
+    raise InvalidParameter("The best channel could not be made exact for this budget. Use fewer steps or reports.")

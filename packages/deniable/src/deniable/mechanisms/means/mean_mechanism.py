@@ -60,7 +60,7 @@ class MeanMechanism(Mechanism[float, Ints]):
         return kernels.histogram(value, self.cells)
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.odds, proof="enumerated")
+        return PrivacyLoss(self.odds)
 
     @cached_property
     def numbers(self) -> Floats:

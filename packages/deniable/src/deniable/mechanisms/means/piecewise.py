@@ -48,7 +48,7 @@ class Piecewise(MeanMechanism):
         if self.window < 1 or self.stride < 1 or self.places > MOST_PLACES:
             raise InvalidParameter(
                 f"The window and its stride must be at least one place, and at most {MOST_PLACES} places in all. Leave both "
-                "out to get good ones, or take fewer steps."
+                "out to get good ones, or use fewer steps."
             )
 
     @classmethod
@@ -107,7 +107,7 @@ class Piecewise(MeanMechanism):
         return {"value": (place + self.stride * truth) % self.places}
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.odds, proof="symmetric")
+        return PrivacyLoss(self.odds)
 
 
 def _places(steps: int, exponent: float) -> tuple[int, int]:

@@ -114,7 +114,7 @@ class Bipartite(Release):
         return f"{self.near} near"
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.odds, proof="symmetric")
+        return PrivacyLoss(self.odds)
 
     def row_losses(self) -> Floats:
         line, size = self.metric.line, self.domain.size

@@ -110,7 +110,7 @@ class Coarsened(Release):
 
     def loss(self) -> PrivacyLoss:
         alone = len(np.unique(self.nearest)) == 1  # then every answer gives the same law
-        return PrivacyLoss(Fraction(1) if alone else self.odds, proof="symmetric")
+        return PrivacyLoss(Fraction(1) if alone else self.odds)
 
     def row_losses(self) -> Floats:
         sums, least, _ = self._paid
@@ -142,7 +142,7 @@ class Coarsened(Release):
     def predict(self, truth: ArrayLike, n: int) -> Estimate:
         shares = np.asarray(truth, np.float64)
         if shares.shape != (self.domain.size,):
-            raise InvalidParameter(f"The true shares must be {self.domain.size} numbers from 0 that sum to 1.")
+            raise InvalidParameter(f"The true shares must be {self.domain.size} non-negative numbers that sum to 1.")
         return self._named(self._direct.predict(np.bincount(self.nearest, shares, minlength=self.cells), n))
 
     def _named(self, estimate: Estimate) -> Estimate:

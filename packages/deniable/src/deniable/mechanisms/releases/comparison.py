@@ -55,7 +55,7 @@ class Comparison:
 def compare_releases(
     domain: Domain, epsilon: float, prior: ArrayLike | None = None, also: Release | None = None
 ) -> Comparison:
-    """All releases for a domain. The bound is a linear programme for few answers; on a line `Coarsened` reaches it."""
+    """All releases for a domain. The bound is a linear program for few answers; on a line `Coarsened` reaches it."""
     metric, shares = metric_of(domain), checked_prior(prior, metric_of(domain).size)
     lines = list(_lines(domain, metric, epsilon, shares))
     bound: float | None = None
@@ -66,7 +66,7 @@ def compare_releases(
         try:
             bound, channel = optimal.optimal_channel(metric, odds_below(epsilon), shares)
             paid = (channel * metric.losses(np.arange(metric.size))).sum(axis=1)
-            lines.append(Row("optimal", bound, float(paid.max()), "linear programme"))
+            lines.append(Row("optimal", bound, float(paid.max()), "linear program"))
         except MissingExtra as error:
             remarks = (f"Left out: the optimum. {error}",)
     if also is not None and not any(also.expected_loss(shares) == line.expected for line in lines):

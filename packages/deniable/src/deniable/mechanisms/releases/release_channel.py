@@ -103,7 +103,7 @@ def exponential_scale(metric: Metric, epsilon: float, tight: bool = False) -> fl
     losses, budget = metric.losses(np.arange(metric.size)), checked_epsilon(epsilon)
     span = float((losses.max(axis=0) - losses.min(axis=0)).max())
     if span == 0:
-        raise InvalidParameter("All answers cost the same whatever is true, so none is better than another.")
+        raise InvalidParameter("Every answer has the same loss whatever the truth is, so none is better than another.")
     if not tight:
         return budget / (2 * span)
 

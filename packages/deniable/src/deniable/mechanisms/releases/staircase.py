@@ -83,7 +83,7 @@ class Staircase(Release):
         return f"rings of {', '.join(str(size) for size in self.sizes)}"
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(Fraction(self.steps[0], self.steps[-1]), proof="symmetric")
+        return PrivacyLoss(Fraction(self.steps[0], self.steps[-1]))
 
     def row_losses(self) -> Floats:
         weights, counts = np.array(self.steps, np.float64), np.cumsum(self.sizes)

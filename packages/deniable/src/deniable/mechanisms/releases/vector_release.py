@@ -127,10 +127,10 @@ class VectorRelease(Mechanism[Sequence[object], Ints]):
     def loss(self) -> PrivacyLoss:
         odds = [part.loss().odds for part in self.parts]
         if any(each is None for each in odds):
-            return PrivacyLoss(None, "factored", "any two vectors")
+            return PrivacyLoss(None, "proved", "any two vectors")
         exact = [each for each in odds if each is not None]
         total = max(exact) if self.sampled else np.prod(np.array(exact, object))
-        return PrivacyLoss(Fraction(total), "factored", "any two vectors")
+        return PrivacyLoss(Fraction(total), "proved", "any two vectors")
 
     def expected_loss(self, priors: Sequence[ArrayLike | None] | None = None) -> float:
         """The expected losses of the coordinates that are released, added up, or of the one drawn on average."""

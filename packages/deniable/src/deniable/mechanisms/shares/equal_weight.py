@@ -45,4 +45,4 @@ class EqualWeight(ExactChannel):
         return {"value": (coins.split(self.p, 1, size - 1, len(truth)) + truth) % size}
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self._odds, proof="symmetric")
+        return PrivacyLoss(self._odds)

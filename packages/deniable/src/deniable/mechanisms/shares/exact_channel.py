@@ -45,8 +45,8 @@ def own_cost(epsilon: float | None, odds: Fraction | None) -> float:
     if epsilon is not None:
         return epsilon
     if odds is None:
-        raise InvalidParameter("A report of this mechanism can rule an answer out, so no budget is large enough for it.")
-    return PrivacyLoss(odds, "enumerated").epsilon()
+        raise InvalidParameter("A report of this mechanism can rule out an answer, so no budget is large enough for it.")
+    return PrivacyLoss(odds).epsilon()
 
 
 def check_cost(mechanism: Mechanism) -> None:

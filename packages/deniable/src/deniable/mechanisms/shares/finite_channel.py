@@ -70,7 +70,7 @@ class FiniteChannel(Channel):
         return {"value": coins.pick_each(self.table, truth)}
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(worst_odds(self.table.weights), proof="enumerated")
+        return PrivacyLoss(worst_odds(self.table.weights))
 
 
 def worst_odds(weights: Ints) -> Fraction | None:

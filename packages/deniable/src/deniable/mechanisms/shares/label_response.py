@@ -44,7 +44,7 @@ class LabelResponse(PureProtocol):
         if self.keep == 0:
             self._fix(keep=self.odds / (self.odds + self.domain.size - 1))
         if not 0 < self.keep < 1 or self.keep * self.domain.size == 1:
-            raise InvalidParameter("A label must be kept with a probability between 0 and 1, and other than 1 / labels.")
+            raise InvalidParameter("The probability to keep a label must be between 0 and 1, and not 1 / labels.")
 
     @classmethod
     def with_beta(cls, domain: Domain, epsilon: float, beta: float) -> "LabelResponse":
@@ -53,7 +53,7 @@ class LabelResponse(PureProtocol):
         if not -epsilon - others <= beta <= epsilon - others:
             raise InvalidParameter(
                 f"With {domain.size} labels and epsilon {epsilon:g}, beta must lie between {-epsilon - others:.6g} and "
-                f"{epsilon - others:.6g}: below the first the label that is not reported becomes too likely."
+                f"{epsilon - others:.6g}: below the first, another label than the true one becomes too likely."
             )
         return cls.as_published(domain, epsilon, beta)
 
@@ -102,7 +102,7 @@ class LabelResponse(PureProtocol):
         return columns["value"][:, None] == cells[None, :]
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(max(self.p / self.q, self.q / self.p), proof="symmetric")
+        return PrivacyLoss(max(self.p / self.q, self.q / self.p))
 
 
 def laplace_keep(labels: int, epsilon: float) -> float:

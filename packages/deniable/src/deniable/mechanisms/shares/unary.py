@@ -146,7 +146,7 @@ class Unary(CellProtocol, UtilityBase):
         return max(self.p, 1 - self.p) * max(self.q, 1 - self.q) ** (self.domain.size - 1)
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.p * (1 - self.q) / (self.q * (1 - self.p)), proof="factored")
+        return PrivacyLoss(self.p * (1 - self.q) / (self.q * (1 - self.p)))
 
     @classmethod
     def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:

@@ -102,8 +102,8 @@ class Compressed(Mechanism[Collection[int], Sparse]):
             self._fix(sparsity=0.0)  # nothing is left to hide
         elif isinstance(self.sparsity, bool) or not isinstance(self.sparsity, int | float) or not 0 < self.sparsity < 1:
             raise InvalidParameter(
-                "The noisy sparsity needs a share of the budget between 0 and 1: a number of chunks that followed from the "
-                "exact one would give it away. Where a bound is public, say SparseVector(most=...) instead."
+                "The noisy sparsity needs a share of the budget between 0 and 1: a number of chunks that depends on the "
+                "exact sparsity would disclose it. If a bound is public, use SparseVector(most=...) instead."
             )
 
     def _weights(self) -> tuple[int, ...]:
@@ -165,10 +165,10 @@ class Compressed(Mechanism[Collection[int], Sparse]):
     def perturb(self, values: Answers, coins: Coins | None = None, names: Sequence[str] | None = None) -> Reports:
         """Randomize vectors, one report each. With `names`, their keys follow from them and need not be sent."""
         if isinstance(values, Mapping):
-            raise OutsideDomain("Answers must come as a list; for one vector write perturb([{17: 1}]).")
+            raise OutsideDomain("Answers must be a list; for one vector write perturb([{17: 1}]).")
         coins, answers = checked_coins(coins), checked_answers(values)
         if names is not None and (len(names) != len(answers) or len(set(names)) != len(names)):
-            raise InvalidParameter("Every report needs a name of its own: give as many different names as answers.")
+            raise InvalidParameter("Every report needs a unique name: give one name for each answer, all different.")
         columns: dict[str, NDArray[Any]] = {field.name: field.empty(len(answers)) for field in self.layout.fields}
         for start in range(0, len(answers), self.batch):
             part = slice(start, start + self.batch)

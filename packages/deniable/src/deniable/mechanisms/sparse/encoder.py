@@ -59,8 +59,8 @@ def stream(coins: Coins) -> StreamCoins:
     """Coins that give bytes: the encoder's time depends on what comes up, so that its outcomes cannot be listed."""
     if not isinstance(coins, StreamCoins):
         raise NotCertifiable(
-            "Poisson private representation rests on a theorem: it tosses as many coins as it takes, so that its outcomes "
-            "cannot be followed one by one."
+            "Poisson private representation rests on a theorem: it tosses an unlimited number of coins, so its outcomes "
+            "cannot be enumerated."
         )
     return coins
 

@@ -92,4 +92,4 @@ def _joined(strings: Sequence[bytes]) -> tuple[Bytes, Ints, Ints]:
 
 
 def _damaged() -> InvalidReport:
-    return InvalidReport("A string is not one that a device of this mechanism writes: damaged or made up. It is refused.")
+    return InvalidReport("A report is refused: no device of this mechanism sends it, so it is damaged or made up.")

@@ -30,7 +30,7 @@ class NoisyCount:
         if not self.epsilon >= SMALLEST:
             raise InvalidParameter(
                 f"The noisy sparsity needs a budget of at least {SMALLEST:g} of its own. Raise its share or the budget, "
-                "or say SparseVector(most=...) if a bound is public."
+                "or use SparseVector(most=...) if a bound is public."
             )
 
     @cached_property

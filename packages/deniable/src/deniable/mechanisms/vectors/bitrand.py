@@ -223,7 +223,7 @@ class BitRand(Mechanism[Sequence[float], Ints]):
         if self.domain.signed:
             counts = tally.counts.reshape(-1, self.domain.dimensions)
             if (counts[self.bits :] > np.minimum(counts[0], counts[1 : self.bits])).any():
-                raise InvalidReport("In this tally a bit and the sign are one together more often than each alone.")
+                raise InvalidReport("In this tally, a bit and the sign are both one more often than either of them is one.")
 
     def predict(self, truth: ArrayLike, n: int) -> Estimate:
         """The means to expect from n people with vectors like these, one or several rows, and the variance of each."""
@@ -247,7 +247,7 @@ class BitRand(Mechanism[Sequence[float], Ints]):
         for one, zero in zip(self.ones, self.zeros, strict=True):
             bit = bit_odds(one, zero)
             odds = None if odds is None or bit is None else odds * bit
-        return PrivacyLoss(None if odds is None else odds**self.domain.dimensions, proof="factored")
+        return PrivacyLoss(None if odds is None else odds**self.domain.dimensions)
 
 
 def bit_odds(one: Fraction, zero: Fraction) -> Fraction | None:

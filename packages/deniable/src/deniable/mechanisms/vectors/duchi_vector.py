@@ -143,4 +143,4 @@ class DuchiVector(Mechanism[Sequence[float], Ints]):
     def loss(self) -> PrivacyLoss:
         # One dimension has no row of signs that is tied; two rows of signs always include one ahead and one behind.
         weights = [self.odds, Fraction(1), *([self.tie] if self._ways[1] else [])]
-        return PrivacyLoss(max(weights) / min(weights), proof="symmetric")
+        return PrivacyLoss(max(weights) / min(weights))

@@ -230,7 +230,7 @@ class FeatureVector(Mechanism[Sequence[float], Ints]):
     def loss(self) -> PrivacyLoss:
         odds = self.part.loss().odds
         assert odds is not None
-        return PrivacyLoss(odds**self.coordinates, proof="factored")
+        return PrivacyLoss(odds**self.coordinates)
 
     def parameters(self) -> Mapping[str, object]:
         return {**super().parameters(), "part": dict(self.part.parameters())}
@@ -239,7 +239,7 @@ class FeatureVector(Mechanism[Sequence[float], Ints]):
 def check_features(domain: Domain) -> None:
     """Refuse domains that are not vectors in a box."""
     if not isinstance(domain, Features):
-        raise InvalidParameter("This mechanism is for vectors: give it Features(dimensions, low, high).")
+        raise InvalidParameter("This mechanism is for vectors. Its domain must be Features(dimensions, low, high).")
 
 
 @lru_cache(maxsize=1024)

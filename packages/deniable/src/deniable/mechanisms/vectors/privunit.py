@@ -46,7 +46,9 @@ class PrivUnit(Mechanism[Sequence[float], Floats]):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.domain, UnitVectors):
-            raise InvalidParameter("This mechanism is for vectors of length one: give it UnitVectors(dimensions).")
+            raise InvalidParameter(
+                "This mechanism is for vectors of length one. Its domain must be UnitVectors(dimensions)."
+            )
         if self.gamma == -1.0:
             self._fix(gamma=self._best_gamma())
         if not isinstance(self.gamma, float) or not 0 <= self.gamma < 1:

@@ -57,7 +57,9 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.domain, UnitVectors):
-            raise InvalidParameter("This mechanism is for vectors of length one: give it UnitVectors(dimensions).")
+            raise InvalidParameter(
+                "This mechanism is for vectors of length one. Its domain must be UnitVectors(dimensions)."
+            )
         if not all(map(is_whole, (self.rounds, self.near, self.codes))) or not 2 <= self.codes <= self._most_codes:
             raise InvalidParameter("The rounds, directions and near ones are whole numbers, with 2 to 4096 directions.")
         if self.rounds == 0:
@@ -188,7 +190,7 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
         return Estimate(self.domain.labels, mean, variance, n, measure="mean")
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.part.odds**self.rounds, proof="symmetric" if self.rounds == 1 else "factored")
+        return PrivacyLoss(self.part.odds**self.rounds, "theorem")
 
     def parameters(self) -> Mapping[str, object]:
         return {**super().parameters(), "odds": str(self.part.odds)}

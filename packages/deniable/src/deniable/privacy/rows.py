@@ -1,0 +1,216 @@
+"""The rules for rows of bits: what one cell says, or how many are set, stands for all arrangements of a row."""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from deniable.core import Type
+from deniable.privacy.bounds import Bound, Effort
+from deniable.privacy.problem import Builder, Problem
+from deniable.privacy.worlds import cost, extreme, law
+
+
+def marked_cell(problem: Problem, effort: Effort) -> Bound | None:
+    """Rows of independent cells, of which the one that the answer names is drawn differently."""
+    rows = [node for node in problem.view if problem.types[node].row]
+    rest = [node for node in problem.view if not problem.types[node].row]
+    widths = {problem.types[node].width for node in rows}
+    if len(widths) != 1:
+        return None
+    marks = {problem.nodes[n].args[1] for n in problem.upstream(problem.view) if problem.nodes[n].op in ("put", "get")}
+    if len(marks) > 1 or any(problem.private[mark] for mark in marks):
+        return None
+    other = _one_cell(problem, rows, [], marked=False)
+    if other is None or other.knowns(other.view):
+        return None
+    shares_draws = any(problem.private[node] - _row_draws(problem, rows) for node in _scalars(problem, rows))
+    if shares_draws or cost(other, other.view) > effort.limit:
+        return None
+    if not marks:
+        if rest:
+            return None
+        worst = extreme(other, other.view, other.secrets(other.view), [])
+        (width,) = widths
+        return Bound(None if worst.odds is None else worst.odds ** (width or 1), ("cells",))
+    secrets = other.secrets(other.view)
+    elsewhere = _same_law(other, secrets)
+    here = _one_cell(problem, rows, rest, marked=True)
+    if elsewhere is None or here is None or cost(here, here.view) > effort.limit:
+        return None
+    return _against(here, len(rows), elsewhere)
+
+
+def _row_draws(problem: Problem, rows: Sequence[int]) -> set[int]:
+    return {draw for node in rows for draw in problem.private[node] if problem.types[draw].row}
+
+
+def _scalars(problem: Problem, rows: Sequence[int]) -> list[int]:
+    """Numbers that decide about all cells of a row at once."""
+    found = []
+    for node in problem.upstream(rows):
+        each = problem.nodes[node]
+        if problem.types[node].row and each.op in ("where", "turn", "and"):
+            found += [arg for arg in each.args if not problem.types[arg].row]
+    return found
+
+
+def _same_law(other: Problem, secrets: Sequence[int]) -> dict[tuple[int, ...], Fraction] | None:
+    """The law of a cell that is not marked, if it is the same for all codes."""
+    keys, chances = law(other, other.view, secrets)
+    laws: dict[tuple[int, ...], dict[tuple[int, ...], Fraction]] = {}
+    for key, chance in zip(keys, chances, strict=True):
+        laws.setdefault(key[: len(secrets)], {})[key[len(secrets) :]] = chance
+    first, *others = laws.values()
+    return first if all(each == first for each in others) else None
+
+
+def _against(here: Problem, bits: int, elsewhere: dict[tuple[int, ...], Fraction]) -> Bound:
+    """The largest ratio of (marked cell over any other cell) for two values of codes and cell."""
+    secrets, knowns = here.secrets(here.view), here.knowns(here.view)
+    keys, chances = law(here, here.view, [*knowns, *secrets])
+    start = len(knowns) + len(secrets)
+    tables: dict[tuple[int, ...], dict[tuple[int, ...], Fraction]] = {}
+    for key, chance in zip(keys, chances, strict=True):
+        seen = key[: len(knowns)] + key[start + bits :]
+        cell = key[start : start + bits]
+        if cell not in elsewhere:
+            return Bound(None, ("marked cell",))
+        tables.setdefault(seen, {})[key[len(knowns) : start] + cell] = chance / elsewhere[cell]
+    possible = math.prod(here.range_of(node) for node in secrets) * len(elsewhere)
+    odds, words = Fraction(1), ""
+    for table in tables.values():
+        if len(table) < possible:
+            return Bound(None, ("marked cell",))
+        ratio = max(table.values()) / min(table.values())
+        if ratio > odds:
+            odds = ratio
+            high, low = (pick(table, key=table.__getitem__)[len(secrets) :] for pick in (max, min))
+            words = f"it has {_bits(high)} at the cell of the first answer and {_bits(low)} at that of the second"
+    alone = not knowns and not secrets and len(here.view) == bits
+    return Bound(odds, ("marked cell",), words if alone else "")
+
+
+def _bits(cell: Sequence[int]) -> str:
+    return " and ".join(map(str, cell))
+
+
+def _one_cell(problem: Problem, rows: Sequence[int], rest: Sequence[int], marked: bool) -> Problem | None:
+    """The problem of one cell of each row: the marked one, together with `rest`, or any other."""
+    build, at = Builder(), dict[int, int]()
+    for node in problem.upstream([*rows, *rest]):
+        each = problem.nodes[node]
+        args = each.args
+        if each.op == "flags":
+            at[node] = build.add("toss", [], (each.params[0],))
+        elif each.op == "put":
+            at[node] = at[args[2]] if marked else at[args[0]]
+        elif each.op == "get":
+            if not marked:
+                at[node] = build.code(problem.types[node], known=False)  # must not matter: see below
+            else:
+                at[node] = at[args[0]]
+        elif each.op == "cells":
+            at[node] = build.code(Type(), known=False)  # any bit of the answer
+        elif problem.types[node].row and each.op == "turn":
+            at[node] = build.add("xor", [at[arg] for arg in args])
+        elif problem.types[node].row and each.op not in ("and", "or", "xor", "not", "where"):
+            return None
+        elif each.op == "code":
+            at[node] = build.code(problem.types[node], node in problem.known, problem.values.get(node))
+        elif problem.types[node].width is not None and not problem.types[node].row:
+            at[node] = build.code(problem.types[node], known=False)  # a vector, of which only `cells` are used
+        elif each.op == "counts" or any(problem.types[arg].row for arg in args if not problem.types[node].row):
+            return None  # a number that depends on several cells
+        else:
+            at[node] = build.add(each.op, [at[arg] for arg in args], each.params)
+    return build.problem([at[node] for node in [*rows, *rest]])
+
+
+def exchange(problem: Problem, effort: Effort) -> Bound | None:
+    """A row of which one cell stands apart, exchanged with the cell that the answer names."""
+    if len(problem.view) != 1:
+        return None
+    (node,) = problem.view
+    each = problem.nodes[node]
+    if each.op != "swap" or problem.tainted[each.args[0]] or problem.private[each.args[1]]:
+        return None
+    row, _, fixed = each.args
+    place = problem.types[fixed]
+    put = problem.nodes[row]
+    if put.op != "put" or place.low != place.high or problem.types[put.args[1]] != place:
+        return None
+    widened = problem.nodes[put.args[0]]
+    if widened.op != "widen" or problem.nodes[widened.args[0]].op != "subset":
+        return None
+    subset, width = problem.nodes[widened.args[0]], problem.types[row].width or 0
+    others, most = subset.params
+    if others != width - 1 or place.low != others or width < 2 or widened.args[0] in problem.private[put.args[2]]:
+        return None
+    build, at = Builder(), dict[int, int]()
+    build.copy(problem, [put.args[2], subset.args[0]], at, {})
+    size = build.add("sub", [build.constant(most), at[subset.args[0]]])
+    small = build.problem([at[put.args[2]], size])
+    keys, chances = law(small, [at[put.args[2]], size], [])
+    each_row = {key: chance / math.comb(others, key[1]) for key, chance in zip(keys, chances, strict=True)}
+    odds, words = Fraction(1), ""
+    for marked, ones in each_row:
+        turned = (1 - marked, ones + 2 * marked - 1)  # the same row, seen from a cell with the other bit
+        if 0 <= turned[1] <= others:
+            if turned not in each_row:
+                return Bound(None, ("exchange",))
+            if each_row[marked, ones] > odds * each_row[turned]:
+                odds = each_row[marked, ones] / each_row[turned]
+                words = f"it has {marked} at the cell of the first answer and {1 - marked} at that of the second"
+    return Bound(odds, ("exchange",), words if problem.nodes[each.args[1]].op == "code" else "")
+
+
+def mask(problem: Problem, effort: Effort) -> Bound | None:
+    """A row of bits xor a row whose probability depends on how many of its bits are set."""
+    if len(problem.view) != 1:
+        return None
+    (node,) = problem.view
+    each = problem.nodes[node]
+    if each.op != "xor" or not problem.types[node].row:
+        return None
+    for other, noise in (each.args, each.args[::-1]):
+        if problem.tainted[noise] or problem.private[other] & problem.private[noise]:
+            continue
+        build, width = Builder(), problem.types[noise].width or 0
+        count = _count(problem, noise, build, {})
+        if count is None:
+            continue
+        small = build.problem([count])
+        if cost(small, small.view) > effort.limit:
+            continue
+        keys, chances = law(small, [count], [])
+        each_row = {key[0]: chance / math.comb(width, key[0]) for key, chance in zip(keys, chances, strict=True)}
+        complete = len(each_row) == width + 1
+        return Bound(max(each_row.values()) / min(each_row.values()) if complete else None, ("mask",))
+    return None
+
+
+def _count(problem: Problem, node: int, build: Builder, at: dict[int, int]) -> int | None:
+    """A node with the number of bits that are set, for a row all of whose arrangements are equally likely."""
+    each, width = problem.nodes[node], problem.types[node].width or 0
+    if each.op == "flags" and problem.is_used_once(node):
+        p = each.params[0]
+        chances = ((m, math.comb(width, m) * p**m * (1 - p) ** (width - m)) for m in range(width + 1))
+        return build.draw_counts(tuple(chances))
+    if each.op == "majority" and problem.is_used_once(node):
+        ways = {m: math.comb(width, m) for m in range(width // 2 + 1, width + 1)}
+        return build.draw_counts(tuple((m, Fraction(way, sum(ways.values()))) for m, way in ways.items()))
+    if each.op == "subset" and problem.is_used_once(node):
+        less = problem.types[each.args[0]]
+        return build.constant(each.params[1] - less.low) if less.low == less.high else None
+    if each.op in ("turn", "where"):
+        rows = [arg for arg in each.args if problem.types[arg].row]
+        (scalar,) = (arg for arg in each.args if not problem.types[arg].row)
+        counts = [_count(problem, row, build, at) for row in rows]
+        if any(count is None for count in counts):
+            return None
+        build.copy(problem, [scalar], at, {})
+        numbers = [count for count in counts if count is not None]
+        if each.op == "turn":
+            numbers = [build.add("sub", [build.constant(width), numbers[0]]), numbers[0]]
+        return build.add("where", [at[scalar], *numbers])
+    return None

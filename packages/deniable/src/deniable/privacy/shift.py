@@ -1,0 +1,115 @@
+"""The rule of shifts: noise that is moved one to one, whatever the answer is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from deniable.privacy.bounds import Bound, Effort
+from deniable.privacy.problem import Builder, Problem
+from deniable.privacy.worlds import cost, extreme
+
+
+def shift(problem: Problem, effort: Effort) -> Bound | None:
+    """A node of the view that maps a draw one to one, whatever the answer is."""
+    for node in problem.view:
+        noise = _moved(problem, node)
+        if noise is None:
+            continue
+        build, at = Builder(), dict[int, int]()
+        rest = [other for other in problem.view if other != node]
+        build.copy(problem, [*rest, *noise.terms], at, {})
+        total = _added(problem, noise, build, at)
+        if noise.modulus is not None:
+            total = build.add("mod", [total], (noise.modulus,))
+        new = build.problem([at[other] for other in rest] + [total])
+        rest = [at[other] for other in rest]
+        if cost(new, new.view) > effort.limit or new.types[total].size != noise.size:
+            continue
+        compared = [*new.secrets(rest), total]
+        worst = extreme(new, rest, compared, new.knowns(rest))
+        return Bound(worst.odds, ("shift",))
+    return None
+
+
+def _added(problem: Problem, noise: "Noise", build: Builder, at: Mapping[int, int]) -> int:
+    """The sum of the draws; those that keep a number or move it on evenly are added up before they are followed."""
+    stay, rest = Fraction(1), []
+    for term in noise.terms:
+        each = problem.nodes[term]
+        if each.op == "split" and each.params[1:] == (1, noise.modulus and noise.modulus - 1) and problem.is_used_once(term):
+            moved = (1 - stay) * (1 - each.params[0]) / each.params[2]
+            stay = stay * each.params[0] + moved  # both stay, or the second moves back what the first moved
+        else:
+            rest.append(at[term])
+    if noise.modulus is not None and len(rest) < len(noise.terms):
+        rest.append(build.add("split", [], (stay, 1, noise.modulus - 1)))
+    total = rest[0]
+    for term in rest[1:]:
+        total = build.add("add", [total, term])
+    return total
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Draws that are added to something, modulo `modulus` if there is one; together they have `size` values."""
+
+    terms: tuple[int, ...]
+    modulus: int | None
+    size: int
+
+
+def _moved(problem: Problem, node: int) -> Noise | None:
+    each, kind = problem.nodes[node], problem.types[node]
+    if each.op == "mod":
+        terms = _terms(problem, each.args[0], each.params[0])
+        noise = [term for term in terms if problem.private[term] and not problem.tainted[term]]
+        rest = [term for term in terms if term not in noise]
+        if noise and rest and not any(problem.private[term] for term in rest):
+            return Noise(tuple(noise), each.params[0], each.params[0])
+    if each.op in ("eq", "xor") and not kind.row:
+        first, second = (problem.types[arg] for arg in each.args)
+        whole = (each.op == "eq" and max(first.high, second.high) <= 1) or (each.op == "xor")
+        for rest_node, noise_node in (each.args, each.args[::-1]):
+            size, low = problem.types[noise_node].size, min(first.low, second.low)
+            alone = problem.private[noise_node] and not problem.tainted[noise_node] and not problem.private[rest_node]
+            if whole and alone and low == 0 and size & (size - 1) == 0 and problem.types[rest_node].high < size:
+                return Noise((noise_node,), None, size)
+    if each.op == "table" and kind.low == 0:
+        return _permuted(problem, node)
+    if each.op == "around" and not problem.private[each.args[0]]:
+        place = each.args[1]
+        if problem.private[place] and not problem.tainted[place]:
+            return Noise((place,), None, kind.size)
+        return _moved(problem, place) if problem.nodes[place].op == "around" else None
+    if each.op == "aim":
+        column, row, odd = each.args
+        uniform = problem.nodes[column].op == "below" and problem.nodes[column].params[0] == kind.size
+        alone = problem.private[odd] and not problem.tainted[odd] and column not in problem.private[odd]
+        if uniform and alone and not problem.private[row] and problem.is_used_once(column):
+            return Noise((odd,), None, 2)  # half of all columns have either parity, and they are equally likely
+    return None
+
+
+def _terms(problem: Problem, node: int, modulus: int) -> list[int]:
+    """The numbers whose sum this is, modulo `modulus`."""
+    each = problem.nodes[node]
+    if each.op == "add" or (each.op == "mod" and each.params[0] % modulus == 0):
+        return [term for arg in each.args for term in _terms(problem, arg, modulus)]
+    return [node]
+
+
+def _permuted(problem: Problem, node: int) -> Noise | None:
+    """A table of which the answer chooses a row and a draw the column, if every row has every number once."""
+    values = problem.nodes[node].params[0]
+    terms = _terms(problem, problem.nodes[node].args[0], 1)
+    noise = [term for term in terms if problem.private[term] and not problem.tainted[term]]
+    rest = [term for term in terms if term not in noise]
+    if len(noise) != 1 or len(rest) != 1 or problem.private[rest[0]]:
+        return None
+    size = problem.types[noise[0]].size
+    each = problem.nodes[rest[0]]
+    steps = [problem.types[arg] for arg in each.args if problem.types[arg].low == problem.types[arg].high == size]
+    if each.op != "mul" or len(steps) != 1 or len(values) % size or problem.types[noise[0]].low:
+        return None
+    rows = (values[start : start + size] for start in range(0, len(values), size))
+    return Noise((noise[0],), None, size) if all(set(row) == set(range(size)) for row in rows) else None
