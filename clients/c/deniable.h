@@ -22,6 +22,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define DENIABLE_LARGEST ((int64_t)1 << 62) /* no number of a program lies outside -2^62..2^62 */
 #define DENIABLE_MOST_NODES 20000
 #define DENIABLE_MOST_ENTRIES (1 << 20) /* of all tables and weights of a program together */
@@ -177,5 +181,9 @@ void deniable_seeded(deniable_keystream *stream, const void *seed, size_t size);
 
 /* A fresh key from the operating system; a forked process takes a key of its own. */
 deniable_result deniable_secure(deniable_keystream *stream);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
