@@ -286,6 +286,17 @@ def payload_of(library: Library, mechanism: dn.Mechanism, answers: Any, coins: c
     return law.pack([field.bits for field in mechanism.layout.fields])
 
 
+GOOD = json.loads((ROOT / "vectors" / "good.json").read_text())
+
+
+@pytest.mark.parametrize("vector", GOOD, ids=[vector["name"] for vector in GOOD])
+def test_reports_are_those_of_the_vectors_of_mechanisms(library: Library, vector: dict[str, Any]) -> None:
+    mechanism = dn.mechanism_from_json(json.dumps(vector["spec"]))
+    coins = library.seeded(vector["seed"].encode())
+    for answer, report in zip(vector["answers"], vector["reports"], strict=True):
+        assert payload_of(library, mechanism, [answer], coins).hex() == report
+
+
 def test_whole_surveys_are_answered_as_python_does(library: Library) -> None:
     """From the same bytes the same message: which questions, all their reports, one stream."""
     done = []
