@@ -30,6 +30,7 @@ extern "C" {
 #define DENIABLE_MOST_NODES 20000
 #define DENIABLE_MOST_ENTRIES (1 << 20) /* of all tables and weights of a program together */
 #define DENIABLE_WIDEST (1 << 20)       /* cells of a row, and numbers of a vector */
+#define DENIABLE_MOST_DRAWS 64          /* that an encoder is given */
 #define DENIABLE_MOST_SUBSET ((int64_t)1 << 32) /* n times k of a subset of k out of n */
 #define DENIABLE_FRACTION_BITS 4096     /* of a numerator or a denominator; a limit of this client */
 #define DENIABLE_MOST_AGAIN 1000        /* draws refused in a row before the source of randomness counts as broken */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #define LIMBS (DENIABLE_FRACTION_BITS / 32)
-#define LONGEST_TEXT 5000   /* characters of a parameter */
 #define LONGEST_NUMBER 4300 /* digits of a number written as text */
 #define check deniable_check
 
@@ -31,6 +30,14 @@ static void *take(reader *r, size_t count, size_t size)
 static int expect(reader *r, char c)
 {
     return check(r, json_is(&r->in, c), DENIABLE_NOT_A_LAW);
+}
+
+/* A whole number that every language reads exactly; larger ones are text. */
+static int64_t integer(reader *r, deniable_result otherwise)
+{
+    int64_t value = 0, most = (int64_t)1 << 53;
+    check(r, json_integer(&r->in, &value) && value > -most && value < most, otherwise);
+    return value;
 }
 
 /* Between the elements of a list of `count`, and after the last one. */
@@ -99,19 +106,16 @@ static void read_fraction(reader *r, param *out, const char *text, size_t length
 
 static void read_text(reader *r, param *out, int named)
 {
-    size_t length = 0, characters = 0, i;
+    size_t length = 0, i;
     unsigned char *before = r->at;
-    char *found = text(r, &length), *slash;
+    char *found = text(r, &length), *slash = found ? memchr(found, '/', length) : NULL;
     if (!found)
         return;
-    for (i = 0; i < length; i++)
-        characters += (found[i] & 0xC0) != 0x80;
-    slash = memchr(found, '/', length);
-    if (!check(r, characters < LONGEST_TEXT, DENIABLE_NOT_A_LAW))
-        return;
-    if (slash) {
+    if (named) {
+        out->kind = NAME, out->name = found;
+    } else if (slash) {
         read_fraction(r, out, found, length, slash);
-    } else if (decimal(found + (found[0] == '-'), length - (found[0] == '-'))) {
+    } else if (check(r, decimal(found + (found[0] == '-'), length - (found[0] == '-')), DENIABLE_NOT_A_LAW)) {
         uint64_t size = 0;
         check(r, length - (found[0] == '-') <= LONGEST_NUMBER, DENIABLE_NOT_A_LAW);
         for (i = found[0] == '-'; i < length; i++) {
@@ -122,8 +126,6 @@ static void read_text(reader *r, param *out, int named)
         }
         out->kind = WHOLE, out->whole = found[0] == '-' ? -(int64_t)size : (int64_t)size;
         r->at = before;
-    } else if (check(r, named, DENIABLE_NOT_A_LAW)) {
-        out->kind = NAME, out->name = found;
     }
 }
 
@@ -134,7 +136,7 @@ static int64_t read_entry(reader *r)
     if (json_next(&r->in) == '"')
         read_text(r, &each, 0);
     else
-        check(r, json_integer(&r->in, &each.whole), DENIABLE_NOT_A_LAW);
+        each.whole = integer(r, DENIABLE_NOT_A_LAW);
     check(r, each.kind == WHOLE, DENIABLE_TABLE);
     return each.whole;
 }
@@ -193,8 +195,8 @@ static void read_param(reader *r, param *out, int named)
         read_text(r, out, named);
     else if (c == '[')
         read_list(r, out);
-    else if (check(r, json_integer(&r->in, &out->whole), DENIABLE_NOT_A_LAW))
-        out->kind = WHOLE;
+    else
+        out->kind = WHOLE, out->whole = integer(r, DENIABLE_NOT_A_LAW);
 }
 
 static void read_op(reader *r, deniable_node *node)
@@ -217,8 +219,8 @@ static void read_args(reader *r, deniable_node *node, uint32_t place)
     uint32_t *args = take(r, count, sizeof *args);
     expect(r, '[');
     for (i = 0; i < count && r->error == DENIABLE_OK; i++) {
-        int64_t value = 0;
-        check(r, json_integer(&r->in, &value) && value >= 0 && value < place, DENIABLE_FORWARD);
+        int64_t value = integer(r, DENIABLE_FORWARD);
+        check(r, value >= 0 && value < place, DENIABLE_FORWARD);
         args[i] = (uint32_t)value;
         follows(r, i, count);
     }
@@ -237,7 +239,7 @@ static void read_node(reader *r, deniable_node *node, uint32_t place)
     read_args(r, node, place);
     while (r->error == DENIABLE_OK && json_is(&r->in, ',')) {
         if (check(r, node->params < deniable_most_params(node->op), DENIABLE_PARAMETERS))
-            read_param(r, &r->params[node->params++], node->op == OP_code);
+            read_param(r, &r->params[node->params], node->op == OP_code && node->params == 0), node->params++;
     }
     expect(r, ']');
     if (r->error == DENIABLE_OK)
@@ -272,12 +274,12 @@ static void read_report(reader *r)
     expect(r, '[');
     for (i = 0; i < count && r->error == DENIABLE_OK; i++) {
         deniable_field *field = &program->report[i];
-        int64_t node = 0;
+        int64_t node;
         expect(r, '[');
         field->name = text(r, &field->length);
         if (r->error != DENIABLE_OK || !expect(r, ','))
             return;
-        check(r, json_integer(&r->in, &node), DENIABLE_NOT_A_LAW);
+        node = integer(r, DENIABLE_NOT_A_LAW);
         check(r, node >= 0 && node < DENIABLE_MOST_NODES, DENIABLE_FIELD);
         field->node = (uint32_t)node;
         expect(r, ']');

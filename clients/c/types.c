@@ -111,6 +111,7 @@ static void infer_code(reader *r, deniable_node *node)
 {
     int64_t low = whole(r, node, 1, -LARGEST, LARGEST), high = whole(r, node, 2, low, LARGEST);
     check(r, node->params > 0 && r->params[0].kind == NAME, DENIABLE_PARAMETERS);
+    check(r, node->count <= DENIABLE_MOST_DRAWS, DENIABLE_ARGUMENTS);
     node->name = r->params[0].name;
     give(r, node, low, high, node->params > 3 ? (uint32_t)whole(r, node, 3, 1, DENIABLE_WIDEST) : 0);
 }
@@ -139,8 +140,8 @@ static void infer_remainder(reader *r, deniable_node *node)
     const deniable_node *kind = arg(r, node, 0);
     int64_t by = node->whole[0] = whole(r, node, 0, 1, LARGEST);
     numbers(r, kind);
-    if (kind->low >= 0 && kind->high < by)
-        give_same(node, kind);
+    if (floored(kind->low, by) == floored(kind->high, by))
+        give(r, node, kind->low - by * floored(kind->low, by), kind->high - by * floored(kind->high, by), kind->width);
     else
         give(r, node, 0, by - 1, kind->width);
 }
@@ -164,11 +165,10 @@ static void infer_logical(reader *r, deniable_node *node)
     } else {
         int64_t high = a->high > b->high ? a->high : b->high;
         number(r, a, 0, INT64_MAX), number(r, b, 0, INT64_MAX);
-        node->low = 0;
         if (node->op == OP_and)
-            node->high = a->high < b->high ? a->high : b->high;
+            give(r, node, 0, a->high < b->high ? a->high : b->high, 0);
         else
-            node->high = (int64_t)(((uint64_t)1 << (high < 0 ? 0 : bit_length(high))) - 1);
+            give(r, node, 0, (int64_t)(((uint64_t)1 << (high < 0 ? 0 : bit_length(high))) - 1), 0);
     }
 }
 

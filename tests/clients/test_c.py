@@ -113,7 +113,7 @@ SMALL = {
         ["pack", [0, 2, 5], 4],
     ),
     "wholes": law_of(
-        ["code", [], "a", 0, 1 << 53],
+        ["code", [], "a", 0, str(1 << 53)],
         ["toss_each", [0], str(1 << 53)],
         ["code", [], "b", 0, 3],
         ["toss_each", [2], 3],

@@ -12,6 +12,7 @@ from typing import Any, cast
 from deniable.errors import InvalidLaw
 
 LARGEST = 1 << 62  # no number of a program lies outside -2^62..2^62
+MOST_DRAWS = 64  # that an encoder is given
 WIDEST = 1 << 20  # cells of a row, and numbers of a vector
 MOST_SUBSET = 1 << 32  # n times k of a subset of k out of n
 
@@ -104,6 +105,7 @@ def _row(node: Node, kind: Type) -> int:
 
 def _code(node: Node, args: list[Type]) -> Type:
     _check(bool(node.params) and isinstance(node.params[0], str), node, "needs a name")
+    _check(len(args) <= MOST_DRAWS, node, f"sees at most {MOST_DRAWS} draws")
     low = _whole(node, 1, -LARGEST)
     high = _whole(node, 2, low)
     return Type(low, high, _whole(node, 3, 1, WIDEST) if len(node.params) > 3 else None)
@@ -145,14 +147,12 @@ def _logical(node: Node, args: list[Type]) -> Type:
         _number(node, kind, 0)
     if node.op == "and":
         return Type(0, min(kind.high for kind in args))
-    return Type(0, (1 << max(kind.high for kind in args).bit_length()) - 1)
+    return _within(node, 0, (1 << max(kind.high for kind in args).bit_length()) - 1)
 
 
 def _not(node: Node, args: list[Type]) -> Type:
-    if args[0].row:
-        return args[0]
-    kind = _number(node, args[0], 0, 1)
-    return Type(1 - kind.high, 1 - kind.low)
+    kind = args[0]
+    return kind if kind.row else Type(1 - _number(node, kind, 0, 1).high, 1 - kind.low)
 
 
 def _shifted(node: Node, args: list[Type]) -> Type:
@@ -265,8 +265,8 @@ def _below(node: Node, args: list[Type]) -> Type:
 
 
 def _split(node: Node, args: list[Type]) -> Type:
-    heads, first, second = _odds(node, 0), _whole(node, 1, 1), _whole(node, 2, 0)
-    _check(second > 0 or heads == 1, node, "needs a second part, or heads that always come up")
+    first, second = _whole(node, 1, 1), _whole(node, 2, 0)
+    _check(_odds(node, 0) == 1 or second > 0, node, "needs a second part, unless the first is certain")
     return _within(node, 0, first + second - 1)
 
 

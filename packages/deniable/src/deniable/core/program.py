@@ -10,6 +10,7 @@ from 2^53 on. `docs/law.md` has the meaning of every operation, so that other la
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -70,14 +71,11 @@ class Program:
     def from_json(cls, text: str) -> "Program":
         """The law in a text, from anywhere; refuses whatever is not one."""
         try:
-            plain = json.loads(text, object_pairs_hook=_Pairs)
-            found = dict(plain) if type(plain) is _Pairs and len(plain) == 2 else {}
-            if not type(found["nodes"]) is type(found["report"]) is list:
-                raise ValueError("no lists")
-            nodes = tuple(_read(each) for each in found["nodes"])
-            report = tuple(_field(each) for each in found["report"])
-        except (ValueError, TypeError, KeyError, RecursionError) as error:
-            raise InvalidLaw("This is not a law: it needs the lists nodes and report, and nothing else.") from error
+            plain = json.loads(text, parse_float=_unfloated, parse_constant=_unfloated)
+            nodes = tuple(_read(each) for each in _list(plain["nodes"]))
+            report = tuple(_field(*_list(each)) for each in _list(plain["report"]))
+        except (ValueError, TypeError, KeyError, ArithmeticError, RecursionError) as error:
+            raise InvalidLaw("This is not a law: it needs the lists nodes and report.") from error
         return cls(nodes, report)
 
     def __str__(self) -> str:
@@ -106,44 +104,53 @@ def _written(value: Any) -> Any:
     return str(value) if isinstance(value, int) and abs(value) >= 1 << 53 else value
 
 
-class _Pairs(list[tuple[str, Any]]):
-    """An object of JSON, in which no key is lost that stands there twice."""
+def _list(plain: Any) -> list[Any]:
+    if not isinstance(plain, list):
+        raise TypeError("a list is needed")
+    return plain
+
+
+def _unfloated(text: str) -> int:
+    """A number that was written as 3.0 or 3e2: JSON makes no difference between that and 3 or 300."""
+    return _exact(int(float(text))) if float(text).is_integer() else _exact(None)
+
+
+def _exact(value: Any) -> int:
+    """A whole number that every language reads exactly."""
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) >= 1 << 53:
+        raise ValueError("no whole number under 2^53")
+    return value
+
+
+def _field(name: Any, node: Any) -> tuple[str, int]:
+    if not isinstance(name, str):
+        raise TypeError("a field needs a name")
+    return name, _exact(node)
 
 
 def _read(plain: Any) -> Node:
-    if type(plain) is not list or len(plain) < 2 or type(plain[0]) is not str or type(plain[1]) is not list:
-        raise ValueError("no operation of a law")
-    op, args, *params = plain
-    return Node(op, tuple(args), tuple(_parsed(each, op == "code") for each in params))
+    op, args, *params = _list(plain)
+    if not isinstance(op, str):
+        raise TypeError("an operation needs a name")
+    named = 1 if op == "code" else 0
+    return Node(op, tuple(map(_exact, _list(args))), (*params[:named], *map(_parsed, params[named:])))
 
 
-def _field(plain: Any) -> tuple[str, int]:
-    if type(plain) is not list or len(plain) != 2 or type(plain[0]) is not str or type(plain[1]) is not int:
-        raise ValueError("no field of a report")
-    return plain[0], plain[1]
-
-
-def _parsed(value: Any, named: bool = False) -> Any:
-    if type(value) is list:
+def _parsed(value: Any) -> Any:
+    if isinstance(value, list):
         return tuple(_parsed(each) for each in value)
-    if isinstance(value, str) and len(value) < 5_000:
-        if "/" in value:
-            above, below = value.split("/")
-            if not (_digits(above) and _digits(below) and int(below)):
-                raise ValueError(value)
-            return Fraction(int(above), int(below))
-        if _digits(value.removeprefix("-")):
-            return int(value)
-        if named:
-            return value
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    raise ValueError("no parameter of a law")
+    if not isinstance(value, str):
+        return _exact(value)
+    if _WHOLE.fullmatch(value):
+        return int(value)
+    fraction = _FRACTION.fullmatch(value)
+    if fraction is None:
+        raise ValueError("no parameter of a law")
+    return Fraction(int(fraction[1]), int(fraction[2]))
 
 
-def _digits(text: str) -> bool:
-    return text.isascii() and text.isdecimal()
-
+_WHOLE = re.compile(r"-?[0-9]{1,4300}")  # longer numbers are none that Python reads
+_FRACTION = re.compile(r"([0-9]{1,4300})/([0-9]{1,4300})")
 
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "lt": "<", "eq": "==", "and": "&", "or": "|", "xor": "^", "shr": ">>"}
 

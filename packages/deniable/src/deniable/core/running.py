@@ -66,12 +66,15 @@ def compiled(program: Program) -> list[Step]:
 
 def _compiled(program: Program) -> list[Step]:
     last = {arg: place for place, node in enumerate(program.nodes) for arg in node.args}
+    # What a report or a coordinate of a vector shows must stay as it is.
     kept = {node for _, node in program.report}
+    seen = kept | {node.args[0] for node in program.nodes if node.op == "at"}
     steps: list[Step] = []
     for place, node in enumerate(program.nodes):
         dead = tuple(sorted({arg for arg in node.args if last[arg] == place and arg not in kept}))
         # An array that nothing else refers to may be written into: never a code, nor what a later node shares with it.
-        free = bool(dead) and bool(node.args) and node.args[0] in dead and program.nodes[node.args[0]].op in _FRESH
+        first = node.args[0] if node.args else place
+        free = first in dead and first not in seen and program.nodes[first].op in _FRESH
         types = [program.types[arg] for arg in node.args]
         steps.append((None if node.op == "code" else operation(node, types, free), node.args, dead))
     return steps
@@ -85,21 +88,33 @@ def operation(node: Node, types: Sequence[Type], free: bool) -> Run:
     """What computes a node; `free`: it may write into the array of its first argument."""
     if node.op in _RUNS:
         return _RUNS[node.op](node)
-    if node.op in _ARITHMETIC:  # a number has no room for the vector that it is added to
-        return _arithmetic(_ARITHMETIC[node.op], free and (types[0].width or 1) >= (types[1].width or 1))
+    if node.op in _ARITHMETIC:
+        return _arithmetic(_ARITHMETIC[node.op], free and (types[0].width is not None or types[1].width is None))
+    if node.op in _EXTREMES:
+        return _extreme(_EXTREMES[node.op])
     if node.op == "mod":
         return _wrapped(node.params[0], types[0], free)
     raise InvalidLaw(f"There is no operation {node.op!r:.30}.")
 
 
 _ARITHMETIC: Mapping[str, Any] = {"add": np.add, "sub": np.subtract, "mul": np.multiply}
+_EXTREMES: Mapping[str, Any] = {"min": np.minimum, "max": np.maximum}
+
+
+def _aligned(a: Any, b: Any) -> tuple[Any, Any]:
+    """A vector and a number of the same answers, side by side."""
+    if type(b) is np.ndarray and type(a) is np.ndarray and b.ndim != a.ndim:
+        return (a[:, None], b) if a.ndim == 1 else (a, b[:, None])
+    return a, b
+
+
+def _extreme(ufunc: Any) -> Run:
+    return lambda args, coins, size: ufunc(*_aligned(*args))
 
 
 def _arithmetic(ufunc: Any, free: bool) -> Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
-        a, b = args
-        if type(b) is np.ndarray and type(a) is np.ndarray and b.ndim != a.ndim:
-            a, b = (each[:, None] if each.ndim == 1 else each for each in (a, b))
+        a, b = _aligned(*args)
         if free and type(a) is np.ndarray and a.dtype == _INT:
             return ufunc(a, b, out=a)
         return ufunc(a, b, dtype=np.int64)
@@ -129,6 +144,11 @@ def _full(value: Any, size: int) -> Any:
     return value if isinstance(value, np.ndarray | PackedBits) else np.full(size, value)
 
 
+def _numbers(values: Sequence[Any], size: int) -> list[Any]:
+    """Whole numbers also where they are truth values, whose sums and differences NumPy has other ideas of."""
+    return [_full(value, size).astype(np.int64, copy=False) for value in values]
+
+
 def _logical(ufunc: Any) -> Callable[[Node], Run]:
     def make(node: Node) -> Run:
         def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
@@ -146,10 +166,9 @@ def _logical(ufunc: Any) -> Callable[[Node], Run]:
 
 def _negated(node: Node) -> Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
-        value = args[0]
+        value = _full(args[0], size)
         if isinstance(value, PackedBits):
             return value.turned(np.ones(size, np.bool_))
-        value = _full(value, size)
         return ~value if value.dtype == np.bool_ else value == 0
 
     return operate
@@ -157,7 +176,8 @@ def _negated(node: Node) -> Run:
 
 def _where(node: Node) -> Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
-        condition, a, b = _full(args[0], size), args[1], args[2]
+        condition, a, b = args
+        condition = _full(condition, size)
         if condition.dtype != np.bool_:
             condition = condition != 0
         if isinstance(a, PackedBits):
@@ -184,7 +204,7 @@ def _packed(node: Node) -> Run:
 def _at(node: Node) -> Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         vector, index = args
-        return vector[:, index] if isinstance(index, int) else vector[np.arange(size), np.asarray(index, np.int64)]
+        return vector[:, index] if isinstance(index, int) else vector[np.arange(size), index.astype(np.int64, copy=False)]
 
     return operate
 
@@ -230,8 +250,6 @@ def _swap(node: Node) -> Run:
 
 _RUNS: Mapping[str, Callable[[Node], Run]] = {
     "const": _constant,
-    "min": lambda node: lambda args, coins, size: np.minimum(*args),
-    "max": lambda node: lambda args, coins, size: np.maximum(*args),
     "abs": lambda node: lambda args, coins, size: np.absolute(args[0]),
     "div": lambda node: lambda args, coins, size: np.floor_divide(args[0], node.params[0], dtype=np.int64),
     "lt": lambda node: lambda args, coins, size: np.less(*args),
@@ -240,12 +258,12 @@ _RUNS: Mapping[str, Callable[[Node], Run]] = {
     "and": _logical(np.bitwise_and),
     "or": _logical(np.bitwise_or),
     "xor": _logical(np.bitwise_xor),
-    "shr": lambda node: lambda args, coins, size: np.right_shift(*args),
+    "shr": lambda node: lambda args, coins, size: np.right_shift(*args, dtype=np.int64),
     "ones": _ones,
     "where": _where,
     "table": _looked_up,
-    "aim": lambda node: lambda args, coins, size: aimed(*args),
-    "around": lambda node: lambda args, coins, size: around(*args, *node.params),
+    "aim": lambda node: lambda args, coins, size: aimed(*_numbers(args, size)),
+    "around": lambda node: lambda args, coins, size: around(*_numbers(args, size), *node.params),
     "get": lambda node: lambda args, coins, size: args[0].bit(args[1]),
     "put": lambda node: lambda args, coins, size: args[0].with_bit(args[1], _full(args[2], size)),
     "swap": _swap,

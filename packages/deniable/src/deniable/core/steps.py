@@ -46,7 +46,7 @@ def around(start: Any, place: Any, near: int, among: int) -> Any:
         trace = place.trace if isinstance(place, Symbol) else start.trace
         return trace.add("around", (trace.symbol(start), trace.symbol(place)), near, among)
     further = place - near
-    found = np.where(place < near, np.add(start, place, dtype=np.int64), further + near * (further >= start))
+    found = np.where(place < near, start + place, further + near * (further >= start))
     return np.where(place < among, found, place)
 
 
