@@ -151,8 +151,10 @@ def _logical(node: Node, args: list[Type]) -> Type:
 
 
 def _not(node: Node, args: list[Type]) -> Type:
-    kind = args[0]
-    return kind if kind.row else Type(1 - _number(node, kind, 0, 1).high, 1 - kind.low)
+    if args[0].row:
+        return args[0]
+    kind = _number(node, args[0], 0, 1)
+    return Type(1 - kind.high, 1 - kind.low)
 
 
 def _shifted(node: Node, args: list[Type]) -> Type:

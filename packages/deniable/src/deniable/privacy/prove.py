@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core import Flags, Mechanism, PackedBits
+from deniable.core import Flags, Mechanism, PackedBits, Program
 from deniable.errors import InvalidLaw, NotCertifiable
 from deniable.privacy.bounds import Bound
 from deniable.privacy.problem import Builder, Problem, Stand
@@ -31,20 +31,25 @@ class Proof:
 
 def prove(mechanism: Mechanism) -> Proof:
     """The best bound for the law that runs; refuses a mechanism that does not run its law, or that no rule reaches."""
+    found = proved(Problem.of(law_that_runs(mechanism)))
+    if found is None:
+        raise NotCertifiable(
+            "Not proved at this size: no rule of proof reaches this law. Use a smaller question or another mechanism."
+        )
+    return Proof(found, reached(mechanism, found))
+
+
+def law_that_runs(mechanism: Mechanism) -> Program:
+    """The program of a mechanism; refuses one that does not run it, or whose law cannot be written down."""
     if type(mechanism).perturb not in _runners(mechanism):
         raise NotCertifiable(
             "This mechanism has a `perturb` of its own, so its reports may come from elsewhere than its law. Leave "
             "`perturb` as it is and write the law in `randomize`."
         )
     try:
-        found = proved(Problem.of(mechanism.law))
+        return mechanism.law
     except InvalidLaw as why:
         raise NotCertifiable(f"The law cannot be written down as a program: {why}") from why
-    if found is None:
-        raise NotCertifiable(
-            "Not proved at this size: no rule of proof reaches this law. Use a smaller question or another mechanism."
-        )
-    return Proof(found, reached(mechanism, found))
 
 
 def _runners(mechanism: Mechanism) -> list[Any]:
