@@ -10,7 +10,7 @@ import pytest
 
 from tests.servers import Postgres, postgres, postgres_programs
 
-PROGRAMS = {"cc", "chromium", "java", "node", "npm"}
+PROGRAMS = {"cc", "chromium", "java", "make", "node", "npm"}
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -9,6 +9,7 @@ import pytest
 import deniable as dn
 from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.vectors.feature_vector import SCALARS
+from tests import law_vectors
 from tests.streams import CountingCoins
 from tests.vector_surveys import renamed
 from tests.vectors import FOLDER, all_vectors, estimated
@@ -92,3 +93,7 @@ def test_vectors_are_those_that_the_command_writes() -> None:
     assert json.loads(json.dumps(made["surveys"])) == SURVEYS
     assert json.loads(json.dumps(made["bad_surveys"])) == BAD_SURVEYS
     assert [vector["name"] for vector in GOOD] == [vector["name"] for vector in made["good"]]
+
+
+def test_laws_are_those_that_the_command_writes() -> None:
+    assert json.loads((FOLDER / "laws.json").read_text()) == json.loads(json.dumps(law_vectors.vectors()))

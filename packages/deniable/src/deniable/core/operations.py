@@ -14,6 +14,7 @@ from deniable.errors import InvalidLaw
 LARGEST = 1 << 62  # no number of a program lies outside -2^62..2^62
 MOST_DRAWS = 64  # that an encoder is given
 WIDEST = 1 << 20  # cells of a row, and numbers of a vector
+MOST_SUBSET = 1 << 32  # n times k of a subset of k out of n
 
 
 @dataclass(frozen=True)
@@ -298,7 +299,8 @@ def _flags(node: Node, args: list[Type]) -> Type:
 
 def _subset(node: Node, args: list[Type]) -> Type:
     n = _whole(node, 0, 1, WIDEST)
-    _whole(node, 1, 1, n)
+    # All k words are drawn again if one is refused, with a probability of at most n / 2^32: beyond, none would ever do.
+    _check(n * _whole(node, 1, 1, n) <= MOST_SUBSET, node, "needs n times k to be at most 2^32")
     _number(node, args[0], 0, 1)
     return Type(0, 1, n, True)
 
