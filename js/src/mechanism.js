@@ -53,7 +53,7 @@ export class Mechanism {
     const { place, size, labels } = this.domain;
     const law = LAWS[wire](spec, this.domain, spec.base && mechanismFromSpec(spec.base));
     const { codes } = this.domain;
-    const defaults = { proof: "symmetric", protects: "any two values", place, codes, supports: () => null };
+    const defaults = { proof: "proved", protects: "any two values", place, codes, supports: () => null };
     Object.assign(this, defaults, { wire, epsilon, size, labels, spec }, law);
     insist(this.odds); // a law that rules answers out promises nothing
     this.#check = law.check;

@@ -148,11 +148,6 @@ class Symbol:
     def __abs__(self) -> "Symbol":
         return self.trace.add("abs", (self,))
 
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):  # what Python and NumPy ask for, to see what this is
-            raise AttributeError(name)
-        refuse(f"A value of a law has no .{name}", "See docs/law.md for what a law may do with one.")
-
     def __invert__(self) -> "Symbol":
         if not self.boolean and not self.type.row:
             refuse("Only truth values and rows of bits can be negated by ~", "Compare numbers with ==, < or >= first.")
@@ -330,17 +325,17 @@ class Law:
 
 def traced(mechanism: Any) -> Law:
     """The law of a mechanism, written down several times, each time the same."""
-    found: list[Law] = []
+    found: Law | None = None  # the first one alone is kept: its tables may be large
     for size in SIZES:
-        fresh = copy(mechanism)
-        law = _once(fresh, size)
-        if found and law.program != found[0].program:
+        law = _once(copy(mechanism), size)
+        found = found or law
+        if law.program != found.program:
             raise InvalidLaw(
                 "The mechanism does not do the same each time: its law depends on the size of a batch, on what happened "
                 "before, on the clock, or on randomness that is not an argument. Use nothing but the answer and the coins."
             )
-        found.append(law)
-    return found[0]
+    assert found is not None
+    return found
 
 
 def _once(mechanism: Any, size: int) -> Law:

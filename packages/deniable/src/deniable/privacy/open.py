@@ -11,14 +11,15 @@ from dataclasses import replace
 import numpy as np
 
 from deniable.arrays import Bytes, Ints
-from deniable.core import Columns, EveryCoin, Flags, FollowedCoins, Mechanism, PrivacyLoss, PureProtocol, WatchedCoins
+from deniable.core import Columns, Flags, Mechanism, PrivacyLoss, PureProtocol
+from deniable.core.every import FollowedCoins, WatchedCoins
 from deniable.errors import NotCertifiable
 from deniable.privacy.cases import disclosing, open_bound
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.certify import certify
-from deniable.privacy.law import affordable, all_seen, combinations, law
-from deniable.privacy.proofs import proves
-from deniable.privacy.prove import is_ours, law_that_runs
+from deniable.privacy.law import affordable, all_seen, law, outcomes
+from deniable.privacy.proofs import is_ours, proves
+from deniable.privacy.prove import law_that_runs
 from deniable.privacy.ratio import Worst, worst_ratio
 from deniable.wrappers.open_answers import OpenAnswers
 
@@ -71,8 +72,8 @@ def _total(mechanism: OpenAnswers, limit: int) -> int:
 
 def _combinations(mechanism: Mechanism, index: int, limit: int) -> int:
     try:
-        return combinations(mechanism, index, EveryCoin())
-    except NotCertifiable:  # a coin with too many outcomes
+        return outcomes(mechanism, index)
+    except NotCertifiable:  # a draw with too many outcomes
         return limit + 1
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from deniable.core import Flags, Mechanism, PackedBits, Program
 from deniable.errors import InvalidLaw, NotCertifiable
 from deniable.privacy.bounds import Bound
 from deniable.privacy.problem import Builder, Problem, Stand
+from deniable.privacy.proofs import is_ours
 from deniable.privacy.ratio import Worst
 from deniable.privacy.rules import proved
 from deniable.privacy.worlds import cost, law
@@ -19,6 +21,7 @@ WORLDS = 1 << 15  # of one answer, where a case is looked for that reaches the b
 ANSWERS = 32  # that are all compared; of more answers a few are
 KNOWN = 256  # choices of public draws that are all compared; of more choices a few are
 FEW = 8
+RUN_THE_LAW = ("perturb", "_drawn", "encoded", "law", "_law")  # what takes an answer to a report, beside the law itself
 
 
 @dataclass(frozen=True)
@@ -32,50 +35,58 @@ class Proof:
 def prove(mechanism: Mechanism) -> Proof:
     """The best bound for the law that runs; refuses a mechanism that does not run its law, or that no rule reaches."""
     found = proved(Problem.of(law_that_runs(mechanism)))
-    if found is None:
+    if found is not None:
+        return Proof(found, reached(mechanism, found))
+    unbounded = Bound(None, ("counterexample",))
+    case = reached(mechanism, unbounded)
+    if case is None:
         raise NotCertifiable(
             "Not proved at this size: no rule of proof reaches this law. Use a smaller question or another mechanism."
         )
-    return Proof(found, reached(mechanism, found))
+    return Proof(unbounded, case)
 
 
 def law_that_runs(mechanism: Mechanism) -> Program:
-    """The program of a mechanism; refuses one that does not run it, or whose law cannot be written down."""
-    if type(mechanism).perturb not in _runners(mechanism):
-        raise NotCertifiable(
-            "This mechanism has a `perturb` of its own, so its reports may come from elsewhere than its law. Leave "
-            "`perturb` as it is and write the law in `randomize`."
-        )
+    """The law as a program; refuses a mechanism that does not run its law, or whose law is no program."""
+    for name in RUN_THE_LAW:
+        if not is_ours(next(cls for cls in type(mechanism).__mro__ if name in cls.__dict__)):
+            raise NotCertifiable(
+                f"This mechanism has a `{name}` of its own, so its reports may come from elsewhere than its law. Leave "
+                f"`{name}` as it is and write the law in `randomize`."
+            )
     try:
         return mechanism.law
     except InvalidLaw as why:
         raise NotCertifiable(f"The law cannot be written down as a program: {why}") from why
 
 
-def _runners(mechanism: Mechanism) -> list[Any]:
-    """The `perturb` that run the law: that of `Mechanism`, and of classes of ours that only prepare answers for it."""
-    return [cls.__dict__["perturb"] for cls in type(mechanism).__mro__ if "perturb" in cls.__dict__ and is_ours(cls)]
-
-
-def is_ours(cls: type) -> bool:
-    """Whether a class is part of this package."""
-    return cls.__module__.partition(".")[0] == "deniable"
-
-
 def reached(mechanism: Mechanism, found: Bound) -> Worst | None:
     """Two answers and a report between whose probabilities lies exactly the bound, looked for among a few answers."""
-    problem, domain = Problem.of(mechanism.law), mechanism.domain
-    inputs = domain.inputs
+    domain, inputs = mechanism.domain, mechanism.domain.inputs
     if inputs is None or any(each.width is not None for each in inputs):
         return None
     if found.marked and len(inputs) == 1 and domain.size > 1:
         return Worst(found.odds, (0, 1), found.marked)
     size = domain.size
     chosen = list(range(size)) if size <= ANSWERS else sorted({0, 1, 2, size // 2, size - 1})
-    codes = domain.encode([domain.answer(index) for index in chosen])
+    for laws in laws_of(mechanism, chosen, WORLDS):
+        worst = _largest(laws)
+        if worst is not None and worst[0] == found.odds:
+            _, first, second, report = worst
+            return Worst(found.odds, (chosen[first], chosen[second]), _written(mechanism, report))
+    return None
+
+
+def laws_of(mechanism: Mechanism, chosen: Sequence[int], most: int) -> Iterator[list[dict[tuple[int, ...], Fraction]]]:
+    """The exact laws of these answers, for a few choices of all public draws; none if one has more worlds than `most`.
+
+    What an answer does not need is not followed: the program is simplified for each of them.
+    """
+    problem, domain = Problem.of(law_that_runs(mechanism)), mechanism.domain
     nodes = [place for place, node in enumerate(problem.nodes) if node.op == "code" and place not in problem.known]
-    if len(nodes) != len(inputs) or len(problem.view) != len(mechanism.layout.fields):
-        return None
+    if domain.inputs is None or len(nodes) != len(domain.inputs) or len(problem.view) != len(mechanism.layout.fields):
+        return
+    codes = domain.encode([domain.answer(index) for index in chosen])
     for known in _settings(problem):
         laws = []
         for row in range(len(chosen)):
@@ -84,14 +95,10 @@ def reached(mechanism: Mechanism, found: Bound) -> Worst | None:
             build.copy(problem, problem.view, at, {**stands, **known})
             view = [at[node] for node in problem.view]
             fixed = build.problem(view)
-            if cost(fixed, view) > WORLDS:
-                return None
+            if cost(fixed, view) > most:
+                return
             laws.append(dict(zip(*law(fixed, view, []), strict=True)))
-        worst = _largest(laws)
-        if worst is not None and worst[0] == found.odds:
-            _, first, second, report = worst
-            return Worst(found.odds, (chosen[first], chosen[second]), _written(mechanism, report))
-    return None
+        yield laws
 
 
 def _settings(problem: Problem) -> Iterator[Mapping[int, Stand]]:
