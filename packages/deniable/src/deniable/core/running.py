@@ -104,10 +104,10 @@ def operation(node: Node, types: Sequence[Type], free: bool) -> Run:
         return _RUNS[node.op](node)
     if node.op in _ARITHMETIC:
         return _arithmetic(_ARITHMETIC[node.op], free and (types[0].width is not None or types[1].width is None))
-    if node.op in ("put", "swap"):
-        return _replaced(node.op, free)
     if node.op in _EXTREMES:
         return _extreme(_EXTREMES[node.op])
+    if node.op in ("put", "swap"):
+        return _replaced(node.op, free)
     if node.op == "mod":
         return _wrapped(node.params[0], types[0], free)
     raise InvalidLaw(f"There is no operation {node.op!r:.30}.")
@@ -132,7 +132,7 @@ def _arithmetic(ufunc: Any, free: bool) -> Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         a, b = _aligned(*args)
         if free and type(a) is np.ndarray and a.dtype == _INT:
-            return ufunc(a, b, out=a)
+            return ufunc(a, b, out=a, dtype=np.int64)
         return ufunc(a, b, dtype=np.int64)
 
     return operate
