@@ -62,10 +62,23 @@ def test_values_that_leave_their_bounds_or_never_come_are_refused(text: str) -> 
         (law(["const", [], 1], ["const", [], 5], ["below", [], 1], ["where", [0, 1, 2]]), 5),
         (law(["const", [], 1], ["flags", [], "1/1", 3], ["not", [1]], ["where", [0, 1, 2]], ["ones", [3]]), 3),
         (law(["code", [], "v", 0, 9, 3], ["below", [], 1], ["add", [1, 0]], ["toss", [], "1/1"], ["at", [2, 3]]), 7),
+        (
+            law(
+                ["flags", [], "1/1", 3],
+                ["const", [], 0],
+                ["const", [], 2],
+                ["put", [0, 2, 1]],
+                ["ones", [3]],
+                ["swap", [3, 1, 2]],
+                ["ones", [5]],
+                ["mul", [4, 6]],
+            ),
+            4,
+        ),
         (law(["toss", [], "1/1"], ["around", [0, 0], 2, 3]), 2),
         (law(["split", [], "1/1", 1, 0]), 0),
     ],
-    ids=["not", "mod", "where", "rows", "vector", "around", "split"],
+    ids=["not", "mod", "where", "rows", "vector", "put", "around", "split"],
 )
 def test_constants_and_truth_values_may_stand_anywhere(text: str, expected: int) -> None:
     codes = [np.array([[6, 7, 8]])] if "code" in text else []

@@ -1,5 +1,6 @@
 """How a law runs: its program over arrays, one value for each answer of a batch, with the draws of the coins given."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -68,6 +69,7 @@ def compiled(program: Program) -> list[Step]:
 
 def _compiled(program: Program) -> list[Step]:
     last = {arg: place for place, node in enumerate(program.nodes) for arg in node.args}
+    uses = Counter(arg for node in program.nodes for arg in node.args)
     kept = {node for _, node in program.report}
     fresh: set[int] = set()
     owned: set[int] = set()  # rows with a bit put into them in place
@@ -80,7 +82,8 @@ def _compiled(program: Program) -> list[Step]:
             fresh.add(place)
         types = [program.types[arg] for arg in node.args]
         first = program.nodes[node.args[0]] if node.args else node
-        if node.op == "swap" and first.op == "put" and free and first.args[1] == node.args[2]:
+        alone = free and uses[node.args[0]] == 1
+        if node.op == "swap" and first.op == "put" and alone and first.args[1] == node.args[2]:
             # Into the place of a bit that was just put there: the other bit is put there instead, and this one where it was.
             steps[node.args[0]] = (_pending, *steps[node.args[0]][1:])
             steps.append((_exchanged(node.args[0] in owned), node.args, dead))
