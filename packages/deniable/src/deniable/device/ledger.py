@@ -1,6 +1,7 @@
 """What a person has spent, in a file: the report of every survey answered, so that none is ever randomized twice.
 
-It also holds the lifetime limit, and which questions a device drew before it was answered. The file is part of the promise. Whoever deletes it may answer again, with fresh randomness, and pays again.
+It also holds the lifetime limit, and which questions a device drew before it was answered. The file is part of the
+promise. Whoever deletes it may answer again, with fresh randomness, and pays again.
 """
 
 import math
