@@ -133,13 +133,14 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         """The law itself on a part of a batch; `randomize` runs on answers only where a family is said to be a theorem."""
         if not self.traced:
             return self.randomize(self.domain.place(answers, coins), coins)
-        law = self._law
+        return run(self.law, self.encoded(answers), coins, len(answers))
+
+    def encoded(self, answers: Answers) -> Sequence[Any]:
+        """What the law starts from: for each of its codes an array, or a function of the draws that the code takes."""
         if self.domain.inputs is not None:
-            return run(law.program, self.domain.encode(answers), coins, len(answers))
+            return self.domain.encode(answers)
         truth = self.domain.index(answers)
-        return run(
-            law.program, [partial(encode, truth) for encode in law.encoders if encode is not None], coins, len(answers)
-        )
+        return [partial(encode, truth) for encode in self._law.encoders if encode is not None]
 
     def amplified(self, odds: Fraction | None) -> Fraction | None:
         """The odds that a published theorem gives where a law with these odds is for one sampled part of an answer."""
@@ -158,6 +159,10 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
     @cached_property
     def _law(self) -> Law:
         return traced(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Another process traces the law again: its encoders may be closures, which cannot be sent.
+        return {name: value for name, value in self.__dict__.items() if name != "_law"}
 
     def count(self, reports: Reports) -> Ints:
         """How many reports vote for each cell."""
