@@ -39,7 +39,7 @@ def sign_magnitude_errors(mechanism: BitRand, number: float) -> dict[str, float]
     true = alone.bits_of([[number]])[0, 0]
     codes = np.arange(1 << domain.bits)
     bits = codes[:, None] >> np.arange(domain.bits)[::-1] & 1
-    ones, zeros = (np.array([float(c) for c in chances]) for chances in (mechanism.ones, mechanism.zeros))
+    ones, zeros = (np.array([float(c) for c in chances[: domain.bits]]) for chances in (mechanism.ones, mechanism.zeros))
     one = np.where(true, ones, zeros)
     chances = np.where(bits, one, 1 - one).prod(axis=1)
     plain = alone.decode(codes)

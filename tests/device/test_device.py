@@ -154,8 +154,13 @@ def test_a_changed_survey_under_the_same_id_needs_a_new_id(tmp_path: Path) -> No
     device(tmp_path / "ledger").answer(TOWN)
     collector = Collector()
     changed = device(tmp_path / "ledger", collector, ONE.replace("Which town?", "What town?"))
-    actions: list[Callable[[], object]] = [lambda: changed.answer(TOWN), changed.message, changed.send]
-    for action in (*actions, lambda: changed.submit(TOWN, strict=True)):
+    actions: list[Callable[[], object]] = [
+        lambda: changed.answer(TOWN),
+        changed.message,
+        changed.send,
+        lambda: changed.submit(TOWN, strict=True),
+    ]
+    for action in actions:
         with pytest.raises(dn.SurveyMismatch, match="A changed survey needs a new id"):
             action()
     assert changed.submit(TOWN) == dn.Outcome("dropped", "SurveyMismatch") and not collector.got

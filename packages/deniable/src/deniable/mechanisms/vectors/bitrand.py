@@ -283,7 +283,8 @@ class BitRand(Mechanism[Sequence[float], Ints]):
                 return PrivacyLoss(None)
             blocks[place // self.bits] *= bit
         d, count = self.domain.dimensions, self._blocks
-        return PrivacyLoss(math.prod(odds ** -(-(d - place) // count) for place, odds in enumerate(blocks)))
+        powers = (odds ** -(-(d - place) // count) for place, odds in enumerate(blocks))
+        return PrivacyLoss(math.prod(powers, start=Fraction(1)))
 
 
 def bit_odds(one: Fraction, zero: Fraction) -> Fraction | None:
