@@ -232,7 +232,7 @@ class TestEstimate:
         mechanism = dn.BitRand.as_published(3, 4, 1.0)
         counts = np.zeros(mechanism.cells, np.int64)
         counts[-1] = 1  # a bit and the sign together, but neither alone
-        with pytest.raises(dn.InvalidReport, match="together"):
+        with pytest.raises(dn.InvalidReport, match="both one more often"):
             mechanism.estimate(dn.Tally(mechanism.fingerprint, 2, counts))
         changed = json.loads(mechanism.to_json()) | {"ones": ["1/2"]}
         with pytest.raises(dn.InvalidParameter, match="two probabilities"):
@@ -290,7 +290,7 @@ class TestBudgets:
             (lambda: dn.BitRand(dn.Features(2, 0, 1, steps=4), 1.0, (), ()), "2\\^b - 1 steps"),
             (lambda: dn.BitRand(dn.SignMagnitude(1, 1), 1.0, (Fraction(2),), (Fraction(1),)), "probability"),
             (lambda: dn.BitRand.as_published(2, 2, 1.0).predict([[0.0, 0.0]], 0), "one person"),
-            (lambda: sign_magnitude_errors(dn.BitRand.offset(1, 0, 1, 1.0), 0.5), "sign and magnitude"),
+            (lambda: sign_magnitude_errors(dn.BitRand.offset(1, 0, 1, 1.0), 0.5), "sign-and-magnitude"),
         ],
     )
     def test_what_makes_no_sense_is_refused(self, make: object, says: str) -> None:
