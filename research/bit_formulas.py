@@ -39,11 +39,12 @@ def sign_magnitude_errors(mechanism: BitRand, number: float) -> dict[str, float]
     true = alone.bits_of([[number]])[0, 0]
     codes = np.arange(1 << domain.bits)
     bits = codes[:, None] >> np.arange(domain.bits)[::-1] & 1
-    ones, zeros = (np.array([float(c) for c in chances]) for chances in (mechanism.ones, mechanism.zeros))
+    ones, zeros = (np.array([float(c) for c in chances[: domain.bits]]) for chances in (mechanism.ones, mechanism.zeros))
     one = np.where(true, ones, zeros)
     chances = np.where(bits, one, 1 - one).prod(axis=1)
     plain = alone.decode(codes)
-    known = np.where(mechanism._known == 0, np.inf, mechanism._known)
+    first = mechanism._known[:, 0]  # of the first number
+    known = np.where(first == 0, np.inf, first)
     unbiased = (bits - zeros) / known
     values = (2 * unbiased[:, 0] - 1) * (unbiased @ mechanism._weights)
     mean = float(chances @ values)

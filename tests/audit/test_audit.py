@@ -100,6 +100,19 @@ class TestPlantedBugs:
         found = dn.audit(planted.client, VALUES, claimed=CLAIMED, trials=planted.trials, repeats=planted.repeats, seed=8)
         assert word in str(found)
 
+    @pytest.mark.parametrize("seed", [1, 2, 3])
+    def test_a_rare_leak_without_limit(self, seed: int) -> None:
+        """One report in 200 says the answer: an honest client is accused once in a million by chance, at this level."""
+        draw, keep = np.random.default_rng(seed), math.e / (math.e + 3)
+
+        def client(value: int) -> int:
+            if draw.random() < 0.005:
+                return 10 + value
+            return value if draw.random() < keep else (value + 1 + int(draw.integers(3))) % 4
+
+        found = dn.audit(client, [0, 1, 2, 3], claimed=1.0, seed=seed, confidence=1 - 1e-6)
+        assert not found.consistent and found.epsilon > 2.5
+
     def test_one_that_never_clears_has_no_limit(self) -> None:
         assert dn.audit(BUGS["never cleared"]().client, trials=20_000, seed=1).unlimited
 

@@ -4,11 +4,14 @@ Tests that do sample have a fixed seed and a false-alarm rate below 1e-6 each: a
 freedom exceeds k + 2 sqrt(k t) + 2 t with probability at most exp(-t) (Laurent, Massart 2000), and t is 16.2.
 """
 
+import copy
 import itertools
 import math
 import os
+import pickle
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -271,19 +274,66 @@ def test_secure_coins_never_repeat() -> None:
     assert len(drawn) == 200
 
 
-@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_a_forked_process_takes_a_key_of_its_own() -> None:
-    coins = dn.SecureCoins()
-    coins.draw(16)
+class Careless(dn.SecureCoins):
+    def __init__(self, name: str = "") -> None:
+        self.name = name  # and no super().__init__()
+
+
+@dataclass(frozen=True)
+class Frozen(dn.SecureCoins):
+    name: str = ""
+
+
+@dataclass
+class Equal(dn.SecureCoins):
+    """Without a hash."""
+
+    name: str = ""
+
+
+SECURE: list[Callable[[], dn.SecureCoins]] = [dn.SecureCoins, Careless, Frozen, Equal]
+
+
+def drawn_in_a_fork(coins: dn.SecureCoins) -> bytes:
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.write(writer, coins.draw(16).tobytes())
         os._exit(0)
     os.waitpid(child, 0)
-    assert os.read(reader, 16) != coins.draw(16).tobytes()
+    drawn = os.read(reader, 16)
     os.close(reader)
     os.close(writer)
+    return drawn
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("make", SECURE)
+def test_a_forked_process_takes_a_key_of_its_own(make: Callable[[], dn.SecureCoins]) -> None:
+    for coins in (make(), copy.copy(make()), copy.deepcopy(make())):
+        coins.draw(16)
+        assert drawn_in_a_fork(coins) != coins.draw(16).tobytes()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_that_runs_no_hook_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deniable.core.coins._fresh", set())
+    coins = dn.SecureCoins()
+    monkeypatch.setattr("deniable.core.coins._fresh", set())
+    coins.draw(16)
+    assert drawn_in_a_fork(coins) != coins.draw(16).tobytes()
+
+
+@pytest.mark.parametrize("make", SECURE)
+@pytest.mark.parametrize("used", [False, True])
+def test_a_copy_of_secure_coins_has_a_stream_of_its_own(make: Callable[[], dn.SecureCoins], used: bool) -> None:
+    coins = make()
+    if used:
+        coins.draw(16)
+    copies = [copy.copy(coins), copy.deepcopy(coins), pickle.loads(pickle.dumps(coins)), copy.copy(copy.copy(coins))]
+    drawn = [each.draw(16).tobytes() for each in [coins, *copies] for _ in range(2)]
+    assert len(set(drawn)) == len(drawn)
+    assert copy.copy(Careless("mine")).name == pickle.loads(pickle.dumps(Frozen("mine"))).name == "mine"
 
 
 def test_a_seed_repeats_its_stream_and_others_differ() -> None:

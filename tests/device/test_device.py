@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -126,10 +127,43 @@ def test_a_lifetime_has_a_limit(tmp_path: Path) -> None:
     assert ledger.spent() == 1.0
 
 
-def test_a_changed_survey_under_the_same_id_is_not_answered_again(tmp_path: Path) -> None:
+def test_a_lifetime_limit_outlives_the_program(tmp_path: Path) -> None:
+    path = tmp_path / "ledger"
+    assert dn.Ledger(path, lifetime=2.5).lifetime == 2.5
+    device(path).answer(TOWN)
+    for reopened in (path, dn.Ledger(path)):
+        with pytest.raises(dn.BudgetSpent, match=r"limit of 2\.5"):
+            device(reopened, text=COMMUTE).answer({"mode": "bus", "minutes": 3})
+    with pytest.raises(dn.InvalidParameter, match=r"limit of 2\.5, which cannot be raised to 10"):
+        dn.Ledger(path, lifetime=10)
+    older = dn.Ledger(path)
+    assert dn.Ledger(path, lifetime=1.5).lifetime == older.lifetime == dn.Ledger(path).lifetime == 1.5
+    assert "of at most 1.5 in a lifetime" in older.statement()
+
+
+@pytest.mark.parametrize("lifetime", [-1, float("nan"), float("inf"), True, "4"])
+def test_a_lifetime_limit_is_a_number(tmp_path: Path, lifetime: object) -> None:
+    with pytest.raises(dn.InvalidParameter, match="lifetime limit must be a number"):
+        dn.Ledger(tmp_path / "ledger", lifetime)  # type: ignore[arg-type]
+    (tmp_path / "ledger").write_text(json.dumps({"format": "deniable ledger 1", "lifetime": lifetime, "surveys": {}}))
+    with pytest.raises(dn.InvalidParameter, match="cannot be read"):
+        device(tmp_path / "ledger").answer(TOWN)
+
+
+def test_a_changed_survey_under_the_same_id_needs_a_new_id(tmp_path: Path) -> None:
     device(tmp_path / "ledger").answer(TOWN)
-    with pytest.raises(dn.BudgetSpent):
-        device(tmp_path / "ledger", text=ONE.replace("Which town?", "What town?")).answer(TOWN)
+    collector = Collector()
+    changed = device(tmp_path / "ledger", collector, ONE.replace("Which town?", "What town?"))
+    actions: list[Callable[[], object]] = [
+        lambda: changed.answer(TOWN),
+        changed.message,
+        changed.send,
+        lambda: changed.submit(TOWN, strict=True),
+    ]
+    for action in actions:
+        with pytest.raises(dn.SurveyMismatch, match="A changed survey needs a new id"):
+            action()
+    assert changed.submit(TOWN) == dn.Outcome("dropped", "SurveyMismatch") and not collector.got
 
 
 def test_a_part_is_drawn_once() -> None:
@@ -137,6 +171,18 @@ def test_a_part_is_drawn_once() -> None:
     part = client.part
     message = client.answer({"a": None, "b": 3, "c": 0.5})
     assert client.survey.read(message)[0].part == part
+
+
+def test_a_part_outlives_the_program(tmp_path: Path) -> None:
+    path = tmp_path / "ledger"
+    first = device(path, text=SAMPLED).part
+    assert {device(path, text=SAMPLED).part for _ in range(60)} == {first}  # drawn anew, all would agree once in 3^60
+    assert survey(SAMPLED).read(device(path, text=SAMPLED).answer({"a": None, "b": 3, "c": 0.5}))[0].part == first
+    damaged = json.loads(path.read_text())
+    damaged["parts"] = dict.fromkeys(damaged["parts"], "some")
+    path.write_text(json.dumps(damaged))
+    with pytest.raises(dn.InvalidParameter, match="cannot be read"):
+        _ = device(path, text=SAMPLED).part
 
 
 def test_nobody_answers_there() -> None:

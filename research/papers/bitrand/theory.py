@@ -1,13 +1,13 @@
 """The bits of BitRand and of its rivals: how often each is flipped, what that costs, and what it does to a number."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.domains import SignMagnitude
-from deniable.mechanisms.algebra.bit_budgets import sensitivities, water_filled
+from deniable.mechanisms.algebra.bit_budgets import ome_ones, sensitivities, water_filled
 from deniable.mechanisms.algebra.mean_formulas import gaussian_scale
 from deniable.mechanisms.vectors.bitrand import BitRand
 from research import mean_formulas as formulas
@@ -24,6 +24,8 @@ ROUNDS = 20  # of a search in which each gains several digits
 def chances(name: str, features: int, bits: int, epsilon: float, alpha: float = 0.0) -> tuple[list[float], list[float]]:
     """How often a one and how often a zero is reported as one, bit by bit; in floats, for any number of bits.
 
+    By OME with an odd number of bits, those of two neighbouring features: see `ome_ones`.
+
     `BitRand` has the same in exact fractions, for up to 40 bits and budgets that can be split.
     """
     match name:
@@ -34,10 +36,8 @@ def chances(name: str, features: int, bits: int, epsilon: float, alpha: float = 
             zeros = [even / (1 + even)] * bits
         case "LATENT" | "OME":
             a = alpha or (LATENT if name == "LATENT" else OME)
-            zeros = [1 / (1 + a * math.exp(epsilon / (features * bits)))] * bits
-            if name == "LATENT":
-                return [1 / (1 + a)] * bits, zeros
-            return [a / (1 + a) if i % 2 == 0 else 1 / (1 + a**3) for i in range(bits)], zeros
+            ones = [1 / (1 + a)] * bits if name == "LATENT" else list(ome_ones(features, bits, a))
+            return ones, [1 / (1 + a * math.exp(epsilon / (features * bits)))] * len(ones)
         case _:
             budgets = water_filled(sensitivities(bits, bits // 2), epsilon / features).epsilons
             zeros = (1 / (1 + np.exp(budgets))).tolist()
@@ -62,11 +62,17 @@ def flips(name: str, features: int, bits: int, epsilon: float) -> list[float]:
 
 def true_epsilon(name: str, features: int, bits: int, epsilon: float, alpha: float = 0.0) -> float:
     """What all bits of all features together cost: the losses of independent bits add up."""
-    losses = (
+    losses = [
         max(abs(math.log(one / zero)), abs(math.log((1 - one) / (1 - zero))))
         for one, zero in zip(*chances(name, features, bits, epsilon, alpha), strict=True)
-    )
-    return features * math.fsum(losses)
+    ]
+    return _over_all(losses, features, bits)
+
+
+def _over_all(numbers: Sequence[float], features: int, bits: int) -> float:
+    """The sum over all bits of all features, from one number for each bit of one feature, or of two that take turns."""
+    blocks = [numbers[start : start + bits] for start in range(0, len(numbers), bits)]
+    return math.fsum(-(-(features - place) // len(blocks)) * math.fsum(block) for place, block in enumerate(blocks))
 
 
 def claimed_epsilon(name: str, features: int, bits: int, epsilon: float, alpha: float = 0.0) -> float:
@@ -75,11 +81,11 @@ def claimed_epsilon(name: str, features: int, bits: int, epsilon: float, alpha: 
     The odds ratio is P(1|1) P(0|0) / (P(1|0) P(0|1)), and E = P(1|1) P(0|0) + P(1|0) P(0|1), by which the paper divides
     since two reports of the bit differ so often (Eqs. 28 to 36). It is no privacy loss, and may be below zero.
     """
-    total = 0.0
+    parts = []
     for one, zero in zip(*chances(name, features, bits, epsilon, alpha), strict=True):
         ratio = math.log(one) - math.log1p(-one) + math.log1p(-zero) - math.log(zero)
-        total += ratio / (one * (1 - zero) + zero * (1 - one))
-    return features * total
+        parts.append(ratio / (one * (1 - zero) + zero * (1 - one)))
+    return _over_all(parts, features, bits)
 
 
 def t_test(first: ArrayLike, second: ArrayLike) -> float:

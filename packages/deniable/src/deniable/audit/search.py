@@ -19,6 +19,8 @@ LONGEST_RULE = 4
 SMALL = 8  # levels of a feature that are looked at together with others
 LEAST_SEEN = 5
 LUCK = 3.0  # deviations by which the best of many events may have been lucky
+LESS_LUCK = 1.0  # the same for rare events, which would never be tried otherwise, and for those that were chosen before
+RARE = 0.25  # epsilon that a rare event must promise beyond the best of the others
 PLAIN = 0.02  # epsilon that is given up for an event that is shorter to say
 
 
@@ -37,10 +39,16 @@ class Judge:
 
     trials: int
     z: float
+    luck: float = LUCK
+
+    @property
+    def bold(self) -> "Judge":
+        """One that expects less luck: rare events that only one value has get their chance."""
+        return replace(self, luck=LESS_LUCK)
 
     def score(self, first: Ints, of_first: int, second: Ints, of_second: int) -> Floats:
         """Larger is better; counts are taken some deviations worse than they are, since the best of many were lucky."""
-        p, q = _low(first, LUCK) / of_first, _high(second, LUCK) / of_second
+        p, q = _low(first, self.luck) / of_first, _high(second, self.luck) / of_second
         later, other = p * (self.trials / 2) + 1e-9, q * (self.trials / 2)
         width = np.hypot(np.log(later / _low(later, self.z)), np.log(_high(other, self.z) / other))
         return np.asarray(np.log(np.maximum(p, 1e-12) / q) - width)
@@ -63,6 +71,7 @@ def best(
     tables = [table for feature in features if (table := _Table.of(feature, fit(feature), values, len(people))) is not None]
     pairs = _pairs(tables, people, judge)
     found = [each for pair in pairs for each in _level_sets(tables, pair, people, judge)]
+    rare = [each for pair in pairs for each in _level_sets(tables, pair, people, judge.bold)]
     literals = _literals(tables, people)
     bits = (
         np.column_stack([literal.holds(fit) for literal in literals]) if literals else np.zeros((len(values), 0), np.bool_)
@@ -71,7 +80,16 @@ def best(
     for pair in pairs:
         found += _scores(literals, bits, tables, fit, values, pair, judge)
     found.sort(key=lambda each: -each.score)
-    again = [_judged(each, select, select_values, judge) for each in found[:SHORTLIST]]
+    rare.sort(key=lambda each: -each.score)
+    usual = _best_of(found[:SHORTLIST], select, select_values, judge)
+    other = _best_of(rare[: SHORTLIST // 2], select, select_values, judge.bold)
+    if usual is None or other is None:
+        return usual or other
+    return other if other.score > _judged(usual, select, select_values, judge.bold).score + RARE else usual
+
+
+def _best_of(found: Sequence[Found], read: Readings, values: Ints, judge: Judge) -> Found | None:
+    again = [_judged(each, read, values, judge) for each in found]
     return max(again, key=lambda each: each.score - PLAIN * _length(each.event), default=None)
 
 

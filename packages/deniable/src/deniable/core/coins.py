@@ -30,6 +30,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -212,34 +213,58 @@ class _KeyStream(StreamCoins):
 _ZEROS = memoryview(bytes(1 << 17))
 
 
-class SecureCoins(_KeyStream):
-    """Coins nobody can foresee: a keystream under a fresh key from the operating system. The default everywhere.
-
-    Safe to share between threads; a forked process takes a key of its own.
-    """
+class _FreshKey(_KeyStream):
+    """A keystream under a key from the operating system, drawn at first use and again in every forked process."""
 
     def __init__(self) -> None:
         self.renew()
-        _secure.add(self)
+        _fresh.add(self)
 
     def renew(self) -> None:
         """Forget the key, and a lock that a thread of the parent process may hold; the next draw takes a new key."""
-        self._lock, self._keyed = threading.Lock(), False
+        self._lock, self._process = threading.Lock(), 0
 
     def draw(self, size: int) -> Bytes:
+        process = os.getpid()  # besides the hook below, which a process that forks in foreign code does not run
+        if self._process not in (0, process):
+            self.renew()
         with self._lock:
-            if not self._keyed:
+            if not self._process:
                 self._key(os.urandom(32))
-                self._keyed = True
+                self._process = process
             return super().draw(size)
 
 
-_secure: weakref.WeakSet[SecureCoins] = weakref.WeakSet()
+_fresh: weakref.WeakSet[_FreshKey] = weakref.WeakSet()
 
 
 def _renew_all() -> None:
-    for coins in _secure:
-        coins.renew()
+    for stream in _fresh:
+        stream.renew()
+
+
+class SecureCoins(StreamCoins):
+    """Coins nobody can foresee: a keystream under a fresh key from the operating system. The default everywhere.
+
+    Safe to share between threads. A forked process, a copy and an unpickled object take a key of their own.
+    """
+
+    def __new__(cls, *args: object, **named: object) -> Self:
+        """Not in `__init__`, which a subclass may leave out."""
+        coins = super().__new__(cls)
+        object.__setattr__(coins, "_stream", _FreshKey())  # a subclass may be frozen
+        return coins
+
+    def __init__(self) -> None:
+        """Takes no seed."""
+
+    def __getstate__(self) -> dict[str, object]:
+        """All that is copied or pickled; never the stream, whose bytes would come twice."""
+        return {name: value for name, value in self.__dict__.items() if name != "_stream"}
+
+    def draw(self, size: int) -> Bytes:
+        stream: _FreshKey = self.__dict__["_stream"]
+        return stream.draw(size)
 
 
 if hasattr(os, "register_at_fork"):  # where it is missing, processes do not fork

@@ -11,7 +11,7 @@ from typing import Literal
 from deniable.core import Coins
 from deniable.device.ledger import Entry, Ledger, checked_entry
 from deniable.device.sending import Reply, Sender, http_sender, send_until
-from deniable.errors import BudgetSpent, InvalidParameter
+from deniable.errors import BudgetSpent, InvalidParameter, SurveyMismatch
 from deniable.survey.survey import Survey
 
 
@@ -46,12 +46,22 @@ class Device:
 
     @cached_property
     def part(self) -> int:
-        """Which questions this person is asked, as bits: drawn once, before any answer is known."""
-        return self.survey.draw_parts(1, self._coins)[0]
+        """Which questions this person is asked, as bits: drawn once, before any answer is known, and kept in the ledger."""
+        drawn = self.survey.draw_parts(1, self._coins)[0]
+        if self.survey.budget != "sampled":
+            return drawn  # all questions: nothing was drawn
+        return self.ledger.part(f"{self.survey.id} {self.survey.fingerprint}", drawn)
+
+    def entry(self) -> Entry | None:
+        """What the ledger holds for this survey; refused if it is for another survey with the same id."""
+        entry = self.ledger.entry(self.survey.id)
+        if entry is not None and entry.fingerprint != self.survey.fingerprint:
+            raise SurveyMismatch("Another survey with this id has already been answered. A changed survey needs a new id.")
+        return entry
 
     def answer(self, answers: Mapping[str, object]) -> bytes:
         """Randomize the answers, once: the report is in the ledger before it is returned."""
-        if self.ledger.entry(self.survey.id) is not None:
+        if self.entry() is not None:
             raise BudgetSpent("This survey has already been answered. The same report can be sent again, but not a new one.")
         message = self.survey.randomize(answers, self._coins, part=self.part)
         own = {question: checked_entry(loss.odds) for question, loss in self.survey.losses(self.part).items()}
@@ -62,19 +72,19 @@ class Device:
 
     def message(self) -> bytes | None:
         """The report that was made for this survey, the same however often it is asked for; None before."""
-        entry = self.ledger.entry(self.survey.id)
+        entry = self.entry()
         return None if entry is None else bytes.fromhex(entry.message)
 
     def send(self) -> Reply:
         """Send the report that `answer` made, with retries; what came of it goes into the ledger."""
         if self._send is None:
             raise InvalidParameter("This device has no collector to send to. Give its address: Device(survey, send=...).")
-        entry, message = self.ledger.entry(self.survey.id), self.message()
-        if entry is None or message is None:
+        entry = self.entry()
+        if entry is None:
             raise InvalidParameter("There is no report to send yet. Answer first.")
         if entry.state == "sent":
             return Reply(200)
-        reply = send_until(self._send, message, self._attempts)
+        reply = send_until(self._send, bytes.fromhex(entry.message), self._attempts)
         if not reply.again:
             self.ledger.mark(self.survey.id, "sent" if reply.arrived else "refused")
         return reply
@@ -82,7 +92,7 @@ class Device:
     def submit(self, answers: Mapping[str, object] | None = None, strict: bool = False) -> Outcome:
         """Answer, if that has not happened yet, and send. What was answered before is sent again, never made anew."""
         try:
-            if self.ledger.entry(self.survey.id) is None:
+            if self.entry() is None:
                 self.answer({} if answers is None else answers)
             reply = self.send()
         except Exception as error:

@@ -1,8 +1,10 @@
 """What a person has spent, in a file: the report of every survey answered, so that none is ever randomized twice.
 
-The file is part of the promise. Whoever deletes it may answer again, with fresh randomness, and pays again.
+It also holds the lifetime limit, and which questions a device drew before it was answered. The file is part of the
+promise. Whoever deletes it may answer again, with fresh randomness, and pays again.
 """
 
+import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -41,11 +43,63 @@ class Entry:
 
 
 class Ledger:
-    """All surveys that one person answered, by their ids. Without a path it lasts as long as the program."""
+    """All surveys that one person answered, by their ids. Without a path it lasts as long as the program.
+
+    `lifetime` limits the sum of all budgets. It is stored in the file, so that it holds whoever opens the file later; a
+    smaller limit replaces it, a larger one is refused.
+    """
 
     def __init__(self, path: str | os.PathLike[str] | None = None, lifetime: float | None = None) -> None:
         self._file = KeptFile(path, _FORMAT, "ledger")
-        self.lifetime = lifetime
+        if lifetime is not None:
+            self._limit(checked_lifetime(lifetime))
+
+    @property
+    def lifetime(self) -> float | None:
+        """The most that all surveys together may cost, if there is a limit."""
+        return self._lifetime(self._file.read())
+
+    def _lifetime(self, data: Mapping[str, object]) -> float | None:
+        limit = data.get("lifetime")
+        if limit is None:
+            return None
+        try:
+            return checked_lifetime(limit)
+        except InvalidParameter:
+            self._file.refuse()
+
+    def _limit(self, lifetime: float) -> None:
+        kept = self.lifetime
+        if kept == lifetime:
+            return
+        with self._file.changing() as data:
+            kept = self._lifetime(data)
+            if kept is not None and lifetime > kept:
+                raise InvalidParameter(
+                    f"This ledger has a lifetime limit of {kept:g}, which cannot be raised to {lifetime:g}. Open it with "
+                    "the same limit, a smaller one, or none."
+                )
+            data["lifetime"] = lifetime
+
+    def part(self, survey: str, fresh: int) -> int:
+        """Which questions of a survey this person is asked: what was drawn first, however often a device draws anew."""
+        known = self._part(self._file.read(), survey)
+        if known is not None:
+            return known
+        with self._file.changing() as data:
+            parts = data.setdefault("parts", {})
+            known = self._part(data, survey)
+            if known is None:
+                parts[survey] = str(fresh)  # as text: it may have more bits than a number in JavaScript
+                return fresh
+        return known
+
+    def _part(self, data: Mapping[str, object], survey: str) -> int | None:
+        try:
+            part = data.get("parts", {}).get(survey)  # type: ignore[attr-defined]
+            return None if part is None else int(part)
+        except (TypeError, ValueError, AttributeError):
+            self._file.refuse()
 
     def entry(self, survey: str) -> Entry | None:
         """What was sent, or is to be sent, for this survey."""
@@ -79,27 +133,28 @@ class Ledger:
         total = self.loss()
         if total is None:
             return "No survey has been answered, so the privacy loss is 0."
-        limit = "" if self.lifetime is None else f" of at most {self.lifetime:g} in a lifetime"
-        return "\n".join([*lines, f"total: epsilon {total.epsilon():.6g}{limit}, if one party holds all reports"])
+        limit = self.lifetime
+        most = "" if limit is None else f" of at most {limit:g} in a lifetime"
+        return "\n".join([*lines, f"total: epsilon {total.epsilon():.6g}{most}, if one party holds all reports"])
 
     def add(self, survey: str, entry: Entry) -> None:
         """Remember a report before it is sent; refuses a survey that was answered, and what exceeds the lifetime limit."""
-        with self._changing() as entries:
+        with self._changing() as (data, entries):
             if survey in entries:
                 raise BudgetSpent(
                     "This survey has already been answered. The same report can be sent again, but not a new one."
                 )
-            total = entry.epsilon + sum(each.epsilon for each in entries.values())
-            if self.lifetime is not None and total > self.lifetime:
+            total, limit = entry.epsilon + sum(each.epsilon for each in entries.values()), self._lifetime(data)
+            if limit is not None and total > limit:
                 raise BudgetSpent(
                     f"This survey costs epsilon {entry.epsilon:g}. With the surveys answered before, that exceeds the "
-                    f"lifetime limit of {self.lifetime:g}, so it was not answered."
+                    f"lifetime limit of {limit:g}, so it was not answered."
                 )
             entries[survey] = entry
 
     def mark(self, survey: str, state: str) -> None:
         """Remember what became of a report."""
-        with self._changing() as entries:
+        with self._changing() as (_, entries):
             entries[survey] = replace(entries[survey], state=state)
 
     def _of(self, data: Mapping[str, object]) -> dict[str, Entry]:
@@ -110,11 +165,19 @@ class Ledger:
             self._file.refuse()
 
     @contextmanager
-    def _changing(self) -> Iterator[dict[str, Entry]]:
+    def _changing(self) -> Iterator[tuple[Mapping[str, object], dict[str, Entry]]]:
         with self._file.changing() as data:
             entries = self._of(data)
-            yield entries
+            yield data, entries
             data["surveys"] = {survey: asdict(entry) for survey, entry in entries.items()}
+
+
+def checked_lifetime(lifetime: object) -> float:
+    """A limit of the sum of all budgets."""
+    real = isinstance(lifetime, int | float) and not isinstance(lifetime, bool)
+    if not real or not 0 <= lifetime < math.inf:  # type: ignore[operator]
+        raise InvalidParameter("A lifetime limit must be a number, 0 or more: the largest epsilon of all surveys together.")
+    return float(lifetime)  # type: ignore[arg-type]
 
 
 def checked_entry(odds: Fraction | None) -> str:

@@ -52,6 +52,8 @@ def plan_mean(
         error = math.sqrt(mean_bound(domain, epsilon, prior) / n)
     except MissingExtra:
         return planned(ranking, "The bound needs SciPy: pip install 'deniable[stats]'.")
+    except InvalidParameter:  # the linear program mixes numbers too large and too small for floats
+        return planned(ranking, "The bound cannot be computed at this epsilon.")
     bound = Row("bound", None, error, 0)
     words = f"The bound is the best of all channels, by linear programming on {COARSE} steps (MeanChannel.optimal)."
     return planned(replace(ranking, beside=(bound,)), words)

@@ -6,6 +6,8 @@ Bit i kept by randomized response with epsilon_i is flipped with probability 1 /
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 
@@ -15,6 +17,18 @@ from deniable.errors import InvalidParameter
 
 ROUNDS = 80  # of bisection: more than a float has digits
 MOST_OFFSET_BITS = 12
+
+Number = TypeVar("Number", float, Fraction)
+
+
+def ome_ones(features: int, bits: int, alpha: Number) -> tuple[Number, ...]:
+    """How often OME reports a one as one: a / (1 + a) at even places and 1 / (1 + a^3) at odd ones.
+
+    Places are counted over all bits of all features (BitRand, Eq. 33). With an odd number of bits, odd features begin at an
+    odd place: then the bits of two neighbouring features are returned, otherwise those of one, which all are like.
+    """
+    count = 2 * bits if bits % 2 and features > 1 else bits
+    return tuple(alpha / (1 + alpha) if place % 2 == 0 else 1 / (1 + alpha**3) for place in range(count))
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,6 +64,11 @@ class Hybrid(MeanMechanism):
         alpha = float(self.alpha)
         return np.concatenate([alpha * self.piecewise.chances(index), (1 - alpha) * self.duchi.chances(index)])
 
+    @cached_property
+    def second_moments(self) -> Floats:
+        alpha = float(self.alpha)
+        return alpha * self.piecewise.second_moments + (1 - alpha) * self.duchi.second_moments
+
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         first = coins.toss(self.alpha, len(truth))
         place, end = self.piecewise.randomize(truth, coins)["value"], self.duchi.randomize(truth, coins)["value"]

@@ -1,6 +1,7 @@
 """What a release costs under every mechanism for it, beside the constant answer and the bound that no mechanism beats."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike
 from deniable.arrays import Floats
 from deniable.core import Domain, odds_below
 from deniable.domains.metric import Metric, checked_prior, metric_of
-from deniable.errors import MissingExtra
+from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms.algebra import optimal
 from deniable.mechanisms.releases import release_channel as rivals
 from deniable.mechanisms.releases.bipartite import Bipartite
@@ -67,7 +68,7 @@ def compare_releases(
             bound, channel = optimal.optimal_channel(metric, odds_below(epsilon), shares)
             paid = (channel * metric.losses(np.arange(metric.size))).sum(axis=1)
             lines.append(Row("optimal", bound, float(paid.max()), "linear program"))
-        except MissingExtra as error:
+        except (MissingExtra, InvalidParameter) as error:
             remarks = (f"Left out: the optimum. {error}",)
     if also is not None and not any(also.expected_loss(shares) == line.expected for line in lines):
         lines.append(Row(also.wire, also.expected_loss(shares), also.worst_loss(), "this one"))
@@ -88,8 +89,9 @@ def _lines(domain: Domain, metric: Metric, epsilon: float, shares: Floats) -> It
         for name, tight in (("exponential", False), ("exponential, tight", True)):
             rows = (exponential_channel(metric, epsilon, tight) * losses).sum(axis=1)
             yield Row(name, float(shares @ rows), float(rows.max()))
-    staircase = Staircase(domain, epsilon, prior=shares)
-    yield line("staircase", staircase, f"rings of {', '.join(str(size) for size in staircase.sizes)}")
+    with suppress(InvalidParameter):  # its weights do not fit in 63 bits at the largest budgets
+        staircase = Staircase(domain, epsilon, prior=shares)
+        yield line("staircase", staircase, f"rings of {', '.join(str(size) for size in staircase.sizes)}")
     makers: dict[str, Callable[[], Bipartite]] = {
         "bipartite, min": lambda: Bipartite(domain, epsilon),
         "bipartite, mean": lambda: Bipartite(domain, epsilon, "mean", prior=shares),

@@ -29,6 +29,7 @@ from deniable.core import (
     odds_below,
     simplest_between,
 )
+from deniable.core.steps import joined
 from deniable.domains.codes import SignMagnitude
 from deniable.domains.features import Features, checked_rows
 from deniable.errors import InvalidParameter, InvalidReport
@@ -36,6 +37,7 @@ from deniable.mechanisms.algebra.bit_budgets import (
     best_offset_bits,
     least_variance,
     offset_weights,
+    ome_ones,
     published_alpha,
     sensitivities,
     water_filled,
@@ -47,6 +49,8 @@ HALF = Fraction(1, 2)
 @dataclass(frozen=True)
 class BitRand(Mechanism[Sequence[float], Ints]):
     """Bit i of every number is reported as one with probability ones[i] if it is one, and zeros[i] if it is not.
+
+    With twice as many probabilities as bits, the second half is for every second number (`ome` with an odd number of bits).
 
     The bits of a number come highest first: of `SignMagnitude` codes the sign, then the magnitude; of `Features` with
     2^b - 1 steps the place on the grid (offset binary). All bits are independent, so that losses add up over all bits of
@@ -66,10 +70,15 @@ class BitRand(Mechanism[Sequence[float], Ints]):
         if not isinstance(self.domain, SignMagnitude | Features) or 1 << self.bits != self.domain.codes:
             raise InvalidParameter("Bits are of SignMagnitude codes, or of Features with 2^b - 1 steps: 1, 3, 7, 15, ...")
         for chances in (self.ones, self.zeros):
-            if len(chances) != self.bits:
+            if len(chances) != self.bits * self._blocks:
                 raise InvalidParameter(f"Every one of the {self.bits} bits of a number needs its two probabilities.")
             for chance in chances:
                 check_probability(chance)
+
+    @property
+    def _blocks(self) -> int:
+        """How many sets of probabilities there are: one for all numbers, or two, which take turns."""
+        return 2 if self.domain.dimensions > 1 and len(self.ones) == 2 * self.bits else 1
 
     @property
     def bits(self) -> int:
@@ -95,10 +104,13 @@ class BitRand(Mechanism[Sequence[float], Ints]):
 
     @classmethod
     def ome(cls, features: int, bits: int, epsilon: float, alpha: float = 100.0, whole: int = 0) -> "BitRand":
-        """OME (Lyu et al. 2020): as LATENT, but ones[i] = a / (1 + a) at even and 1 / (1 + a^3) at odd places."""
-        a, zero = _near(alpha), _latent_zero(features, bits, epsilon, alpha)
-        ones = tuple(a / (1 + a) if i % 2 == 0 else 1 / (1 + a**3) for i in range(bits))
-        return cls(SignMagnitude(features, bits, whole), epsilon, ones, (zero,) * bits)
+        """OME (Lyu et al. 2020): as LATENT, but a / (1 + a) at even and 1 / (1 + a^3) at odd places of the whole vector.
+
+        No rule of proof reaches it for several numbers of an odd number of bits; small ones can be enumerated.
+        """
+        zero = _latent_zero(features, bits, epsilon, alpha)
+        ones = ome_ones(features, bits, _near(alpha))
+        return cls(SignMagnitude(features, bits, whole), epsilon, ones, (zero,) * len(ones))
 
     @classmethod
     def water_filled(cls, features: int, bits: int, epsilon: float, whole: int = 0) -> "BitRand":
@@ -142,6 +154,8 @@ class BitRand(Mechanism[Sequence[float], Ints]):
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         n, d = len(truth), self.domain.dimensions
         columns = {}
+        if self._blocks > 1:
+            return self._taking_turns(truth, coins)
         for i, (one, zero) in enumerate(zip(self.ones, self.zeros, strict=True)):
             bit, noise = cells(truth, self.bits - 1 - i), coins.toss_packed(zero, n, d)
             if one + zero == 1:
@@ -149,6 +163,25 @@ class BitRand(Mechanism[Sequence[float], Ints]):
             else:
                 columns[f"bit{i}"] = ((bit & coins.toss_packed(one, n, d)) | (~bit & noise)).bytes
         return columns
+
+    def _taking_turns(self, truth: Ints, coins: Coins) -> Drawn:
+        """The reports where every second number has probabilities of its own."""
+        n, d, columns = len(truth), self.domain.dimensions, {}
+        one, none = coins.toss_packed(Fraction(1), n, 1), coins.toss_packed(Fraction(0), n, 1)
+        even = joined([none if place % 2 else one for place in range(d)])
+        for i in range(self.bits):
+            bit = cells(truth, self.bits - 1 - i)
+            kept, noise = (
+                (coins.toss_packed(chances[i], n, d) & even) | (coins.toss_packed(chances[self.bits + i], n, d) & ~even)
+                for chances in (self.ones, self.zeros)
+            )
+            columns[f"bit{i}"] = ((bit & kept) | (~bit & noise)).bytes
+        return columns
+
+    def _each(self, numbers: Iterable[Fraction]) -> Floats:
+        """What is known of each probability, as a row of all numbers for each bit."""
+        blocks = np.array([float(number) for number in numbers]).reshape(self._blocks, self.bits)
+        return blocks[np.arange(self.domain.dimensions) % self._blocks].T
 
     def votes(self, columns: Columns) -> Ints:
         """How often each bit is one; for sign and magnitude also how often together with the sign."""
@@ -161,17 +194,17 @@ class BitRand(Mechanism[Sequence[float], Ints]):
     @cached_property
     def _known(self) -> Floats:
         """ones - zeros for each bit; where they are equal the bit cannot be estimated and is left out."""
-        return np.array([float(one - zero) for one, zero in zip(self.ones, self.zeros, strict=True)])
+        return self._each(one - zero for one, zero in zip(self.ones, self.zeros, strict=True))
 
     @cached_property
     def _base(self) -> Floats:
-        return np.array([float(zero) for zero in self.zeros])
+        return self._each(self.zeros)
 
     def _spread(self, shares: Floats) -> Floats:
         """The variance of each unbiased bit, for the share of ones that is true; linear in the share."""
-        one, zero = (np.array([float(c * (1 - c)) for c in chances]) for chances in (self.ones, self.zeros))
+        one, zero = (self._each(c * (1 - c) for c in chances) for chances in (self.ones, self.zeros))
         squared = np.where(self._known == 0, np.inf, self._known) ** 2
-        shape = (-1,) + (1,) * (shares.ndim - 1)
+        shape = (self.bits, *(1,) * (shares.ndim - 2), self.domain.dimensions)
         return (shares * one.reshape(shape) + (1 - shares) * zero.reshape(shape)) / squared.reshape(shape)
 
     @property
@@ -202,13 +235,13 @@ class BitRand(Mechanism[Sequence[float], Ints]):
         """
         self.check_tally(tally)
         ones = tally.counts.reshape(-1, self.domain.dimensions) / tally.n
-        known = np.where(self._known == 0, np.inf, self._known)[:, None]
-        bits = (ones[: self.bits] - self._base[:, None]) / known
+        known = np.where(self._known == 0, np.inf, self._known)
+        bits = (ones[: self.bits] - self._base) / known
         weights = self._weights[:, None]
         noise = self._spread(bits)
         if isinstance(self.domain, SignMagnitude):
-            both = ones[self.bits :] - self._base[1:, None] * ones[0] - self._base[0] * ones[1 : self.bits]
-            both = (both + self._base[0] * self._base[1:, None]) / (known[0] * known[1:])
+            both = ones[self.bits :] - self._base[1:] * ones[0] - self._base[0] * ones[1 : self.bits]
+            both = (both + self._base[0] * self._base[1:]) / (known[0] * known[1:])
             mean = (weights[1:] * (2 * both - bits[1:])).sum(axis=0)
             size = (weights[1:] ** 2 * noise[1:]).sum(axis=0)
             # Var(S M) = Var(S) Var(M) + Var(S) M^2 + Var(M) for a sign S and a magnitude M, which is at most the largest.
@@ -233,7 +266,7 @@ class BitRand(Mechanism[Sequence[float], Ints]):
         bits = (self.domain.index(rows)[None] >> np.arange(self.bits)[::-1, None, None] & 1).astype(np.float64)
         weights, noise = self._weights[:, None, None], self._spread(bits)
         if isinstance(self.domain, SignMagnitude):
-            magnitude = (weights * np.where(self._known[:, None, None] == 0, 0, bits)).sum(axis=0)
+            magnitude = (weights * np.where(self._known[:, None, :] == 0, 0, bits)).sum(axis=0)
             size = (weights[1:] ** 2 * noise[1:]).sum(axis=0)
             variance, mean = 4 * noise[0] * (size + magnitude**2) + size, (2 * bits[0] - 1) * magnitude
         else:
@@ -243,11 +276,15 @@ class BitRand(Mechanism[Sequence[float], Ints]):
         return Estimate(self.domain.labels, mean.mean(axis=0), variance.mean(axis=0) / n, n, measure="mean")
 
     def loss(self) -> PrivacyLoss:
-        odds: Fraction | None = Fraction(1)
-        for one, zero in zip(self.ones, self.zeros, strict=True):
+        blocks = [Fraction(1)] * self._blocks
+        for place, (one, zero) in enumerate(zip(self.ones, self.zeros, strict=True)):
             bit = bit_odds(one, zero)
-            odds = None if odds is None or bit is None else odds * bit
-        return PrivacyLoss(None if odds is None else odds**self.domain.dimensions)
+            if bit is None:
+                return PrivacyLoss(None)
+            blocks[place // self.bits] *= bit
+        d, count = self.domain.dimensions, self._blocks
+        powers = (odds ** -(-(d - place) // count) for place, odds in enumerate(blocks))
+        return PrivacyLoss(math.prod(powers, start=Fraction(1)))
 
 
 def bit_odds(one: Fraction, zero: Fraction) -> Fraction | None:
