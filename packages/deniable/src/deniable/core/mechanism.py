@@ -121,7 +121,7 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
 
     def perturb(self, values: Sequence[Answer] | NDArray[np.generic], coins: Coins | None = None) -> Reports:
         """Randomize answers, one report each. This is what runs on a person's device; secure coins by default."""
-        coins, answers = checked_coins(coins), checked_answers(values)
+        coins, answers = checked_coins(coins), self.prepared(values)
         columns: dict[str, Column] = {field.name: field.empty(len(answers)) for field in self.layout.fields}
         for start in range(0, len(answers), self.batch):
             part = slice(start, start + self.batch)
@@ -133,13 +133,18 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         """The law itself on a part of a batch; `randomize` runs on answers only where a family is said to be a theorem."""
         if not self.traced:
             return self.randomize(self.domain.place(answers, coins), coins)
-        law = self._law
+        return run(self.law, self.answer_codes(answers), coins, len(answers))
+
+    def prepared(self, values: Answers) -> Answers:
+        """The answers as the encoder takes them."""
+        return checked_answers(values)
+
+    def answer_codes(self, answers: Answers) -> Sequence[Any]:
+        """What the law starts from: for each of its codes an array, or a function that makes it of draws it is given."""
         if self.domain.inputs is not None:
-            return run(law.program, self.domain.encode(answers), coins, len(answers))
+            return self.domain.encode(answers)
         truth = self.domain.index(answers)
-        return run(
-            law.program, [partial(encode, truth) for encode in law.encoders if encode is not None], coins, len(answers)
-        )
+        return [partial(encode, truth) for encode in self._law.encoders if encode is not None]
 
     def amplified(self, odds: Fraction | None) -> Fraction | None:
         """The odds that a published theorem gives where a law with these odds is for one sampled part of an answer."""

@@ -31,11 +31,13 @@ class Proof:
 
 def prove(mechanism: Mechanism) -> Proof:
     """The best bound for the law that runs; refuses a mechanism that does not run its law, or that no rule reaches."""
-    if type(mechanism).perturb not in _runners(mechanism):
-        raise NotCertifiable(
-            "This mechanism has a `perturb` of its own, so its reports may come from elsewhere than its law. Leave "
-            "`perturb` as it is and write the law in `randomize`."
-        )
+    for name in ("perturb", "law", "_law", "_drawn"):
+        owner = next(cls for cls in type(mechanism).__mro__ if name in cls.__dict__)
+        if not is_ours(owner):
+            raise NotCertifiable(
+                f"This mechanism has a `{name}` of its own, so its reports may come from elsewhere than its law. Leave "
+                f"`{name}` as it is and write the law in `randomize`."
+            )
     try:
         found = proved(Problem.of(mechanism.law))
     except InvalidLaw as why:
@@ -45,11 +47,6 @@ def prove(mechanism: Mechanism) -> Proof:
             "Not proved at this size: no rule of proof reaches this law. Use a smaller question or another mechanism."
         )
     return Proof(found, reached(mechanism, found))
-
-
-def _runners(mechanism: Mechanism) -> list[Any]:
-    """The `perturb` that run the law: that of `Mechanism`, and of classes of ours that only prepare answers for it."""
-    return [cls.__dict__["perturb"] for cls in type(mechanism).__mro__ if "perturb" in cls.__dict__ and is_ours(cls)]
 
 
 def is_ours(cls: type) -> bool:
