@@ -99,8 +99,11 @@ class Program:
 
     def to_json(self) -> str:
         """The canonical text, whose hash is the fingerprint."""
-        plain = {"nodes": [_plain(node) for node in self.nodes], "report": [list(field) for field in self.report]}
-        return json.dumps(plain, separators=(",", ":"), sort_keys=True)
+        return json.dumps(self.plain(), separators=(",", ":"), sort_keys=True)
+
+    def plain(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {"nodes": [_plain(node) for node in self.nodes], "report": [list(field) for field in self.report]}
 
     @cached_property
     def fingerprint(self) -> str:
