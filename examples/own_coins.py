@@ -2,9 +2,7 @@
 
 import math
 from collections.abc import Mapping
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 import deniable as dn
 
@@ -22,10 +20,9 @@ print(dn.certify(mechanism).loss)
 class Forgetful(dn.Unary):
     """Unary encoding whose author forgot to randomize the first bit. Its declared loss is the old one."""
 
-    def randomize(self, truth: NDArray[np.int64], coins: dn.Coins) -> Mapping[str, NDArray[np.uint8]]:
+    def randomize(self, truth: Any, coins: dn.Coins) -> Mapping[str, Any]:
         cells = super().randomize(truth, coins)["cells"]
-        cells[:, 0] = cells[:, 0] & 0b11111110 | (truth == 0)
-        return {"cells": cells}
+        return {"cells": cells.with_bit(0, truth == 0)}
 
 
 sound, broken = dn.Unary(question, epsilon=1.0), Forgetful(question, epsilon=1.0)

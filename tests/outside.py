@@ -3,16 +3,14 @@
 MECHANISM = '''
 """Report the true answer with probability 1/2, otherwise any answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from deniable import Categories, Coins, PrivacyLoss
-from deniable.core.candidate import Candidate
-from deniable.core.layout import Layout, Number
-from deniable.core.pure import PureProtocol
+from deniable.core import Layout, Number, PureProtocol
 
 
 @dataclass(frozen=True)
@@ -21,11 +19,7 @@ class HalfHonest(PureProtocol):
 
     domain: Categories
     epsilon: float
-    wire = "half-honest-1"
-
-    @classmethod
-    def candidates(cls) -> Sequence[Candidate]:
-        return (Candidate("half-honest", cls),)
+    wire, candidate = "half-honest-1", "half-honest"
 
     @property
     def p(self) -> Fraction:
@@ -54,10 +48,7 @@ class HalfHonest(PureProtocol):
         return columns["value"][:, None] == cells[None, :]
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.p / self.q, proof="symmetric")
-
-    def parameters(self) -> Mapping[str, object]:
-        return {}
+        return PrivacyLoss(self.p / self.q)
 '''
 
 SURVEY = """

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deniable as dn
-from deniable.arrays import Ints
-from deniable.core.bits import PackedBits
+from deniable.arrays import Bools, Ints
+from deniable.core import PackedBits
 
 SIZE, CLAIMED = 12, 1.0
 QUESTION = dn.Categories(range(SIZE))
@@ -20,7 +20,7 @@ class BitNotRandomized(dn.Unary):
     """Noise for the bits 1 to d - 1 only: bit 0 tells whether the value is 0."""
 
     def randomize(self, truth: Ints, coins: dn.Coins) -> Mapping[str, NDArray[np.uint8]]:
-        cells = PackedBits(super().randomize(truth, coins)["cells"], SIZE)
+        cells: Any = super().randomize(truth, coins)["cells"]
         return {"cells": cells.with_bit(0, truth == 0).bytes}
 
 
@@ -28,30 +28,42 @@ class NeverCleared(dn.Unary):
     """A true bit is never cleared."""
 
     def randomize(self, truth: Ints, coins: dn.Coins) -> Mapping[str, NDArray[np.uint8]]:
-        cells = PackedBits(super().randomize(truth, coins)["cells"], SIZE)
+        cells: Any = super().randomize(truth, coins)["cells"]
         return {"cells": cells.with_bit(truth, np.ones(len(truth), np.bool_)).bytes}
 
 
-class SharedDraws(dn.Unary):
+class ForeignUnary(dn.Unary):
+    """A client with a `perturb` of its own: no law is read off it, and no certificate is given for it."""
+
+    def perturb(self, values: Any, coins: dn.Coins | None = None) -> dn.Reports:
+        cells = self.drawn(self.domain.index(values), dn.SecureCoins() if coins is None else coins)
+        return dn.Reports.of(self.fingerprint, self.layout, {"cells": PackedBits.pack(cells).bytes})
+
+    def drawn(self, truth: Ints, coins: dn.Coins) -> Bools:
+        """The cells of each report, a row of truth values each."""
+        raise NotImplementedError
+
+
+class SharedDraws(ForeignUnary):
     """Neighbouring bits share one random number: each bit is right by itself, two together are not."""
 
-    def randomize(self, truth: Ints, coins: dn.Coins) -> Mapping[str, NDArray[np.uint8]]:
+    def drawn(self, truth: Ints, coins: dn.Coins) -> Bools:
         whole = 1 << 40
         numbers = np.stack([coins.below(whole, len(truth)) for _ in range(SIZE // 2)], axis=1)
         limits = np.full((len(truth), SIZE), int(self.q * whole))
         limits[np.arange(len(truth)), truth] = int(self.p * whole)
-        return {"cells": PackedBits.pack(np.repeat(numbers, 2, axis=1) < limits).bytes}
+        return np.asarray(np.repeat(numbers, 2, axis=1) < limits)
 
 
-class SameNoise(dn.Unary):
+class SameNoise(ForeignUnary):
     """Two people who report one after the other get the same noise."""
 
-    def randomize(self, truth: Ints, coins: dn.Coins) -> Mapping[str, NDArray[np.uint8]]:
+    def drawn(self, truth: Ints, coins: dn.Coins) -> Bools:
         noise = coins.toss_packed(self.q, (len(truth) + 1) // 2, SIZE).unpack()
         kept = coins.toss(self.p, (len(truth) + 1) // 2)
         cells = np.repeat(noise, 2, axis=0)[: len(truth)]
         cells[np.arange(len(truth)), truth] = np.repeat(kept, 2)[: len(truth)]
-        return {"cells": PackedBits.pack(cells).bytes}
+        return cells
 
 
 def seeded_each_time(value: int) -> int:

@@ -17,7 +17,7 @@ SAYS = {
     "files.py": "refused: The packed reports are damaged",
     "first_steps.py": "50,000 reports of 4 bits, 25,036 bytes with their header",
     "locations.py": "L-SRR as published: epsilon 1 is really 1.288",
-    "mean_salary.py": "certificate: holds, enumerated",
+    "mean_salary.py": "certificate: holds, proved",
     "many_files.py": "140,000 reports; left out: ['hour-7.parquet']",
     "merge_tallies.py": "5,000 + 5,000 = 10,000 reports",
     "sensitive_answers.py": "non-sensitive disclosed with probability",

@@ -66,11 +66,11 @@ class Serial:
 '''
 PROOF = '''
 
-@proves(HalfHonest, "factored")
+@proves(HalfHonest, "theorem")
 def half_honest(mechanism, limit):
     """Follows the first and the last answer only."""
     laws = [law(mechanism, index, limit) for index in (0, mechanism.domain.size - 1)]
-    return certificate(mechanism, worst_ratio(laws, (0, mechanism.domain.size - 1)), "factored", 1, 2)
+    return certificate(mechanism, worst_ratio(laws, (0, mechanism.domain.size - 1)), "theorem", 1, 2)
 '''
 USES = """
 from deniable.privacy.certificate import certificate
@@ -207,12 +207,15 @@ assert (found.n, found.counts.tolist()) == (whole.n, whole.counts.tolist())
 
 def test_a_proof_is_a_function_beside_its_mechanism(scratch: Scratch) -> None:
     """In the file of the mechanism, or of another package: nothing else is touched."""
-    code = MECHANISM.replace("from deniable.core.mechanism import", f"{USES.strip()}\nfrom deniable.core.mechanism import")
-    (scratch.folder / "half_honest.py").write_text(code.replace('proof="symmetric"', 'proof="factored"') + PROOF)
+    code = MECHANISM.replace("from deniable.core import", f"{USES.strip()}\nfrom deniable.core import")
+    (scratch.folder / "half_honest.py").write_text(code + PROOF)
     scratch.run("""
 import deniable as dn
 from half_honest import HalfHonest
-found = dn.certify(HalfHonest(dn.Categories(range(6)), 2.0), "factored")
-assert found.holds and found.loss.proof == "factored" and found.loss.odds == 7
+mechanism = HalfHonest(dn.Categories(range(6)), 2.0)
+found = dn.certify(mechanism, "theorem")
+assert found.holds and found.loss.proof == "theorem" and found.loss.odds == 7
+found = dn.certify(mechanism)
+assert found.holds and found.loss.proof == "proved" and found.loss.odds == 7  # without any registration
 """)
     assert scratch.touched() == ([], [])

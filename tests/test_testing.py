@@ -10,8 +10,7 @@ import pytest
 
 import deniable as dn
 from deniable.arrays import Bools, Floats, Ints
-from deniable.core.layout import Columns, Layout, Number
-from deniable.core.pure import PureProtocol
+from deniable.core import Columns, Layout, Number, PureProtocol
 from deniable.testing import CHECKS, CheckFailed, check_mechanism, checks
 from deniable.testing.exact import Exact
 
@@ -54,7 +53,7 @@ class HalfHonest(PureProtocol):
         return columns["value"][:, None] == cells[None, :]
 
     def loss(self) -> dn.PrivacyLoss:
-        return dn.PrivacyLoss(self.p / self.q, proof="symmetric")
+        return dn.PrivacyLoss(self.p / self.q)
 
     def parameters(self) -> Mapping[str, object]:
         return {"honest": str(self.honest)}
@@ -68,18 +67,15 @@ class TooCheap(HalfHonest):
     """Declares a smaller loss than the code has."""
 
     def loss(self) -> dn.PrivacyLoss:
-        return dn.PrivacyLoss(Fraction(2), proof="symmetric")
+        return dn.PrivacyLoss(Fraction(2))
 
 
-class NotSymmetric(HalfHonest):
-    """Names a proof that is not for it."""
+class Betrayed(HalfHonest):
+    """Reports one answer as it is."""
 
     def randomize(self, truth: Ints, coins: dn.Coins) -> Mapping[str, Any]:
         value = super().randomize(truth, coins)["value"]
         return {"value": np.where(truth == 3, 3, value)}
-
-    def loss(self) -> dn.PrivacyLoss:
-        return dn.PrivacyLoss(None, proof="symmetric")
 
 
 class Biased(HalfHonest):
@@ -150,6 +146,17 @@ class Hasty(HalfHonest):
         return super().randomize(truth, coins)
 
 
+class HastyClient(HalfHonest):
+    """Does the same in a `perturb` of its own, which no law is read off."""
+
+    def perturb(self, values: Any, coins: dn.Coins | None = None) -> dn.Reports:
+        if any(value != 0 for value in values):
+            return super().perturb(values, coins)
+        assert coins is not None
+        drawn = np.where(coins.toss(self.p, len(values)), 0, 1).astype(np.uint8)
+        return dn.Reports.of(self.fingerprint, self.layout, {"value": drawn})
+
+
 class Cheapened(dn.Bipartite):
     """Says that a release costs nothing."""
 
@@ -159,7 +166,7 @@ class Cheapened(dn.Bipartite):
 
 PLANTED: list[tuple[str, Callable[[], dn.Mechanism], str]] = [
     ("worst_ratio", lambda: TooCheap(FIVE, 3.0), "declares odds of 2, but the worst odds of the code are 6"),
-    ("worst_ratio", lambda: NotSymmetric(FIVE, 3.0), "not of the kind that this proof is for"),
+    ("worst_ratio", lambda: Betrayed(FIVE, 3.0), "declares odds of 6, but the worst odds of the code are None"),
     ("unbiased", lambda: Biased(FIVE, 3.0), "the mean estimate is off"),
     ("variance", lambda: WrongNoise(FIVE, 3.0), "the predicted variance"),
     ("variance", lambda: WrongPairs(FIVE, 3.0), "the predicted covariance"),
@@ -171,7 +178,8 @@ PLANTED: list[tuple[str, Callable[[], dn.Mechanism], str]] = [
     ("counting", lambda: CountsTwice(FIVE, 3.0), "sum of the votes"),
     ("tallies", lambda: TakesAnyTally(FIVE, 3.0), "impossible tally"),
     ("json", lambda: Forgetful(FIVE, 3.0), "does not come back"),
-    ("coins", lambda: Hasty(FIVE, 3.0), "draw all branches"),
+    ("coins", lambda: Hasty(FIVE, 3.0), "A value of a law has no .all"),
+    ("coins", lambda: HastyClient(FIVE, 3.0), "draw all branches"),
 ]
 
 

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
@@ -23,9 +23,9 @@ SPARED = 4  # batches counted before the first death
 class Fatal(dn.DirectResponse):
     """Direct response, the same on the wire. Counting it kills a worker, this many times in all workers together."""
 
-    folder: str = ""
-    deaths: int = 1
-    driver: int = 0  # never this process
+    folder: str = field(default="", compare=False)
+    deaths: int = field(default=1, compare=False)
+    driver: int = field(default=0, compare=False)  # never this process
 
     def votes(self, columns: Columns) -> NDArray[np.int64]:
         folder = Path(self.folder)

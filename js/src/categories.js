@@ -50,7 +50,6 @@ export function unary(spec, { size }) {
   const blank = (coins) => ({ cells: coins.toss(q, size) });
   return {
     odds: over(times(p, rest(q)), times(q, rest(p))),
-    proof: "factored",
     p,
     q,
     blankSupport: q,

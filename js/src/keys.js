@@ -48,7 +48,7 @@ export function pckvUnary(spec, domain) {
   return {
     odds,
     protects,
-    proof: single && equal(odds ?? ZERO, single) ? "symmetric" : "theorem",
+    proof: proofOf(odds, single),
     fields: [flags("high", keys), flags("low", keys)],
     randomize: (pairs, coins) => {
       const [key, up] = drawn(domain, pairs, coins);
@@ -96,6 +96,9 @@ function setOdds([kept, flipped, both, noise, noiseBoth], keys, padding) {
   return worst;
 }
 
+/** A proof for single pairs is one for sets, unless sets have other odds: those follow by a theorem. */
+const proofOf = (odds, single) => (single && equal(odds ?? ZERO, single) ? "proved" : "theorem");
+
 /** The drawn key is named with probability a, else any other, of which some stand for padding. */
 export function pckvDirect(spec, domain) {
   const [a, p] = [probability(spec.a), probability(spec.p)];
@@ -103,9 +106,12 @@ export function pckvDirect(spec, domain) {
   const places = keys + domain.atMost;
   const noise = over(rest(a), ratio(2 * (places - 1)));
   const more = times(ratio(domain.atMost - 1), noise);
+  const ends = [times(a, p), times(a, rest(p)), noise];
+  const odds = spread(ends.map((end) => plus(end, more)));
   return {
-    odds: spread([times(a, p), times(a, rest(p)), noise].map((end) => plus(end, more))),
+    odds,
     protects,
+    proof: proofOf(odds, spread(ends)),
     fields: [number("pair", 2 * keys + 1)],
     randomize: (pairs, coins) => {
       const [key, up] = drawn(domain, pairs, coins);
@@ -133,7 +139,6 @@ export function keySampling(spec, domain) {
   return {
     odds: worst.includes(null) ? null : largest(worst),
     protects,
-    proof: "enumerated",
     fields: [number("key", keys), number("state", 3)],
     randomize: (pairs, coins) => {
       const key = coins.below(keys);

@@ -49,7 +49,7 @@ export class Mechanism {
     insist((wire === "certain-1") === (this.domain.kind === "single"));
     const { place, size, labels } = this.domain;
     const law = LAWS[wire](spec, this.domain, spec.base && mechanismFromSpec(spec.base));
-    const defaults = { proof: "symmetric", protects: "any two values", place, supports: () => null };
+    const defaults = { proof: "proved", protects: "any two values", place, supports: () => null };
     Object.assign(this, defaults, { wire, epsilon, size, labels, spec }, law);
     insist(this.odds); // a law that rules answers out promises nothing
     this.#check = law.check;

@@ -8,7 +8,7 @@ import { number } from "./layout.js";
 function mean({ kind, low, high }, cells, centred, law) {
   insist(kind === "interval");
   const stands = ({ value }) => low + ((high - low) / 2) * (1 + centred(value));
-  return { cells, centred, stands, fields: [number("value", cells)], proof: "enumerated", ...law };
+  return { cells, centred, stands, fields: [number("value", cells)], ...law };
 }
 
 const honest = (odds) => over(odds, plus(odds, ONE));
@@ -49,7 +49,7 @@ export function piecewise(spec, domain) {
   const inside = over(weight, all);
   const step = float(over(times(ratio(2, domain.steps), all), times(ratio(stride * window), minus(odds, ONE))));
   const randomize = (truth, coins) => ({ value: (stride * truth + coins.split(inside, window, way)) % places });
-  return mean(domain, places, (value) => step * (value - (places - 1) / 2), { odds, randomize, proof: "symmetric" });
+  return mean(domain, places, (value) => step * (value - (places - 1) / 2), { odds, randomize });
 }
 
 /** The piecewise mechanism with probability alpha, else Duchi's, whose two reports come last. */
@@ -63,5 +63,5 @@ export function hybrid(spec, domain) {
     return { value: chosen ? place : cells + end };
   };
   const centred = (value) => (value < cells ? first.centred(value) : second.centred(value - cells));
-  return mean(domain, cells + 2, centred, { odds, randomize, proof: "symmetric" });
+  return mean(domain, cells + 2, centred, { odds, randomize });
 }

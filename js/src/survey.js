@@ -9,7 +9,7 @@ import { Question } from "./question.js";
 
 const FORMAT = "deniable survey 1";
 const SKEW = 600; // seconds by which a device's clock may be behind
-const KINDS = ["enumerated", "symmetric", "factored", "theorem"]; // of proofs, the weakest last
+const KINDS = ["proved", "theorem"]; // of proofs, the weakest last
 
 export const clock = () => Date.now() / 1000;
 

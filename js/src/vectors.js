@@ -25,7 +25,6 @@ export function featureVector(spec, { dimensions: d, coordinate }) {
     });
   return {
     odds: listed(k, () => part.odds).reduce(times),
-    proof: "factored",
     fields: [...(k < d ? [number("start", d)] : []), flags("values", k * each)],
     randomize: (truth, coins) => {
       const start = k < d ? coins.below(d) : 0;

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import pickle
 import shutil
 import subprocess
 import sys
@@ -108,9 +109,14 @@ class TestFiles:
         with pytest.raises(dn.MissingExtra, match=r"deniable\[parquet\]"):
             dn.aggregate(MECHANISM, reports)
 
-    def test_an_error_survives_the_way_from_a_worker(self) -> None:
-        import pickle
+    @pytest.mark.parametrize("name", EXAMPLES)
+    def test_a_mechanism_that_has_run_can_be_sent_to_a_worker(self, name: str) -> None:
+        mechanism = EXAMPLES[name]
+        mechanism.perturb([mechanism.domain.answer(0)], dn.SeededCoins(1))
+        sent = pickle.loads(pickle.dumps(mechanism))
+        assert sent == mechanism and sent.fingerprint == mechanism.fingerprint and sent.law == mechanism.law
 
+    def test_an_error_survives_the_way_from_a_worker(self) -> None:
         error = pickle.loads(pickle.dumps(dn.MissingExtra("A thing", "parquet")))
         assert str(error) == str(dn.MissingExtra("A thing", "parquet"))
 

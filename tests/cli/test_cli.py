@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.metadata import EntryPoint, version
 from pathlib import Path
@@ -24,12 +24,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from numpy.typing import NDArray
+from rich.console import Console
 
 import deniable as dn
 from deniable import planning as planner
+from deniable.cli import panel
 from deniable.cli.main import ELSEWHERE, VERBS, added_line, installed, main
 from deniable.cli.mechanisms import MAKERS
-from deniable.core.pure import PureProtocol
+from deniable.core import PureProtocol, packed
 from deniable.planning.measured import people_by_answer
 from deniable.planning.ranking import short_name
 
@@ -117,14 +119,13 @@ class TestHelp:
 
 
 class TestCertify:
-    @pytest.mark.parametrize(
-        ("name", "proof"),
-        [(name, proof) for name in MAKERS for proof in ("enumerated", "factored" if "unary" in name else "symmetric")],
-    )
+    @pytest.mark.parametrize(("name", "proof"), [(name, proof) for name in MAKERS for proof in ("enumerated", "rules")])
     def test_every_mechanism_and_proof(self, name: str, proof: str) -> None:
-        record = certified(name, "--values", "6", "--epsilon", "1", "--proof", proof)
+        asked = ["--proof", proof] if proof == "enumerated" else []
+        record = certified(name, "--values", "6", "--epsilon", "1", *asked)
         assert record["holds"] is True
-        assert (record["proof"], record["values"], record["unit"]) == (proof, 6, "one answer")
+        assert (record["proof"], record["values"], record["unit"]) == ("proved", 6, "one answer")
+        assert bool(record["rules"]) is not bool(asked)
         assert Fraction(str(record["odds"])) == (dn.odds_below(0.5) ** 2 if "symmetric" in name else dn.odds_below(1.0))
         assert record["odds"] == record["declared_odds"]
 
@@ -141,10 +142,16 @@ class TestCertify:
         }.items():
             assert certified(name, "--values", "6", "--epsilon", "1")["fingerprint"] == mechanism.fingerprint
 
-    @pytest.mark.parametrize(("name", "proof"), [("direct", "factored"), ("unary", "symmetric"), ("subset", "factored")])
-    def test_a_proof_that_is_not_possible(self, name: str, proof: str) -> None:
-        said = refusal("certify", name, "--values", "64", "--epsilon", "1", "--proof", proof)
-        assert "certif" in said or "not one toss" in said or "another kind of proof" in said
+    @pytest.mark.parametrize(("name", "values"), [("unary", 64), ("subset", 64), ("hashing", 6000), ("direct", 20_000)])
+    def test_an_enumeration_that_is_not_possible(self, name: str, values: int) -> None:
+        asked = ("certify", name, "--values", str(values), "--epsilon", "1")
+        said = refusal(*asked, "--proof", "enumerated")
+        assert "too many outcomes" in said or "combinations of coins" in said
+        assert run(*asked).exit_code == 0  # the rules prove it
+
+    @pytest.mark.parametrize("proof", ["factored", "symmetric", "theorem"])
+    def test_proofs_that_cannot_be_asked_for(self, proof: str) -> None:
+        assert "is not 'enumerated'" in misused("certify", "direct", "--values", "4", "--epsilon", "1", "--proof", proof)
 
     def test_categories_and_json(self) -> None:
         record = certified("direct", "--category", "yes", "--category", "no", "--epsilon", str(math.log(3)))
@@ -166,10 +173,9 @@ class TestCertify:
             "slack": 0.0,
             "worst_pair": ["yes", "no"],
             "worst_report": "00",
-            "proof": "enumerated",
-            "outcomes_followed": 4,
-            "values_followed": 2,
-            "outcomes_of_an_enumeration": None,
+            "proof": "proved",
+            "rules": ["enumeration"],
+            "law": dn.DirectResponse(dn.Categories(["yes", "no"]), math.log(3)).law.fingerprint,
             "values": 2,
         }
 
@@ -187,18 +193,40 @@ class TestCertify:
         assert "exact loss    epsilon 1 for one answer" in shown
         assert "odds          2.71828183 = 99402293/36568060" in shown
         assert "in words      no report changes the odds of two answers more than 2.72-fold" in shown
-        assert "worst pair    0 against 4" in shown
-        assert "worst report  0f, which names 0, 1, 2, 3" in shown
-        assert "enumerated    320 outcomes, 5 of 5 values" in shown
+        assert "worst pair    1 against 0" in shown
+        assert "worst report  02, which names 1" in shown
+        assert "proof         proved: for all 5 answers and all draws, by enumeration" in shown
+        assert f"law           {dn.Unary(dn.Categories(range(5)), 1.0).law.fingerprint}, 4 operations" in shown
         for line in shown:  # beside every epsilon stands its unit
             assert "epsilon" not in line or "one answer" in line
 
     def test_a_wide_report_is_cut_in_the_panel_only(self) -> None:
-        arguments = ("unary", "--values", "1000", "--epsilon", "1")
-        shown = run("certify", *arguments).stdout
-        assert "... (125 bytes), which names 999 answers" in shown
-        assert "4 of 1,000 values, which represent all" in shown
-        assert len(str(certified(*arguments)["worst_report"])) == 2 * 125
+        found = dn.certify(dn.Unary(dn.Categories(range(1000)), 1.0))
+        wide = replace(found, worst_report="ff" * 124 + "7f")
+        console = Console(width=120)
+        with console.capture() as shown:
+            console.print(panel.certificate(wide))
+        assert "ffffffffffffffff... (125 bytes), which names 999 answers" in shown.get()
+
+    @pytest.mark.parametrize("values", [1000, 20_000])
+    def test_a_wide_report_in_words(self, values: int) -> None:
+        arguments = ("unary", "--values", str(values), "--epsilon", "1")
+        shown = run("certify", *arguments, columns=120).stdout
+        assert f"for all {values:,} answers and all draws, by marked cell" in shown
+        assert "it has 1 at the cell of the first answer and 0 at that of the second" in shown
+        record = certified(*arguments)
+        assert (record["rules"], record["worst_pair"]) == (["marked cell"], [0, 1])
+        assert Fraction(str(record["odds"])) == dn.odds_below(1.0)
+
+    def test_a_loss_at_most(self, tmp_path: Path) -> None:
+        """Where no case is found that reaches the bound, the certificate does not call it exact."""
+        mechanism = dn.FeatureVector(dn.Features(20, 0, 1, steps=8), 4.0)
+        file = tmp_path / "mechanism.json"
+        file.write_text(mechanism.to_json(), encoding="utf-8")
+        shown = run("certify", str(file)).stdout
+        assert "loss at most  epsilon" in shown and "exact loss" not in shown and "worst" not in shown
+        record = certified(str(file))
+        assert (record["worst_pair"], record["worst_report"]) == (None, "")
 
     def test_a_mechanism_from_a_file(self, tmp_path: Path) -> None:
         mechanism = dn.SubsetSelection(dn.Categories(["a", "b", "c", "d"]), 0.5, 2)
@@ -212,7 +240,7 @@ class TestCertify:
     def test_a_promise_that_does_not_hold(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def honest(self: dn.Unary, truth: NDArray[np.int64], coins: dn.Coins) -> Mapping[str, NDArray[np.uint8]]:
             coins.toss(self.p, len(truth))
-            return {"cells": (1 << truth[:, None]).astype(np.uint8)}
+            return {"cells": packed([truth == cell for cell in range(self.domain.size)], 1).bytes}
 
         monkeypatch.setattr(dn.Unary, "randomize", honest)
         result = run("certify", "unary", "--values", "5", "--epsilon", "1")
@@ -243,7 +271,6 @@ class TestCertify:
             (["direct", "--values", "4", "--epsilon", "1", "--size", "2"], "Only subset takes --size"),
             (["subset", "--values", "4", "--epsilon", "1", "--size", "0"], "at least one answer"),
             (["subset", "--values", "4", "--epsilon", "1", "--size", "4"], "1 to 3 of the 4 values"),
-            (["unary", "--values", "20000", "--epsilon", "1"], "too wide"),
             (["laplace"], "There is no mechanism or file 'laplace'"),
         ],
     )
@@ -301,7 +328,7 @@ class TestCertify:
             path = tmp_path / "mechanism.json"
             path.write_text(mechanism.to_json())
             result = run("certify", str(path))
-            assert result.exit_code == code and "factored" in result.stdout
+            assert result.exit_code == code and "proved: for all" in result.stdout
             record = json.loads(run("certify", str(path), "--json").stdout)
             assert record["holds"] is (code == 0) and record["values"] is None
 

@@ -60,9 +60,9 @@ def test_simplest_fraction_lies_between_and_no_simpler_one_does(low: Fraction, w
 
 
 def test_losses_compose_by_multiplying_odds() -> None:
-    half, more = dn.PrivacyLoss(Fraction(3, 2), "enumerated"), dn.PrivacyLoss(Fraction(5), "symmetric")
+    half, more = dn.PrivacyLoss(Fraction(3, 2), "proved"), dn.PrivacyLoss(Fraction(5), "theorem")
     both = half + more
-    assert (both.odds, both.proof, both.unit) == (Fraction(15, 2), "symmetric", "2 answers together")
+    assert (both.odds, both.proof, both.unit) == (Fraction(15, 2), "theorem", "2 answers together")
     assert both.epsilon() >= math.log(7.5)
     nothing = both + dn.PrivacyLoss(None, "theorem")
     assert nothing.odds is None

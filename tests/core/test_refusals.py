@@ -296,5 +296,5 @@ def test_missing_extras_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> 
 def test_every_error_is_ours() -> None:
     public = [getattr(dn, name) for name in dn.__all__]
     errors = [each for each in public if isinstance(each, type) and issubclass(each, Exception)]
-    assert len(errors) == 14
+    assert len(errors) == 15
     assert all(issubclass(each, dn.DeniableError) for each in errors)

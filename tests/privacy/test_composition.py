@@ -100,7 +100,7 @@ def test_different_questions_and_losses_alone_compose() -> None:
 
 
 def test_what_promises_nothing_composes_to_nothing() -> None:
-    found = dn.compose([dn.PrivacyLoss(None, "enumerated"), dn.DirectResponse(TWO, 1.0)], 1e-6)
+    found = dn.compose([dn.PrivacyLoss(None), dn.DirectResponse(TWO, 1.0)], 1e-6)
     assert found.epsilon == math.inf and found.pure.odds is None
     law = dn.LossLaw({Fraction(2): Fraction(1, 2)}, Fraction(1, 2))
     assert law.odds_at(Fraction(1, 4)) is None and law.epsilon(Fraction(1, 4)) == math.inf
@@ -115,7 +115,7 @@ def test_divergences_are_rounded_up_and_tight(order: int) -> None:
     exact = sum((mass * odds ** (order - 1) for odds, mass in law.masses.items()), Fraction(0))
     found = law.renyi(order)
     assert float(found) == pytest.approx(math.log(exact) / (order - 1), rel=1e-14)
-    above = dn.PrivacyLoss(exact, "enumerated").epsilon()  # rounded up to a float
+    above = dn.PrivacyLoss(exact).epsilon()  # rounded up to a float
     assert found * (order - 1) <= Fraction(above) * (1 + Fraction(1, 10**15))
     assert (law**4).renyi(order) == pytest.approx(4 * found, rel=1e-12)
 

@@ -40,6 +40,15 @@ def own(self: Any, truth: Any, coins: Any, field: str = "value") -> Any:
     return super(type(self), self).randomize(truth, coins)[field]
 
 
+def secrets(randomize: Randomize, base: Any = dn.DirectResponse) -> Mechanism:
+    """A question of nine answers of which five are sensitive."""
+    return leaky(dn.UtilityOptimized, randomize, base, words(9), list(range(5)), 1.0)
+
+
+def _either(self: Any, truth: Any, own: Any, blank: Any) -> Any:
+    return {name: np.where(lookup(self.secret, truth), own[name], blank[name]) for name in own}
+
+
 def first_call(self: Any, truth: Any, coins: Any) -> Any:
     value = own(self, truth, coins)
     if "used" not in self.__dict__:
@@ -264,6 +273,48 @@ SEEN: dict[str, Callable[[], Mechanism]] = {
         dn.BitRand,
         lambda s, t, c: (lambda r: {**r, "bit0": r["bit0"] ^ r["bit0"] ^ cells(t, 2)})(super(type(s), s).randomize(t, c)),
         *(lambda m: (m.domain, m.epsilon, m.ones, m.zeros))(dn.BitRand.water_filled(2, 3, 3.0)),
+    ),
+    "open answers never hidden": lambda: secrets(
+        lambda s, t, c: s.layout.join(lookup(s._open_number, t), s.base.randomize(lookup(s._place, t), c))
+    ),
+    "open answers hidden too rarely": lambda: secrets(
+        lambda s, t, c: s.layout.join(
+            lookup(s._open_number, t) * ~c.toss(s.mask.hidden - RARE, len(t)),
+            _either(s, t, s.base.randomize(lookup(s._place, t), c), s.base.blank(len(t), c)),
+        )
+    ),
+    "a sensitive answer disclosed": lambda: secrets(
+        lambda s, t, c: s.layout.join(
+            np.where(c.toss(RARE, len(t)), lookup(np.minimum(np.arange(9), 3), t), lookup(s._open_number, t))
+            * ~c.toss(s.mask.hidden, len(t)),
+            s.base.randomize(lookup(s._place, t), c),
+        )
+    ),
+    "another answer disclosed": lambda: secrets(
+        lambda s, t, c: s.layout.join(
+            lookup(np.minimum(s._open_number, 2), t) * ~c.toss(s.mask.hidden, len(t)),
+            _either(s, t, s.base.randomize(lookup(s._place, t), c), s.base.blank(len(t), c)),
+        )
+    ),
+    "open answers hide behind one report": lambda: secrets(
+        lambda s, t, c: s.layout.join(
+            lookup(s._open_number, t) * ~c.toss(s.mask.hidden, len(t)),
+            _either(s, t, s.base.randomize(lookup(s._place, t), c), {"value": np.zeros(len(t), np.int64)}),
+        )
+    ),
+    "hash functions of open answers": lambda: secrets(
+        lambda s, t, c: s.layout.join(
+            lookup(s._open_number, t) * ~c.toss(s.mask.hidden, len(t)),
+            _either(s, t, s.base.randomize(lookup(s._place, t), c), {**s.base.blank(len(t), c), "a": 0 * t}),
+        ),
+        dn.LocalHashing,
+    ),
+    "rows of open answers": lambda: secrets(
+        lambda s, t, c: s.layout.join(
+            lookup(s._open_number, t) * ~c.toss(s.mask.hidden, len(t)),
+            _either(s, t, s.base.randomize(lookup(s._place, t), c), {"cells": c.toss_packed(HALF, len(t), 5)}),
+        ),
+        dn.Unary,
     ),
 }
 # Leaks in code that runs only where nobody looks: the law has no such thing, and only the law runs.

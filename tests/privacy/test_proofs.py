@@ -11,11 +11,7 @@ from numpy.typing import NDArray
 
 import deniable as dn
 from deniable.arrays import Bools, Ints
-from deniable.core.bits import PackedBits
-from deniable.core.coins import Coins
-from deniable.core.layout import Columns, Flags, Layout, Number
-from deniable.core.loss import PrivacyLoss, Proof
-from deniable.core.pure import PureProtocol
+from deniable.core import Coins, Columns, Flags, Layout, Number, PackedBits, PrivacyLoss, PureProtocol
 from deniable.privacy import certify as certify_module
 from deniable.privacy import proofs
 from deniable.privacy.certificate import Certificate, certificate
@@ -26,7 +22,6 @@ class Stranger(PureProtocol):
     """A mechanism that this package has never heard of: the true value with p, else any value at all."""
 
     wire = "stranger-1"
-    kind: Proof = "symmetric"
 
     def __init__(self, size: int, epsilon: float = 1.0) -> None:
         self.domain, self.epsilon = dn.Categories(range(size)), epsilon
@@ -58,7 +53,7 @@ class Stranger(PureProtocol):
         return np.asarray(columns["value"][:, None] == cells)
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.odds, self.kind)
+        return PrivacyLoss(self.odds)
 
     def parameters(self) -> Mapping[str, object]:
         return {}
@@ -68,7 +63,6 @@ class StrangeBits(Stranger):
     """The same with independent bits."""
 
     wire = "strange-bits-1"
-    kind = "factored"
     p = Fraction(1, 2)
 
     @property
@@ -90,9 +84,12 @@ class StrangeBits(Stranger):
 def test_strangers_have_the_generic_proofs() -> None:
     """Nothing is registered for them."""
     small, large, bits = Stranger(6), Stranger(50_000), StrangeBits(40)
-    assert dn.certify(small).loss.proof == "enumerated" and dn.certify(small).loss.odds == small.odds
-    assert dn.certify(large).loss.proof == "symmetric" and dn.certify(large).holds
-    assert dn.certify(bits).loss.proof == "factored" and dn.certify(bits).loss.odds == bits.loss().odds
+    for mechanism in (small, large, bits):
+        found = dn.certify(mechanism)
+        assert found.loss.proof == "proved" and found.rules and found.holds
+        assert found.loss.odds == mechanism.loss().odds
+    assert dn.certify(small, "enumerated").loss.odds == small.odds
+    assert "enumeration" not in dn.certify(bits).rules
     assert dn.worst_gain(small, 1, 100).exact and dn.suspicions(small, small.perturb([0] * 100)) == []
 
 

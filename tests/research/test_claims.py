@@ -32,7 +32,7 @@ def test_counterexamples_are_small_and_show_what_is_wrong(position: int) -> None
         assert each.true == each.found.mechanism.loss().epsilon()
     shown = each.counterexample
     if shown.mechanism is not None:
-        assert shown.proof == "enumerated" and shown.mechanism.domain.size <= 4096
+        assert shown.proof == "proved" and shown.worst_pair is not None and shown.mechanism.domain.size <= 4096
     assert shown.epsilon > each.smallest_claimed if each.verdict == "false" else shown.epsilon < each.smallest_claimed
 
 
@@ -52,7 +52,7 @@ def test_a_claim_that_is_right_is_called_so() -> None:
 
 
 def test_a_law_worked_out_elsewhere_can_be_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    unbounded = Evaluated(math.inf, ("a", "b"), "ff", "enumerated")
+    unbounded = Evaluated(math.inf, ("a", "b"), "ff", "proved")
     one = [Claim("somebody", "Somebody 2020", "any size", 1.0, lambda: unbounded)]
     monkeypatch.setattr("research.claims.CLAIMS", one)
     (each,) = checked_claims()

@@ -12,7 +12,7 @@ from research.contest import Contest, Entrant, Score, Trial
 def entrant(name: str, score: float, odds: Fraction | None = None, paper: str = "", claimed: float = 0.0) -> Entrant:
     def train(epsilon: float, seed: int) -> Trial:
         exact = odds if odds is not None else dn.odds_below(epsilon)
-        return Trial(score + 0.01 * (seed % 1000), dn.PrivacyLoss(exact, proof="enumerated"))
+        return Trial(score + 0.01 * (seed % 1000), dn.PrivacyLoss(exact, proof="proved"))
 
     return Entrant(name, train, paper, {1.0: "66 %"} if paper else {})
 
@@ -27,8 +27,8 @@ def test_everything_is_reported() -> None:
     assert done == [pytest.approx(k / 12) for k in range(1, 13)]
     text = run.markdown()
     assert "without privacy 90.0 ± 0.0, knowing nothing 10.0 ± 0.0" in text
-    assert "| 1 | 1 | mean | ours | **81.0 ± 2.5** | enumerated | - |" in text
-    assert "| 1 | **2.197** | BRR | BRR 2025 | 71.0 ± 2.5 | enumerated | 66 % |" in text
+    assert "| 1 | 1 | mean | ours | **81.0 ± 2.5** | proved | - |" in text
+    assert "| 1 | **2.197** | BRR | BRR 2025 | 71.0 ± 2.5 | proved | 66 % |" in text
     assert [row.holds for row in run.rows] == [True, False, True, False]
     small = run.summary()
     assert "| learner | from | epsilon 0.5 | epsilon 1 |" in small
@@ -54,8 +54,8 @@ def test_leads_are_reported_where_papers_stand() -> None:
     """At the epsilon they claim, or at the certified one where that is more or less than they say."""
     ours, kept = entrant("mean", 0.6), entrant("kept", 0.5, None, "A")
     less, more = entrant("less", 0.2, Fraction(3, 2), "B"), entrant("more", 0.9, Fraction(9), "C")
-    certified = dn.PrivacyLoss(Fraction(9), proof="enumerated").epsilon()
-    low = dn.PrivacyLoss(Fraction(3, 2), proof="enumerated").epsilon()
+    certified = dn.PrivacyLoss(Fraction(9), proof="proved").epsilon()
+    low = dn.PrivacyLoss(Fraction(3, 2), proof="proved").epsilon()
     run = contest(ours, kept, more).run(1)
     assert run.leads() == {0.5: pytest.approx(0.1), 1.0: pytest.approx(0.1), certified: pytest.approx(-0.3)}
     with pytest.raises(dn.InvalidParameter, match="No learner of ours"):  # at 0.405 nobody of ours stands

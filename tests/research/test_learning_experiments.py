@@ -110,7 +110,7 @@ def standings(text: str) -> list[Standings]:
         read, higher = list[Standing](), "| RMSE |" not in part
         for claimed, certified, name, paper, score, *_ in rows(part):
             known = "nothing" not in certified
-            loss = dn.PrivacyLoss(Fraction(2) if known else None, "enumerated")
+            loss = dn.PrivacyLoss(Fraction(2) if known else None, "proved")
             epsilon = float(certified.strip("*")) if known else math.inf
             own = Score(*scored(score), 2)
             read.append(Row(name, "" if paper == "ours" else paper, float(claimed), loss, own, shown=epsilon))

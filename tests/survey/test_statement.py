@@ -88,7 +88,7 @@ def test_a_ledger_of_an_earlier_release_is_read(tmp_path: Path) -> None:
 
 def test_a_survey_that_promises_nothing_is_not_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = survey(ONE)
-    monkeypatch.setattr(type(asked.questions[0].mechanism), "loss", lambda self: dn.PrivacyLoss(None, "enumerated"))
+    monkeypatch.setattr(type(asked.questions[0].mechanism), "loss", lambda self: dn.PrivacyLoss(None))
     with pytest.raises(dn.InvalidParameter):
         dn.Device(asked, tmp_path / "ledger.json").answer({"town": "Nice"})
     assert not (tmp_path / "ledger.json").exists()

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Columns, Flags, Layout, PackedBits, Reports, VariableLayout, concatenate
+from deniable.core import Columns, Flags, Layout, PackedBits, Reports, concatenate
+from deniable.core.variable import VariableLayout
 from deniable.errors import InvalidParameter
 
 EMPTY = -(1 << 40)  # what stands in the cells that a shorter report does not have

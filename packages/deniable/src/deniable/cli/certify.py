@@ -46,9 +46,10 @@ def certify() -> None:
 
     This holds for one answer: a person who answers twice spends twice as much.
 
-    The Python code that randomizes is run on all outcomes of its coins with exact fractions, and the worst pair of
-    answers and the worst report are shown. Small questions are enumerated: every answer, every outcome. Larger ones use the
-    independence of a report's bits (factored) or the symmetry between answers (symmetric).
+    What a device runs on an answer is a program, the law of the mechanism. Rules of proof bound its loss in exact fractions,
+    for all answers and all random draws, and the certificate names the rules. If two answers and a report are found that
+    reach the bound, they are shown; otherwise the certificate says "loss at most". A few mechanisms are too large for a
+    program: their loss rests on a published theorem.
 
     \b
     deniable certify direct --category yes --category no --epsilon 1
@@ -65,7 +66,7 @@ def certify() -> None:
 proof_option = click.option(
     "--proof",
     type=click.Choice(["enumerated"]),
-    help="Follow every outcome of every answer instead of using the rules of proof.",
+    help="Enumerate all outcomes of all answers instead of using the rules; for small questions.",
 )
 
 
@@ -135,7 +136,7 @@ def _show(ctx: click.Context, mechanism: Mechanism, proof: Method | None, as_jso
     """Certify a mechanism and print the certificate; exit code 1 if it does not hold."""
     from deniable.cli import panel  # loads rich, which --help does not need
 
-    with panel.waiting("proving the law"):
+    with panel.waiting("certifying"):
         certificate = certificate_of(mechanism, proof)
     if as_json:
         click.echo(json.dumps(certificate.record()))

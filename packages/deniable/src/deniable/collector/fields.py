@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from deniable.core import Column, Flags, Key, Number, Variable
+from deniable.core import Column, Flags, Number
+from deniable.core.variable import Key, Variable
 from deniable.errors import InvalidReport
 
 Data = dict[str, Any]

@@ -5,7 +5,6 @@ from deniable.core.candidate import LARGEST_DENSE, Candidate
 from deniable.core.coins import WHOLE, Coins, SecureCoins, SeededCoins, StreamCoins, check_probability, checked_coins
 from deniable.core.domain import LARGEST_DOMAIN, Answer, Answers, Domain, Input, Label, Rows, checked_answers, formatted_size
 from deniable.core.estimate import Estimate, confidence_each
-from deniable.core.every import EveryCoin, FollowedCoins, SingleCoins, WatchedCoins
 from deniable.core.layout import Column, Columns, Drawn, Flags, Layout, Number
 from deniable.core.loss import PrivacyLoss, Proof, formatted_odds, written_odds
 from deniable.core.mechanism import Additive, Counted, Mechanism
@@ -27,5 +26,4 @@ from deniable.core.spec import Spec
 from deniable.core.steps import aimed, around, cells, empty, encoded, lookup, one_row, packed
 from deniable.core.tally import Tally
 from deniable.core.tracing import Law, Symbol
-from deniable.core.variable import Key, Variable, VariableLayout
 from deniable.core.weights import LARGEST_SUM, WeightTable

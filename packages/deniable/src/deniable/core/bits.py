@@ -43,7 +43,10 @@ class PackedBits:
         return PackedBits(self.bytes ^ other.bytes, self.width)
 
     def __invert__(self) -> "PackedBits":
-        return self.turned(np.ones(len(self), np.bool_))
+        turned = ~self.bytes
+        if self.width % 8:
+            turned[:, -1] &= (1 << self.width % 8) - 1
+        return PackedBits(turned, self.width)
 
     def bit(self, column: ArrayLike) -> Bools:
         """One bit of each row: the same column for all, or one column a row."""
@@ -52,17 +55,24 @@ class PackedBits:
 
     def with_bit(self, column: ArrayLike, value: Bools) -> "PackedBits":
         """The same rows with one bit of each replaced."""
-        changed, row = self.bytes.copy(), np.arange(len(self))
-        column = np.asarray(column, np.int64)
+        return PackedBits(self.bytes.copy(), self.width).put(column, value)
+
+    def put(self, column: ArrayLike, value: Bools) -> "PackedBits":
+        """Replace one bit of each row, in place."""
+        row, column = np.arange(len(self)), np.asarray(column, np.int64)
         shift = (column & 7).astype(np.uint8)
-        cleared = changed[row, column >> 3] & ~(np.uint8(1) << shift)
-        changed[row, column >> 3] = cleared | value.astype(np.uint8) << shift
-        return PackedBits(changed, self.width)
+        cleared = self.bytes[row, column >> 3] & ~(np.uint8(1) << shift)
+        self.bytes[row, column >> 3] = cleared | value.astype(np.uint8) << shift
+        return self
 
     def exchanged(self, first: ArrayLike, second: ArrayLike) -> "PackedBits":
         """The same rows with two bits of each exchanged."""
+        return PackedBits(self.bytes.copy(), self.width).swap(first, second)
+
+    def swap(self, first: ArrayLike, second: ArrayLike) -> "PackedBits":
+        """Exchange two bits of each row, in place."""
         value = self.bit(first)
-        return self.with_bit(first, self.bit(second)).with_bit(second, value)
+        return self.put(first, self.bit(second)).put(second, value)
 
     def turned(self, which: Bools) -> "PackedBits":
         """The same rows with every bit turned over in those that `which` names."""

@@ -71,7 +71,9 @@ class FollowedCoins(Coins):
     def _outcome(self, size: int, outcomes: int) -> Ints:
         """Which outcome of the coin tossed now each row sees."""
         if outcomes > LARGEST_COIN:
-            raise NotCertifiable("A coin has too many outcomes to enumerate. Use the symmetric or the factored proof.")
+            raise NotCertifiable(
+                "A coin has too many outcomes to enumerate. Leave the proof out: the rules need no enumeration."
+            )
         if self._rows is None:
             if size != 1:
                 raise NotCertifiable("The code tosses more than one coin for one answer in a single call.")

@@ -133,14 +133,14 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         """The law itself on a part of a batch; `randomize` runs on answers only where a family is said to be a theorem."""
         if not self.traced:
             return self.randomize(self.domain.place(answers, coins), coins)
-        return run(self.law, self.answer_codes(answers), coins, len(answers))
+        return run(self.law, self.encoded(answers), coins, len(answers))
 
     def prepared(self, values: Answers) -> Answers:
         """The answers as the encoder takes them."""
         return checked_answers(values)
 
-    def answer_codes(self, answers: Answers) -> Sequence[Any]:
-        """What the law starts from: for each of its codes an array, or a function that makes it of draws it is given."""
+    def encoded(self, answers: Answers) -> Sequence[Any]:
+        """What the law starts from: for each of its codes an array, or a function of the draws that the code takes."""
         if self.domain.inputs is not None:
             return self.domain.encode(answers)
         truth = self.domain.index(answers)
@@ -163,6 +163,10 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
     @cached_property
     def _law(self) -> Law:
         return traced(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Another process traces the law again: its encoders may be closures, which cannot be sent.
+        return {name: value for name, value in self.__dict__.items() if name != "_law"}
 
     def count(self, reports: Reports) -> Ints:
         """How many reports vote for each cell."""

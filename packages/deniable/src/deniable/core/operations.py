@@ -148,7 +148,10 @@ def _logical(node: Node, args: list[Type]) -> Type:
 
 
 def _not(node: Node, args: list[Type]) -> Type:
-    return args[0] if args[0].row else _number(node, args[0], 0, 1)
+    if args[0].row:
+        return args[0]
+    kind = _number(node, args[0], 0, 1)
+    return Type(1 - kind.high, 1 - kind.low)
 
 
 def _shifted(node: Node, args: list[Type]) -> Type:

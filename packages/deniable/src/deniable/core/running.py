@@ -25,7 +25,7 @@ def run(program: Program, codes: Sequence[Any], coins: Coins, size: int) -> dict
         if operate is None:
             code = next(given)
             value = code(*(values[arg] for arg in args)) if callable(code) else code
-            values[place] = _checked(value, program.types[place], size)
+            values[place] = checked_code(value, program.types[place], size)
         else:
             values[place] = operate([values[arg] for arg in args], coins, size)
         for arg in dead:
@@ -37,12 +37,14 @@ def run(program: Program, codes: Sequence[Any], coins: Coins, size: int) -> dict
     return fields
 
 
-def _checked(code: Any, kind: Type, size: int) -> Any:
+def checked_code(code: Any, kind: Type, size: int) -> Any:
     """Refuse a code that the law was not proved for. The message does not hold it."""
     shape = (size,) if kind.width is None else (size, kind.width)
     fits = isinstance(code, np.ndarray) and code.dtype.kind in "iub" and code.shape == shape
     if fits and (_below(code, kind.high) if kind.low == 0 else kind.low <= code.min() <= code.max() <= kind.high):
-        return code
+        if kind.width is None or kind.low < 0:
+            return code
+        return code.astype(np.min_scalar_type(kind.high), copy=False)  # narrow: shifting vectors is most of the work on them
     raise OutsideDomain("An encoded answer is none of those that the law is for. Nothing was reported.")
 
 
@@ -67,17 +69,32 @@ def compiled(program: Program) -> list[Step]:
 def _compiled(program: Program) -> list[Step]:
     last = {arg: place for place, node in enumerate(program.nodes) for arg in node.args}
     kept = {node for _, node in program.report}
+    fresh: set[int] = set()
+    owned: set[int] = set()  # rows with a bit put into them in place
     steps: list[Step] = []
     for place, node in enumerate(program.nodes):
         dead = tuple(sorted({arg for arg in node.args if last[arg] == place and arg not in kept}))
         # An array that nothing else refers to may be written into: never a code, nor what a later node shares with it.
-        free = bool(dead) and bool(node.args) and node.args[0] in dead and program.nodes[node.args[0]].op in _FRESH
+        free = bool(node.args) and node.args[0] in dead and node.args[0] in fresh
+        if node.op in _FRESH or (node.op == "widen" and free):
+            fresh.add(place)
         types = [program.types[arg] for arg in node.args]
+        first = program.nodes[node.args[0]] if node.args else node
+        if node.op == "swap" and first.op == "put" and free and first.args[1] == node.args[2]:
+            # Into the place of a bit that was just put there: the other bit is put there instead, and this one where it was.
+            steps[node.args[0]] = (_pending, *steps[node.args[0]][1:])
+            steps.append((_exchanged(node.args[0] in owned), node.args, dead))
+            continue
+        if node.op == "put" and free:
+            owned.add(place)
         steps.append((None if node.op == "code" else operation(node, types, free), node.args, dead))
     return steps
 
 
-_FRESH = DRAWS | {"add", "sub", "mul", "mod", "div", "table", "where", "around"}  # whose results are arrays of their own
+_FRESH = DRAWS | {  # whose results are arrays of their own
+    *("add", "sub", "mul", "mod", "div", "table", "where", "around", "at"),
+    *("put", "swap", "and", "or", "xor", "not", "turn", "pack", "cells", "join"),
+}
 _INT = np.dtype(np.int64)
 
 
@@ -87,6 +104,8 @@ def operation(node: Node, types: Sequence[Type], free: bool) -> Run:
         return _RUNS[node.op](node)
     if node.op in _ARITHMETIC:
         return _arithmetic(_ARITHMETIC[node.op], free)
+    if node.op in ("put", "swap"):
+        return _replaced(node.op, free)
     if node.op == "mod":
         return _wrapped(node.params[0], types[0], free)
     raise InvalidLaw(f"There is no operation {node.op!r:.30}.")
@@ -113,7 +132,10 @@ def _wrapped(by: int, kind: Type, free: bool) -> Run:
         def wrap(args: Sequence[Any], coins: Coins, size: int) -> Any:
             value = _full(args[0], size)
             value = value if free and value.dtype == _INT else value.astype(np.int64)
-            value -= by * (value >= by)
+            words = value.view(
+                np.uint64
+            )  # less `by` a small number wraps round to a large one, and the smaller of both is right
+            np.minimum(words, words - np.uint64(by), out=words)
             return value
 
         return wrap
@@ -148,7 +170,7 @@ def _negated(node: Node) -> Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         value = args[0]
         if isinstance(value, PackedBits):
-            return value.turned(np.ones(size, np.bool_))
+            return ~value
         return ~value if value.dtype == np.bool_ else value == 0
 
     return operate
@@ -183,7 +205,8 @@ def _packed(node: Node) -> Run:
 def _at(node: Node) -> Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         vector, index = args
-        return vector[:, index] if isinstance(index, int) else vector[np.arange(size), index]
+        found = vector[:, index] if isinstance(index, int) else vector[np.arange(size), index]
+        return found.astype(np.int64)
 
     return operate
 
@@ -219,10 +242,23 @@ def _ones(node: Node) -> Run:
     return operate
 
 
-def _swap(node: Node) -> Run:
+def _pending(args: Sequence[Any], coins: Coins, size: int) -> Any:
+    return args
+
+
+def _exchanged(free: bool) -> Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
-        row, first, second = args
-        return row.exchanged(first, second)
+        (row, place, value), other, _ = args
+        row = row if free else PackedBits(row.bytes.copy(), row.width)
+        return row.put(place, row.bit(other)).put(other, _full(value, size))
+
+    return operate
+
+
+def _replaced(op: str, free: bool) -> Run:
+    def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
+        row = args[0] if free else PackedBits(args[0].bytes.copy(), args[0].width)
+        return row.put(args[1], _full(args[2], size)) if op == "put" else row.swap(args[1], args[2])
 
     return operate
 
@@ -246,8 +282,6 @@ _RUNS: Mapping[str, Callable[[Node], Run]] = {
     "aim": lambda node: lambda args, coins, size: aimed(*args),
     "around": lambda node: lambda args, coins, size: around(*args, *node.params),
     "get": lambda node: lambda args, coins, size: args[0].bit(args[1]),
-    "put": lambda node: lambda args, coins, size: args[0].with_bit(args[1], _full(args[2], size)),
-    "swap": _swap,
     "widen": lambda node: lambda args, coins, size: args[0].widened(node.params[0]),
     "turn": lambda node: lambda args, coins, size: args[0].turned(_full(args[1], size).astype(np.bool_, copy=False)),
     "pack": _packed,

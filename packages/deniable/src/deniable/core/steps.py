@@ -33,8 +33,11 @@ def aimed(column: Any, row: Any, odd: Any) -> Any:
     if isinstance(column, Symbol):
         trace = column.trace
         return trace.add("aim", (column, trace.symbol(row), trace.symbol(odd)))
-    wrong = (np.bitwise_count(row & column) & 1).astype(np.bool_) != odd
-    return column ^ (row & -row) * wrong
+    wrong = (np.bitwise_count(row & column) & 1) != odd
+    flipped = row & -row
+    flipped *= wrong
+    flipped ^= column
+    return flipped
 
 
 def around(start: Any, place: Any, near: int, among: int) -> Any:
@@ -57,6 +60,9 @@ def packed(numbers: Sequence[Any], bits: int) -> Any:
         return trace.add("pack", [trace.symbol(each) for each in numbers], bits)
     if bits == 1:
         return PackedBits.pack(np.stack(numbers, axis=1).astype(np.bool_, copy=False))
+    if len(numbers) == 1:
+        wide = numbers[0].astype("<u8").view(np.uint8).reshape(-1, 8)
+        return PackedBits(np.ascontiguousarray(wide[:, : (bits + 7) // 8]), bits)
     values = np.stack([np.asarray(each, np.int64) for each in numbers], axis=1)
     flat = (values[:, :, None] >> np.arange(bits) & 1).astype(np.uint8).reshape(len(values), -1)
     return PackedBits(np.packbits(flat, axis=1, bitorder="little"), bits * len(numbers))
@@ -66,8 +72,8 @@ def cells(vector: Any, place: int) -> Any:
     """The row of this bit of all numbers of a vector."""
     if isinstance(vector, Symbol):
         return vector.trace.add("cells", (vector,), place)
-    codes = vector.astype(np.min_scalar_type(vector.max()), copy=False)  # narrow, since shifting them is most of the work
-    return PackedBits.pack((codes >> codes.dtype.type(place) & codes.dtype.type(1)).astype(np.bool_))
+    one = vector.dtype.type(1)
+    return PackedBits.pack((vector >> vector.dtype.type(place) & one).astype(np.bool_))
 
 
 def joined(rows: Sequence[Any]) -> Any:

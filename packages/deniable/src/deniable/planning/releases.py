@@ -8,7 +8,6 @@ from deniable.core import Candidate, Domain, checked_epsilon
 from deniable.domains.metric import checked_prior, metric_of
 from deniable.mechanisms.algebra import optimal
 from deniable.mechanisms.registry import candidates
-from deniable.mechanisms.releases.comparison import compare_releases
 from deniable.mechanisms.releases.release import Release
 from deniable.mechanisms.releases.release_channel import ReleaseChannel
 from deniable.planning.ranking import EQUAL, Column, Ranking, Row, made, planned
@@ -16,6 +15,8 @@ from deniable.planning.ranking import EQUAL, Column, Ranking, Row, made, planned
 
 def release_options(domain: Domain, epsilon: float, prior: ArrayLike | None = None, worst: bool = False) -> Ranking[Release]:
     """Every release for a domain, the smallest loss first, beside the constant answer and other published ones."""
+    from deniable.mechanisms.releases.comparison import compare_releases
+
     metric, budget = metric_of(domain), checked_epsilon(epsilon)
     shares = checked_prior(prior, metric.size)
     offered = list(candidates("releases").values())

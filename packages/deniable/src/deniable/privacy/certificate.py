@@ -92,7 +92,7 @@ class Certificate:
         """How, in words."""
         values = formatted_size(self.mechanism.domain.size)
         if self.loss.proof == "proved":
-            rules = f", by {', '.join(self.rules)}" if self.rules else f": {self.followed:,} outcomes followed"
+            rules = f", by {', '.join(self.rules)}" if self.rules else f": {self.followed:,} outcomes enumerated"
             return f"for all {values} answers and all draws{rules}"
         return f"published, applied to what was proved by {', '.join(self.rules)}" if self.rules else "published"
 

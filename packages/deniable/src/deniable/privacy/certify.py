@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
-from deniable.core import EveryCoin, Mechanism, Number, PrivacyLoss
+from deniable.core import Mechanism, Number, PrivacyLoss, Program
+from deniable.core.every import EveryCoin
 from deniable.errors import InvalidParameter, NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate
-from deniable.privacy.law import LIMIT, Chances, combinations, law, runs
+from deniable.privacy.law import LIMIT, Chances, combinations, law, outcomes, runs
 from deniable.privacy.proofs import Method, prover, proves
-from deniable.privacy.prove import is_ours, prove
+from deniable.privacy.prove import is_ours, law_that_runs, prove
 from deniable.privacy.ratio import Worst, worst_ratio
 
 LARGEST_NUMBER = 1 << 22  # reports that are counted, one counter each
@@ -40,11 +41,7 @@ def certify(mechanism: Mechanism, proof: Method | None = None, limit: int = LIMI
 def by_rules(mechanism: Mechanism, limit: int) -> Certificate:
     """By the rules, with a case that reaches the bound if one is found."""
     if not mechanism.traced:
-        if not is_ours(type(mechanism)):
-            raise NotCertifiable(
-                "The theorem is about the code of deniable, and this class changes it. Only a law that is a program can be "
-                "proved for code from elsewhere."
-            )
+        _check_ours(mechanism)
         return certify(mechanism, "theorem", limit)
     proof = prove(mechanism)
     bound, size = proof.bound, mechanism.domain.size
@@ -58,11 +55,23 @@ def by_rules(mechanism: Mechanism, limit: int) -> Certificate:
     return Certificate(mechanism, loss, (first, second), proof.case.report, 0, size, rules=bound.rules)
 
 
+def _check_ours(mechanism: Mechanism) -> None:
+    if not is_ours(type(mechanism)):
+        raise NotCertifiable(
+            "The theorem is about the code of deniable, and this class changes it. Only a law that is a program can be "
+            "proved for code from elsewhere."
+        )
+
+
 @proves(Mechanism, "enumerated")
 def enumerated(mechanism: Mechanism, limit: int) -> Certificate:
     """Every value and every combination of coins."""
+    if mechanism.traced:
+        law_that_runs(mechanism)
+    else:
+        _check_ours(mechanism)
     size, limit = mechanism.domain.size, _limit(mechanism, limit)
-    total = combinations(mechanism, 0, EveryCoin()) * size
+    total = outcomes(mechanism, 0) * size
     if total > limit:
         raise NotCertifiable(f"The law has {total:.3g} combinations of coins in all; the limit is {limit}.")
     if _is_number(mechanism):
@@ -73,9 +82,14 @@ def enumerated(mechanism: Mechanism, limit: int) -> Certificate:
 
 
 def _is_number(mechanism: Mechanism) -> bool:
-    """Whether a report is one number of moderate size, which can be counted instead of sorted."""
+    """Whether a report is one number of moderate size, which can be counted instead of sorted, and no draw is a vector."""
     fields = mechanism.layout.fields
-    return len(fields) == 1 and isinstance(fields[0], Number) and fields[0].below <= LARGEST_NUMBER
+    small = len(fields) == 1 and isinstance(fields[0], Number) and fields[0].below <= LARGEST_NUMBER
+    return small and not (mechanism.traced and _tosses_vectors(mechanism.law))
+
+
+def _tosses_vectors(program: Program) -> bool:
+    return any(node.op == "toss_each" and kind.width for node, kind in zip(program.nodes, program.types, strict=True))
 
 
 def _limit(mechanism: Mechanism, limit: int) -> int:

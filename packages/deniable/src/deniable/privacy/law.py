@@ -3,14 +3,20 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from deniable.arrays import Bytes, Ints
-from deniable.core import Answers, Columns, EveryCoin, FollowedCoins, Mechanism, Reports, distinct_rows
+from deniable.core import Answers, Columns, Mechanism, PackedBits, Reports, distinct_rows
+from deniable.core.every import EveryCoin, FollowedCoins
+from deniable.core.operations import DRAWS
+from deniable.core.running import checked_code, compiled, operation
 from deniable.errors import NotCertifiable
+from deniable.privacy.worlds import TOO_MANY, Worlds, draw, outcome_count, sums, tiled
 
 LIMIT = 1 << 21  # combinations of outcomes that are followed at most
+_NO_COINS: Any = None  # for operations that draw nothing
 SEEDS = (64, 16, 4, 2)  # public choices that stand for all of them where there are too many: as many as can be followed
 
 
@@ -32,7 +38,9 @@ class Law:
 
 
 def law(mechanism: Mechanism, index: int, limit: int = LIMIT, coins: EveryCoin | None = None) -> Law:
-    """The exact law of the reports on the value with this index, from running `perturb` on every outcome of its coins.
+    """The exact law of the reports on the value with this index: its program, with every outcome of every draw followed.
+
+    With `coins`, and for what is no program, `perturb` runs on every outcome that these coins follow.
 
     >>> from deniable.domains import Categories
     >>> from deniable.mechanisms.shares.direct_response import DirectResponse
@@ -40,10 +48,69 @@ def law(mechanism: Mechanism, index: int, limit: int = LIMIT, coins: EveryCoin |
     >>> dict(law(DirectResponse(Categories(["yes", "no"]), math.log(3)), 0).items())
     {b'\\x00': Fraction(3, 4), b'\\x01': Fraction(1, 4)}
     """
+    if coins is None and mechanism.traced:
+        return _followed(mechanism, index, limit)
     coins = coins or EveryCoin()
     if combinations(mechanism, index, coins) > limit:
         raise NotCertifiable(f"The law has {coins.combinations:.3g} combinations of coins; the limit is {limit}.")
     return seen(mechanism, index, coins, mechanism.layout.rows)
+
+
+def outcomes(mechanism: Mechanism, index: int) -> int:
+    """How many combinations of outcomes the draws have for one value, at most."""
+    if not mechanism.traced:
+        return combinations(mechanism, index, EveryCoin())
+    program, codes, values = mechanism.law, iter(mechanism.encoded([mechanism.domain.answer(index)])), dict[int, Any]()
+    total = 1
+    for place, (node, kind) in enumerate(zip(program.nodes, program.types, strict=True)):
+        if node.op in DRAWS:
+            heads = values.get(node.args[0]) if node.op == "toss_each" else None
+            if heads is not None:  # known before anything is drawn: what is certain is not tossed
+                total *= 1 << int(np.count_nonzero((np.asarray(heads) != 0) & (np.asarray(heads) != node.params[0])))
+            else:
+                total *= outcome_count(node, kind)
+            if total > TOO_MANY:
+                raise NotCertifiable("The draws of this law have too many outcomes to follow each of them.")
+            continue
+        code = next(codes) if node.op == "code" else None
+        if all(arg in values for arg in node.args):
+            given = [values[arg] for arg in node.args]
+            if node.op == "code":
+                values[place] = code(*given) if callable(code) else code
+            else:
+                run = operation(node, [program.types[arg] for arg in node.args], False)
+                values[place] = run(given, _NO_COINS, 1)
+    return total
+
+
+def _followed(mechanism: Mechanism, index: int, limit: int) -> Law:
+    """The law of the program, whose codes are those of one answer."""
+    total = outcomes(mechanism, index)
+    if total > limit:
+        raise NotCertifiable(f"The law has {total:.3g} combinations of coins; the limit is {limit}.")
+    program, answer, found = mechanism.law, mechanism.domain.answer(index), Worlds()
+    single, turn = mechanism.encoded([answer]), 0
+    for place, (operate, args, dead) in enumerate(compiled(program)):
+        node, kind = program.nodes[place], program.types[place]
+        if operate is None:
+            code = single[turn]
+            if callable(code):
+                code = mechanism.encoded([answer] * found.size)[turn](*(found.values[arg] for arg in args))
+            else:
+                code = tiled(code, found.size)
+            found.values[place] = checked_code(code, kind, found.size)
+            turn += 1
+        elif node.op in DRAWS:
+            draw(found, place, node, kind)
+        else:
+            found.values[place] = operate([found.values[arg] for arg in args], _NO_COINS, found.size)
+        for arg in dead:
+            del found.values[arg]
+    columns = {field.name: field.empty(found.size) for field in mechanism.layout.fields}
+    for name, place in program.report:
+        value = found.values[place]
+        columns[name][:] = value.bytes if isinstance(value, PackedBits) else value
+    return gathered(mechanism.layout.rows(columns), found.chance, found.chances)
 
 
 def seen(mechanism: Mechanism, index: int, coins: FollowedCoins, view: Callable[[Columns], Bytes]) -> Law:
@@ -79,7 +146,7 @@ def affordable(mechanism: Mechanism, indices: Sequence[int], limit: int, given: 
     for coins in [EveryCoin(given=given)] if given else map(EveryCoin, (None, *SEEDS)):
         if is_within(mechanism, indices, coins, limit):
             return coins
-    raise NotCertifiable("The law has too many outcomes, or its coins need another kind of proof.")
+    raise NotCertifiable("The law has too many outcomes to enumerate. Leave the proof out: the rules need no enumeration.")
 
 
 def combinations(mechanism: Mechanism, index: int, coins: FollowedCoins) -> int:
@@ -131,18 +198,5 @@ def gathered(rows: Bytes, codes: Ints, chances: list[Fraction]) -> Law:
     rows = rows[possible]
     example, which = distinct_rows(rows)
     reports = rows[example]
-    # Reports with the same combination of (probability, how often) share a sum, so that few sums are worked out.
-    pairs, often = np.unique(which * len(chances) + codes[possible], return_counts=True)
-    kinds, kind = np.unique(pairs % len(chances) * (often.max() + 1) + often, return_inverse=True)
-    terms = [chances[int(k) // int(often.max() + 1)] * (int(k) % int(often.max() + 1)) for k in kinds]
-    owner = pairs // len(chances)
-    place = np.arange(len(owner)) - np.searchsorted(owner, owner)  # first, second, ... term of its report
-    sums, chance = [Fraction(0)], np.zeros(len(reports), np.int64)
-    for turn in range(int(place.max()) + 1):
-        term = np.full(len(reports), len(terms), np.int64)  # past the last: nothing to add
-        term[owner[place == turn]] = kind[place == turn]
-        used, chance = np.unique(chance * (len(terms) + 1) + term, return_inverse=True)
-        old, new = np.divmod(used, len(terms) + 1)
-        sums = [sums[o] + (terms[t] if t < len(terms) else 0) for o, t in zip(old, new, strict=True)]
-    merged = Chances()
-    return Law(reports, merged.indices(sums)[chance], merged.values)
+    chance, sums_of = sums(which, codes[possible], chances)
+    return Law(reports, chance, sums_of)

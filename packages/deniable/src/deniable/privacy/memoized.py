@@ -5,7 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from deniable.core import EveryCoin, PrivacyLoss, SeededCoins
+from deniable.core import PrivacyLoss, SeededCoins
+from deniable.core.every import EveryCoin
 from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify

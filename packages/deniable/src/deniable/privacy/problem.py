@@ -223,6 +223,26 @@ class Builder:
                 return self.constant(0)
             if None not in fixed:
                 return self.constant(int(fixed[0] == fixed[1]))
+            if fixed[1] == 0 and self.nodes[args[0]].op == "mul":
+                first, second = self.nodes[args[0]].args
+                if self.types[first].low >= 0 and self.types[second].low >= 0:  # a product is 0 if one of them is
+                    zeros = [self.add("eq", [arg, args[1]]) for arg in (first, second)]
+                    return self.add("or", zeros)
+            if fixed[1] is not None and self.nodes[args[0]].op == "table":
+                table = self.nodes[args[0]]
+                return self.add("table", table.args, (tuple(int(value == fixed[1]) for value in table.params[0]),))
+            if fixed[1] == 0 and self.nodes[args[0]].op == "not":
+                return self.nodes[args[0]].args[0]
+            if fixed[1] == 0 and kinds[0].low >= 0 and kinds[0].high == 1:
+                return self.add("not", [args[0]])
+        if op == "lt" and fixed[0] == 0 and kinds[1].low >= 0:
+            return self.add("not", [self.add("eq", [args[1], args[0]])])
+        if op == "lt" and fixed[1] is not None and self.nodes[args[0]].op == "where":
+            condition, first, second = self.nodes[args[0]].args
+            if self.types[first].low >= fixed[1] > self.types[second].high:
+                return self.add("not", [condition])
+        if op == "lt" and fixed[1] == 1 and kinds[0].low >= 0:
+            return self.add("eq", [args[0], self.constant(0)])
         if op == "lt" and (kinds[0].high < kinds[1].low or kinds[0].low >= kinds[1].high):
             return self.constant(int(kinds[0].high < kinds[1].low))
         if op == "not" and not kinds[0].row and self.nodes[args[0]].op == "not":
@@ -233,6 +253,8 @@ class Builder:
             small, large = (0, 1) if kinds[0].high <= kinds[1].low else (1, 0)
             if kinds[small].high <= kinds[large].low:
                 return args[small] if op == "min" else args[large]
+        if op in ("and", "or") and fixed[0] is not None and fixed[1] is None and not kinds[1].row:
+            return self._simpler(op, [args[1], args[0]], params)
         if op in ("and", "or") and not kinds[1].row and fixed[1] is not None and (kinds[0].row or kinds[0].high <= 1):
             if op == "and":
                 return args[0] if fixed[1] else (None if kinds[0].row else self.constant(0))

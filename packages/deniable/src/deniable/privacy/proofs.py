@@ -48,5 +48,5 @@ def prover(mechanism: Mechanism, kind: Method | None) -> Prover:
         if (family, kind) in _PROVERS:
             return _PROVERS[family, kind]
     raise NotCertifiable(
-        "Not proved at this size: the law of this mechanism is no program, or too long for one, and rests on a theorem."
+        "The law of this mechanism cannot be written down as a program of moderate size. Its loss rests on a theorem."
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core import Flags, Mechanism, PackedBits
+from deniable.core import Flags, Mechanism, PackedBits, Program
 from deniable.errors import InvalidLaw, NotCertifiable
 from deniable.privacy.bounds import Bound
 from deniable.privacy.problem import Builder, Problem, Stand
@@ -19,6 +19,14 @@ WORLDS = 1 << 15  # of one answer, where a case is looked for that reaches the b
 ANSWERS = 32  # that are all compared; of more answers a few are
 KNOWN = 256  # choices of public draws that are all compared; of more choices a few are
 FEW = 8
+RUN_THE_LAW = (
+    "perturb",
+    "_drawn",
+    "prepared",
+    "encoded",
+    "law",
+    "_law",
+)  # what takes an answer to a report, beside the law itself
 
 
 @dataclass(frozen=True)
@@ -31,22 +39,26 @@ class Proof:
 
 def prove(mechanism: Mechanism) -> Proof:
     """The best bound for the law that runs; refuses a mechanism that does not run its law, or that no rule reaches."""
-    for name in ("perturb", "law", "_law", "_drawn"):
-        owner = next(cls for cls in type(mechanism).__mro__ if name in cls.__dict__)
-        if not is_ours(owner):
-            raise NotCertifiable(
-                f"This mechanism has a `{name}` of its own, so its reports may come from elsewhere than its law. Leave "
-                f"`{name}` as it is and write the law in `randomize`."
-            )
-    try:
-        found = proved(Problem.of(mechanism.law))
-    except InvalidLaw as why:
-        raise NotCertifiable(f"The law cannot be written down as a program: {why}") from why
+    found = proved(Problem.of(law_that_runs(mechanism)))
     if found is None:
         raise NotCertifiable(
             "Not proved at this size: no rule of proof reaches this law. Use a smaller question or another mechanism."
         )
     return Proof(found, reached(mechanism, found))
+
+
+def law_that_runs(mechanism: Mechanism) -> Program:
+    """The law as a program; refuses a mechanism that does not run its law, or whose law is no program."""
+    for name in RUN_THE_LAW:
+        if not is_ours(next(cls for cls in type(mechanism).__mro__ if name in cls.__dict__)):
+            raise NotCertifiable(
+                f"This mechanism has a `{name}` of its own, so its reports may come from elsewhere than its law. Leave "
+                f"`{name}` as it is and write the law in `randomize`."
+            )
+    try:
+        return mechanism.law
+    except InvalidLaw as why:
+        raise NotCertifiable(f"The law cannot be written down as a program: {why}") from why
 
 
 def is_ours(cls: type) -> bool:

@@ -20,7 +20,7 @@ def marked_cell(problem: Problem, effort: Effort) -> Bound | None:
     marks = {problem.nodes[n].args[1] for n in problem.upstream(problem.view) if problem.nodes[n].op in ("put", "get")}
     if len(marks) > 1 or any(problem.private[mark] for mark in marks):
         return None
-    other = _one_cell(problem, rows, [], marked=False)
+    other = one_cell(problem, rows, [], marked=False)
     if other is None or other.knowns(other.view):
         return None
     shares_draws = any(problem.private[node] - _row_draws(problem, rows) for node in _scalars(problem, rows))
@@ -34,7 +34,7 @@ def marked_cell(problem: Problem, effort: Effort) -> Bound | None:
         return Bound(None if worst.odds is None else worst.odds ** (width or 1), ("cells",))
     secrets = other.secrets(other.view)
     elsewhere = _same_law(other, secrets)
-    here = _one_cell(problem, rows, rest, marked=True)
+    here = one_cell(problem, rows, rest, marked=True)
     if elsewhere is None or here is None or cost(here, here.view) > effort.limit:
         return None
     return _against(here, len(rows), elsewhere)
@@ -94,7 +94,7 @@ def _bits(cell: Sequence[int]) -> str:
     return " and ".join(map(str, cell))
 
 
-def _one_cell(problem: Problem, rows: Sequence[int], rest: Sequence[int], marked: bool) -> Problem | None:
+def one_cell(problem: Problem, rows: Sequence[int], rest: Sequence[int], marked: bool) -> Problem | None:
     """The problem of one cell of each row: the marked one, together with `rest`, or any other."""
     build, at = Builder(), dict[int, int]()
     for node in problem.upstream([*rows, *rest]):
@@ -131,6 +131,23 @@ def exchange(problem: Problem, effort: Effort) -> Bound | None:
     if len(problem.view) != 1:
         return None
     (node,) = problem.view
+    rows = exchanged(problem, node)
+    if rows is None:
+        return None
+    others, odds, words = (problem.types[node].width or 0) - 1, Fraction(1), ""
+    for marked, ones in rows:
+        turned = (1 - marked, ones + 2 * marked - 1)  # the same row, seen from a cell with the other bit
+        if 0 <= turned[1] <= others:
+            if turned not in rows:
+                return Bound(None, ("exchange",))
+            if rows[marked, ones] > odds * rows[turned]:
+                odds = rows[marked, ones] / rows[turned]
+                words = f"it has {marked} at the cell of the first answer and {1 - marked} at that of the second"
+    return Bound(odds, ("exchange",), words if problem.nodes[problem.nodes[node].args[1]].op == "code" else "")
+
+
+def exchanged(problem: Problem, node: int) -> dict[tuple[int, int], Fraction] | None:
+    """The probability of one row, by the bit of the cell that stands apart and how many others are set."""
     each = problem.nodes[node]
     if each.op != "swap" or problem.tainted[each.args[0]] or problem.private[each.args[1]]:
         return None
@@ -151,17 +168,7 @@ def exchange(problem: Problem, effort: Effort) -> Bound | None:
     size = build.add("sub", [build.constant(most), at[subset.args[0]]])
     small = build.problem([at[put.args[2]], size])
     keys, chances = law(small, [at[put.args[2]], size], [])
-    each_row = {key: chance / math.comb(others, key[1]) for key, chance in zip(keys, chances, strict=True)}
-    odds, words = Fraction(1), ""
-    for marked, ones in each_row:
-        turned = (1 - marked, ones + 2 * marked - 1)  # the same row, seen from a cell with the other bit
-        if 0 <= turned[1] <= others:
-            if turned not in each_row:
-                return Bound(None, ("exchange",))
-            if each_row[marked, ones] > odds * each_row[turned]:
-                odds = each_row[marked, ones] / each_row[turned]
-                words = f"it has {marked} at the cell of the first answer and {1 - marked} at that of the second"
-    return Bound(odds, ("exchange",), words if problem.nodes[each.args[1]].op == "code" else "")
+    return {(key[0], key[1]): chance / math.comb(others, key[1]) for key, chance in zip(keys, chances, strict=True)}
 
 
 def mask(problem: Problem, effort: Effort) -> Bound | None:
@@ -176,7 +183,7 @@ def mask(problem: Problem, effort: Effort) -> Bound | None:
         if problem.tainted[noise] or problem.private[other] & problem.private[noise]:
             continue
         build, width = Builder(), problem.types[noise].width or 0
-        count = _count(problem, noise, build, {})
+        count = count_of(problem, noise, build, {})
         if count is None:
             continue
         small = build.problem([count])
@@ -189,7 +196,7 @@ def mask(problem: Problem, effort: Effort) -> Bound | None:
     return None
 
 
-def _count(problem: Problem, node: int, build: Builder, at: dict[int, int]) -> int | None:
+def count_of(problem: Problem, node: int, build: Builder, at: dict[int, int]) -> int | None:
     """A node with the number of bits that are set, for a row all of whose arrangements are equally likely."""
     each, width = problem.nodes[node], problem.types[node].width or 0
     if each.op == "flags" and problem.is_used_once(node):
@@ -205,7 +212,7 @@ def _count(problem: Problem, node: int, build: Builder, at: dict[int, int]) -> i
     if each.op in ("turn", "where"):
         rows = [arg for arg in each.args if problem.types[arg].row]
         (scalar,) = (arg for arg in each.args if not problem.types[arg].row)
-        counts = [_count(problem, row, build, at) for row in rows]
+        counts = [count_of(problem, row, build, at) for row in rows]
         if any(count is None for count in counts):
             return None
         build.copy(problem, [scalar], at, {})

@@ -10,6 +10,8 @@ same known codes. In every rule the new bound is at least the old loss:
   mixture of the probabilities given these codes, and a mixture is within the bounds of what is mixed.
 - *shift*: y = (u + w) mod v, or another operation that maps w one to one for every u, with w drawn without a look at the
   answer. Then P(y | c) is P(w = a) for some a, and the loss is at most the largest over the smallest of these.
+- *replacement*: something made of the answer, or with some probability a draw w made without a look at it. Then P(y | c) is
+  at least what w alone gives, and at most that plus the rest of the probability.
 - *marked cell*: a row of independent cells of which one, named by the answer, is drawn differently: the others cancel.
 - *exchange*: a row whose cells are alike but for one, which is exchanged with the cell that the answer names.
 - *mask*: a row of bits xor a row whose probability depends only on how many bits are set.
@@ -23,6 +25,7 @@ from fractions import Fraction
 
 from deniable.privacy.bounds import LIMITS, Bound, Effort, Rule, better, product, worst
 from deniable.privacy.problem import Problem, Stand
+from deniable.privacy.replacement import replacement
 from deniable.privacy.rows import exchange, marked_cell, mask
 from deniable.privacy.shift import shift
 from deniable.privacy.worlds import cost, extreme
@@ -204,7 +207,7 @@ def _frontiers(problem: Problem, needed: Sequence[int]) -> Iterator[tuple[int, .
 def _front(problem: Problem, needed: Sequence[int], early: set[int]) -> tuple[int, ...] | None:
     """The nodes of the early part that the rest needs; None if draws are needed on both sides, or nothing is gained."""
     used = {arg for node in needed if node not in early for arg in problem.nodes[node].args if arg in early}
-    front = [n for n in used if problem.tainted[n] or (problem.knowns([n]) and not problem.private[n])]
+    front = [n for n in used if problem.tainted[n] or (not problem.private[n] and problem.knowns([n]))]
     before = {draw for node in front for draw in problem.private[node]}
     after = {draw for node in used if node not in front for draw in problem.private[node]}
     rows = any(problem.types[node].row for node in front)
@@ -235,4 +238,4 @@ def unfolding(problem: Problem, effort: Effort) -> Bound | None:
     return None
 
 
-RULES: Sequence[Rule] = (shift, exchange, marked_cell, mask, selection, waist, unfolding)
+RULES: Sequence[Rule] = (shift, replacement, exchange, marked_cell, mask, selection, waist, unfolding)

@@ -12,13 +12,13 @@ from deniable.privacy.worlds import cost, extreme
 def shift(problem: Problem, effort: Effort) -> Bound | None:
     """A node of the view that maps a draw one to one, whatever the answer is."""
     for node in problem.view:
-        noise = _moved(problem, node)
+        noise = moved(problem, node)
         if noise is None:
             continue
         build, at = Builder(), dict[int, int]()
         rest = [other for other in problem.view if other != node]
         build.copy(problem, [*rest, *noise.terms], at, {})
-        total = _added(problem, noise, build, at)
+        total = added(problem, noise, build, at)
         if noise.modulus is not None:
             total = build.add("mod", [total], (noise.modulus,))
         new = build.problem([at[other] for other in rest] + [total])
@@ -31,7 +31,7 @@ def shift(problem: Problem, effort: Effort) -> Bound | None:
     return None
 
 
-def _added(problem: Problem, noise: "Noise", build: Builder, at: Mapping[int, int]) -> int:
+def added(problem: Problem, noise: "Noise", build: Builder, at: Mapping[int, int]) -> int:
     """The sum of the draws; those that keep a number or move it on evenly are added up before they are followed."""
     stay, rest = Fraction(1), []
     for term in noise.terms:
@@ -58,7 +58,8 @@ class Noise:
     size: int
 
 
-def _moved(problem: Problem, node: int) -> Noise | None:
+def moved(problem: Problem, node: int) -> Noise | None:
+    """The noise that a node moves one to one, whatever else it is made of."""
     each, kind = problem.nodes[node], problem.types[node]
     if each.op == "mod":
         terms = _terms(problem, each.args[0], each.params[0])
@@ -80,7 +81,7 @@ def _moved(problem: Problem, node: int) -> Noise | None:
         place = each.args[1]
         if problem.private[place] and not problem.tainted[place]:
             return Noise((place,), None, kind.size)
-        return _moved(problem, place) if problem.nodes[place].op == "around" else None
+        return moved(problem, place) if problem.nodes[place].op == "around" else None
     if each.op == "aim":
         column, row, odd = each.args
         uniform = problem.nodes[column].op == "below" and problem.nodes[column].params[0] == kind.size

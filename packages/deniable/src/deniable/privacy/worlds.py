@@ -61,11 +61,7 @@ class Worlds:
         for each, column in self.values.items():
             self.values[each] = _repeated(column, times)
         self.chance = np.repeat(self.chance, times)
-        self.values[node] = (
-            PackedBits(np.tile(values.bytes, (self.size, 1)), values.width)
-            if isinstance(values, PackedBits)
-            else np.tile(values, self.size)
-        )
+        self.values[node] = tiled(values, self.size)
         self.size *= times
 
     def weigh(self, factor: Ints, factors: list[Fraction]) -> None:
@@ -89,10 +85,17 @@ class Worlds:
         return np.broadcast_to(np.asarray(value), self.size).astype(np.int64)
 
 
+def tiled(values: Any, times: int) -> Any:
+    """All these values, so many times over."""
+    if isinstance(values, PackedBits):
+        return PackedBits(np.tile(values.bytes, (times, 1)), values.width)
+    return np.tile(values, (times, *[1] * (values.ndim - 1)))
+
+
 def _repeated(column: Any, times: int) -> Any:
     if isinstance(column, PackedBits):
         return PackedBits(np.repeat(column.bytes, times, axis=0), column.width)
-    return np.repeat(column, times) if isinstance(column, np.ndarray) else column
+    return np.repeat(column, times, axis=0) if isinstance(column, np.ndarray) else column
 
 
 def _chosen(column: Any, rows: Ints) -> Any:
@@ -111,22 +114,17 @@ def worlds(problem: Problem, targets: Sequence[int]) -> Worlds:
             assert values is not None
             found.expand(node, np.array(values, np.int64))
         elif problem.is_draw(node):
-            _draw(found, node, each, kind)
+            draw(found, node, each, kind)
         else:
             run = operation(each, [problem.types[arg] for arg in each.args], False)
             found.values[node] = run([found.values[arg] for arg in each.args], None, found.size)  # type: ignore[arg-type]
     return found
 
 
-def _draw(found: Worlds, node: int, each: Node, kind: Type) -> None:
+def draw(found: Worlds, node: int, each: Node, kind: Type) -> None:
+    """Follow every outcome of a draw."""
     if each.op == "toss_each":
-        (whole, *_), heads = each.params, np.broadcast_to(np.asarray(found.values[each.args[0]]), found.size)
-        different, which = np.unique(heads, return_inverse=True)
-        found.expand(node, np.array([0, 1]))
-        factors = [Fraction(int(h), whole) for h in different.tolist()]
-        up = found.values[node] == 1
-        which = np.repeat(which, 2)
-        found.weigh(np.where(up, which, which + len(factors)), factors + [1 - factor for factor in factors])
+        _toss_each(found, node, each.args[0], each.params[0])
     elif each.op == "pick_each":
         table = np.array(each.params[0], np.int64)
         row = np.broadcast_to(np.asarray(found.values[each.args[0]]), found.size)
@@ -151,6 +149,27 @@ def _draw(found: Worlds, node: int, each: Node, kind: Type) -> None:
         times = found.size
         found.expand(node, values)
         found.weigh(np.tile(factor, times), factors)
+
+
+def _toss_each(found: Worlds, node: int, heads: int, whole: int) -> None:
+    """A toss for each number of a vector, or for a single one; those that are certain are not followed."""
+    chances = np.asarray(found.values[heads])
+    width = chances.shape[1] if chances.ndim == 2 else None
+    for place in range(width or 1):
+        chances = np.asarray(found.values[heads])
+        own = np.broadcast_to(chances if width is None else chances[:, place], found.size)
+        key = node if width is None else -1 - place
+        if ((own == 0) | (own == whole)).all():
+            found.values[key] = (own > 0).astype(np.int64)
+            continue
+        different, which = np.unique(own, return_inverse=True)
+        found.expand(key, np.array([0, 1]))
+        factors = [Fraction(int(h), whole) for h in different.tolist()]
+        which = np.repeat(which, 2)
+        up = found.values[key] == 1
+        found.weigh(np.where(up, which, which + len(factors)), factors + [1 - factor for factor in factors])
+    if width is not None:
+        found.values[node] = np.stack([found.values.pop(-1 - place) for place in range(width)], axis=1)
 
 
 def _outcomes(each: Node, kind: Type) -> tuple[Any, Ints, list[Fraction]]:
@@ -201,16 +220,14 @@ def sums(groups: Ints, chance: Ints, chances: list[Fraction]) -> tuple[Ints, lis
     place = np.arange(len(owner)) - np.searchsorted(owner, owner)  # the first, second, ... term of its group
     totals, which = [Fraction(0)], np.zeros(count, np.int64)
     for turn in range(int(place.max()) + 1):
-        mine = place == turn
-        added = np.full(count, len(values), np.int64)
-        added[owner[mine]] = term[mine]
-        used, which = np.unique(which * (len(values) + 1) + added, return_inverse=True)
-        olds, news = np.divmod(used, len(values) + 1)
-        totals = [
-            totals[o] + (values[t] if t < len(values) else 0) for o, t in zip(olds.tolist(), news.tolist(), strict=True)
-        ]
+        mine = place == turn  # only the groups that have so many terms
+        used, new = np.unique(which[owner[mine]] * len(values) + term[mine], return_inverse=True)
+        olds, news = np.divmod(used, len(values))
+        which[owner[mine]] = len(totals) + new
+        totals += [totals[o] + values[t] for o, t in zip(olds.tolist(), news.tolist(), strict=True)]
+    final, which = np.unique(which, return_inverse=True)
     known: dict[Fraction, int] = {}
-    places = np.array([known.setdefault(total, len(known)) for total in totals])
+    places = np.array([known.setdefault(totals[total], len(known)) for total in final.tolist()])
     return places[which], list(known)
 
 

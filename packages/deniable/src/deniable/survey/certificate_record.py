@@ -18,6 +18,8 @@ RULES = {
     "waist": "all influence of the answer passes through a few values, so only these had to be compared",
     "shift": "random noise is added to the answer, going round in a circle, so only the noise needs to be compared",
     "marked cell": "all cells of the report are drawn alike except the one that the answer marks, so only that one counts",
+    "replacement": "the answer, or with some probability a random draw in its place, is sent",
+    "cases": "sensitive and other answers were compared case by case, over the reports that disclose nothing",
     "exchange": "the answer only decides which two cells of a random pattern are exchanged",
     "mask": "a random pattern is laid over the answer, and its probability depends only on how many cells it turns over",
     "unfolding": "more was assumed to be visible than the report shows, which can only overstate the loss",

@@ -38,7 +38,7 @@ class Piece:
             return [q.mechanism.perturb(own, coins) for q, own in zip(self.questions, answers, strict=True)]
         codes: list[Any] = []
         for question, own in zip(self.questions, answers, strict=True):
-            found = question.mechanism.answer_codes(question.mechanism.prepared(own))
+            found = question.mechanism.encoded(question.mechanism.prepared(own))
             if len(found) != len(question.mechanism.law.codes):
                 raise InvalidLaw(f"The encoder of question {question.id!r} gives another number of codes than its law has.")
             codes += found

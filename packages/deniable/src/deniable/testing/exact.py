@@ -8,9 +8,9 @@ from typing import cast
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Answers, Columns, EveryCoin, Mechanism, Reports, SeededCoins, Tally
+from deniable.core import Answers, Columns, Mechanism, Reports, SeededCoins, Tally
 from deniable.errors import EmptyBatch, InvalidParameter, NotCertifiable
-from deniable.privacy.law import Law, combinations, law
+from deniable.privacy.law import Law, law, outcomes
 from deniable.testing.failures import CheckFailed, NotApplicable
 from deniable.testing.population import Published, population, published, truth
 
@@ -30,7 +30,7 @@ class Exact:
         """How many combinations of coins and answers there are, where all can be enumerated."""
         try:
             self.mechanism.layout.rows(self.sample(1).columns)
-            total = combinations(self.mechanism, 0, EveryCoin()) * self.mechanism.domain.size
+            total = outcomes(self.mechanism, 0) * self.mechanism.domain.size
         except NotCertifiable as why:
             raise NotApplicable(f"The law cannot be enumerated: {why}") from None
         if total > self.limit:

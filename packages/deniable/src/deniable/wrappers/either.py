@@ -43,7 +43,7 @@ class OneNumber(Either):
 
     def join(self, number: Ints, columns: Drawn) -> Drawn:
         name, below = self._number.name, self._number.below
-        return {name: np.where(number > 0, number + (below - 1), columns[name])}
+        return {name: np.where(number > 0, np.maximum(number, 1) + (below - 1), columns[name])}
 
     def disclosed(self, columns: Columns) -> Ints:
         sent = columns[self._number.name].astype(np.int64)

@@ -188,7 +188,7 @@ function promises(found) {
   if (found.certified !== null) byId("certificates").textContent = found.questions.map((each) => `${each.question}\n${each.certificate.text}`).join("\n\n");
   [...promised.rows].forEach((row, place) => {
     const each = found.questions[place], certificate = each.certificate;
-    const said = certificate ? `${certificate.holds ? "holds" : "DOES NOT HOLD"}, ${each.loss.proof}: ${whole(certificate.followed)} outcomes enumerated` : `by formula, ${each.loss.proof}`;
+    const said = certificate ? `${certificate.holds ? "holds" : "DOES NOT HOLD"}, ${each.loss.proof}: ${certificate.proved}` : `by formula, ${each.loss.proof}`;
     const cells = [`${each.mechanism}, ${each.bits} bits`, each.loss.exact ?? each.loss.odds ?? "no bound", digits(each.loss.epsilon ?? Infinity, 9), `${said} (${each.loss.protects})`];
     cells.forEach((cell, column) => { row.cells[column + 1].textContent = cell; });
   });

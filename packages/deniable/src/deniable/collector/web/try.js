@@ -111,7 +111,7 @@ function pick(name) {
 function proof() {
   parts.certificate = el("pre", { tabindex: "0", role: "region", "aria-label": "The certificate" }, "…");
   return el("section", { class: "card", "aria-labelledby": "certified" }, el("h2", { id: "certified" }, "2. The certificate"),
-    el("p", {}, "This is not a formula. The collector runs the code of the selected mechanism for every possible outcome of its coins and adds up exact fractions. The worst case is the privacy loss."), parts.certificate);
+    el("p", {}, "The law of a mechanism is the program that a device runs on an answer. The collector proves a bound on the privacy loss of this program, in exact fractions, for every answer and every random draw, and names the rules it used. If it finds a report that reaches the bound, it shows it as the worst case."), parts.certificate);
 }
 
 async function certify() {

@@ -43,10 +43,8 @@ export function span(seconds) {
   return `${rounded} ${unit}${rounded === 1 ? "" : "s"}`;
 }
 
-/** What each kind of proof followed. */
+/** What each kind of proof says. */
 export const PROOFS = {
-  enumerated: "every outcome of every coin was enumerated, for every answer",
-  factored: "every coin was enumerated on its own; the parts of a report are independent",
-  symmetric: "a few answers were enumerated in full; the others behave alike",
-  theorem: "it rests on a published proof, from parts that were enumerated exactly",
+  proved: "for every answer and every random draw",
+  theorem: "it rests on a published proof",
 };

@@ -22,10 +22,10 @@ from deniable.core import (
     PrivacyLoss,
     Reports,
     Tally,
-    VariableLayout,
     checked_answers,
     checked_coins,
 )
+from deniable.core.variable import VariableLayout
 from deniable.domains.sparse_vector import Sparse, SparseVector
 from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
 from deniable.mechanisms.sparse import codes

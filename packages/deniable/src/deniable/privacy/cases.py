@@ -1,0 +1,284 @@
+"""The proof of a question with non-sensitive answers: reports that disclose none are compared, case by case.
+
+Whether an answer is sensitive decides which of two laws a report comes from: that of the base mechanism, or that of reports
+to hide behind. So each case is looked at on its own, and what a report's probability can be in each is compared: report by
+report where there are few; for noise that is moved one to one, over all of it at once; for rows of bits by how many are set,
+or relative to a row of independent cells, with the empty row apart.
+
+That a report which discloses an answer comes from no other answer is proved first, from the node that discloses it.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from deniable.core import Flags, Layout, Number, Program
+from deniable.privacy.bounds import LIMITS, Bound
+from deniable.privacy.problem import Builder, Problem, Stand
+from deniable.privacy.rows import exchanged, one_cell
+from deniable.privacy.shift import added, moved
+from deniable.privacy.worlds import cost, law
+
+Profile = Mapping[Any, tuple[Fraction, Fraction]]  # for each class of reports the largest and the smallest probability
+
+
+def open_bound(program: Program, disclosed: str, from_value: int, sensitive: Collection[int]) -> Bound | None:
+    """The loss of reports that disclose no answer: those whose field `disclosed` is below `from_value`.
+
+    None if no rule reaches it, or if a report that discloses an answer may come from two, or from a sensitive one.
+    """
+    whole = Problem.of(program)
+    names = [name for name, _ in program.report]
+    if len(whole.view) != len(names):
+        return None
+    build, at = Builder(), dict[int, int]()
+    build.copy(whole, whole.view, at, {})
+    shown = at[whole.view[names.index(disclosed)]]
+    hidden = build.add("lt", [shown, build.constant(from_value)])  # whether no answer is disclosed
+    problem = build.problem([at[node] for node in whole.view])
+    secret = _selector(problem, hidden)
+    if secret is None or not _tells_only_itself(problem, shown, from_value, sensitive):
+        return None
+    assumed = {hidden: Stand(constant=1), **_complements(problem, hidden)}
+    view = [node for node in problem.view if node != shown or from_value > 1]  # a field that is 0 says nothing
+    profiles = []
+    for value in (0, 1):
+        case, now = Builder(), dict[int, int]()
+        case.copy(problem, view, now, {**assumed, secret: Stand(constant=value)})
+        before = {node: place for node, place in now.items() if node not in assumed}
+        case.copy(problem, [hidden], before, {secret: Stand(constant=value)})
+        seen = [now[node] for node in view]
+        profiles.append(_profile(case.problem([*seen, before[hidden]]), seen, before[hidden]))
+    return _compared(profiles)
+
+
+def _complements(problem: Problem, node: int) -> dict[int, Stand]:
+    """The nodes that are 0 where this one is 1."""
+    own = problem.nodes[node]
+    others = [place for place, each in enumerate(problem.nodes) if each.op == "not" and each.args == (node,)]
+    return {place: Stand(constant=0) for place in [*others, *(own.args if own.op == "not" else ())]}
+
+
+def _tells_only_itself(problem: Problem, shown: int, from_value: int, sensitive: Collection[int]) -> bool:
+    """Whether every number that discloses an answer comes from one answer only, which is not sensitive.
+
+    What is drawn is replaced by anything that it might be.
+    """
+    each, condition = problem.nodes[shown], None
+    if each.op == "where" and problem.types[each.args[2]].high < from_value:
+        condition, shown = each.args[0], each.args[1]
+    targets = [shown] if condition is None else [shown, condition]
+    drawn, todo = set[int](), list(targets)
+    while todo:
+        node = todo.pop()
+        if problem.is_draw(node) and problem.tainted[node]:
+            return False
+        if problem.private[node] and not problem.tainted[node]:
+            drawn.add(node)
+        else:
+            todo.extend(problem.nodes[node].args)
+    made = {node for node in drawn if (set(problem.upstream([node])) - {node}) & drawn}  # of others among them
+    stands = {node: Stand(known=True) for node in drawn - made}
+    build, at = Builder(), dict[int, int]()
+    build.copy(problem, targets, at, stands)
+    small = build.problem([at[node] for node in targets])
+    secrets, knowns = small.secrets(small.view), small.knowns(small.view)
+    if len(secrets) != 1 or cost(small, [*secrets, *small.view]) > LIMITS[-1]:
+        return False
+    owners: dict[int, int] = {}
+    wanted = [at[node] for node in targets]
+    keys, _ = law(small, wanted, [*secrets, *knowns])
+    for key in keys:
+        value, happens = key[1 + len(knowns)], condition is None or key[-1]
+        if happens and value >= from_value and (owners.setdefault(value, key[0]) != key[0] or key[0] in sensitive):
+            return False
+    return True
+
+
+def _selector(problem: Problem, hidden: int) -> int | None:
+    """The node that says whether an answer is sensitive: a table of 0 and 1, which decides what is sent."""
+    for node in problem.upstream([*problem.view, hidden]):
+        each = problem.nodes[node]
+        if each.op == "where" and problem.nodes[each.args[0]].op == "table" and problem.types[each.args[0]].high == 1:
+            return each.args[0]
+    tables = [n for n in problem.upstream([hidden]) if problem.nodes[n].op == "table" and problem.types[n].high == 1]
+    return tables[0] if len(tables) == 1 else None  # where nothing but the disclosure depends on it
+
+
+def _compared(profiles: Sequence[Profile | None]) -> Bound | None:
+    if any(profile is None for profile in profiles):
+        return None
+    found = [profile for profile in profiles if profile is not None]
+    keys = {key for profile in found for key in profile}
+    if any(set(profile) != keys for profile in found):
+        numbers = all(key == "any" or isinstance(key, int) for _, key in keys)
+        if not numbers or len({shape for shape, _ in keys}) > 1:
+            return None
+        found = [_widest(profile) for profile in found]  # reports one by one, and all at once
+        keys = set(found[0])
+    odds = Fraction(1)
+    for key in keys:
+        low = min(profile[key][1] for profile in found)
+        if not low:
+            return None
+        odds = max(odds, max(profile[key][0] for profile in found) / low)
+    return Bound(odds, ("cases",))
+
+
+def _widest(profile: Profile) -> Profile:
+    """One class for all reports."""
+    shape = next(iter(profile))[0]
+    return {(shape, "any"): (max(high for high, _ in profile.values()), min(low for _, low in profile.values()))}
+
+
+def _profile(problem: Problem, view: Sequence[int], event: int) -> Profile | None:
+    """What the probability of a report of each class can be, where the event happens.
+
+    Public draws that are shown as they are, and numbers that are always the same, must be so in every case: they are part of
+    the class.
+    """
+    public = [node for node in view if node in problem.known]
+    nodes = [node for node in view if problem.tainted[node] or problem.private[node]]
+    if len(set(public)) != len(public) or len(nodes) > 1:
+        return None
+    shape: list[object] = []
+    for node in view:
+        if node in public:
+            shape.append(("public", problem.types[node]))
+        elif node in nodes:
+            shape.append("seen")
+        elif problem.types[node].low == problem.types[node].high and problem.types[node].width is None:
+            shape.append(problem.types[node].low)
+        else:
+            return None
+    if not nodes:
+        share = _share(problem, event, {})
+        found: Profile | None = None if share is None else {"any": (share, share)}
+    elif problem.types[nodes[0]].row:
+        found = _row_profile(problem, nodes[0], event)
+    else:
+        found = _number_profile(problem, nodes[0], event)
+    return None if found is None else {(tuple(shape), key): value for key, value in found.items()}
+
+
+def _number_profile(problem: Problem, node: int, event: int) -> Profile | None:
+    secrets, knowns = problem.secrets([node, event]), problem.knowns([node, event])
+    if not knowns and cost(problem, [node, event]) <= LIMITS[-1]:
+        keys, chances = law(problem, [node, event], secrets)
+        found: dict[object, list[Fraction]] = {}
+        for key, chance in zip(keys, chances, strict=True):
+            if key[-1]:
+                found.setdefault(key[-2], []).append(chance)
+        codes = math.prod(problem.range_of(code) for code in secrets)
+        zero = [Fraction(0)]
+        every = {y: (max(c), min(c if len(c) == codes else zero)) for y, c in found.items()}
+        return every if len(every) == problem.types[node].size else None
+    noise = moved(problem, node)
+    if noise is None or problem.types[event].low != 1:
+        return None
+    build, at = Builder(), dict[int, int]()
+    build.copy(problem, noise.terms, at, {})
+    total = added(problem, noise, build, at)
+    if noise.modulus is not None:
+        total = build.add("mod", [total], (noise.modulus,))
+    small = build.problem([total])
+    if cost(small, [total]) > LIMITS[-1]:
+        return None
+    keys, chances = law(small, [total], [])
+    if len(keys) != noise.size:
+        return None
+    share = Fraction(noise.size, problem.types[node].size)  # where noise is coarser than the report, as parities are
+    return {"any": (max(chances) * share, min(chances) * share)}
+
+
+def _row_profile(problem: Problem, node: int, event: int) -> Profile | None:
+    width = problem.types[node].width or 0
+    if problem.types[event].low == 1:
+        rows = exchanged(problem, node)
+        if rows is not None:
+            return {total: (max(chances), min(chances)) for total, chances in _by_total(rows, width).items()}
+    each = problem.nodes[node]
+    if each.op == "subset" and node not in problem.private[event]:
+        less = problem.types[each.args[0]]
+        share = _share(problem, event, {})
+        if less.low != less.high or share is None:
+            return None
+        ones = each.params[1] - less.low
+        return {ones: (share / math.comb(width, ones),) * 2}
+    return _cell_profile(problem, node, event)
+
+
+def _by_total(rows: Mapping[tuple[int, int], Fraction], width: int) -> dict[int, list[Fraction]]:
+    """The probabilities of rows with so many bits set, seen from a marked cell that has one of them or not."""
+    found: dict[int, list[Fraction]] = {}
+    for total in {marked + ones for marked, ones in rows}:
+        for marked in (0, 1):
+            if 0 <= total - marked <= width - 1:
+                found.setdefault(total, []).append(rows.get((marked, total - marked), Fraction(0)))
+    return found
+
+
+def _cell_profile(problem: Problem, node: int, event: int) -> Profile | None:
+    """A row of independent cells, of which one may be marked: its probability over that of a row with none marked."""
+    for place in problem.upstream([event]):
+        each = problem.nodes[place]
+        zero = each.op == "eq" and any(problem.types[arg].low == problem.types[arg].high == 0 for arg in each.args)
+        if not zero and any(problem.nodes[arg].op == "ones" for arg in each.args):
+            return None  # the event may ask whether the row is empty, and nothing else of it
+    empties = [place for place in problem.upstream([event]) if problem.nodes[place].op == "ones"]
+    marks = {problem.nodes[n].args[1] for n in problem.upstream([node]) if problem.nodes[n].op in ("put", "get")}
+    other = one_cell(problem, [node], [], marked=False)
+    if other is None or other.secrets(other.view) or other.knowns(other.view) or len(marks) > 1:
+        return None
+    keys, chances = law(other, other.view, [])
+    elsewhere = {key[0]: chance for key, chance in zip(keys, chances, strict=True)}
+    within = set(problem.upstream(empties))
+    apart = {draw for draw in problem.private[event] if draw not in within}
+    if apart & problem.private[node]:
+        return None
+    found: dict[object, tuple[Fraction, Fraction]] = {}
+    for kind in ("empty", "other"):
+        stands = {}
+        for place in empties:
+            if problem.nodes[place].args != (node,):
+                return None
+            stands[place] = Stand(constant=0) if kind == "empty" else Stand(known=True, values=(1,))
+        share = _share(problem, event, stands)
+        if share is None:
+            return None
+        if marks:
+            here = one_cell(problem, [node], [], marked=True)
+            if here is None or here.knowns(here.view) or any(problem.private[mark] for mark in marks):
+                return None
+            keys, chances = law(here, here.view, here.secrets(here.view))
+            ratios = {key[-1]: c / elsewhere[key[-1]] for key, c in zip(keys, chances, strict=True) if key[-1] in elsewhere}
+            if len(ratios) != len(elsewhere):
+                return None
+            cells = [ratios[0]] if kind == "empty" else list(ratios.values())
+        else:
+            cells = [Fraction(1)]
+        found[kind, tuple(sorted(elsewhere.items()))] = max(cells) * share, min(cells) * share
+    return found
+
+
+def _share(problem: Problem, event: int, stands: Mapping[int, Stand]) -> Fraction | None:
+    """How likely the event is, if it depends on no answer and no row."""
+    build, at = Builder(), dict[int, int]()
+    build.copy(problem, [event], at, stands)
+    happens = build.problem([at[event]])
+    needed = happens.upstream([at[event]])
+    if happens.secrets([at[event]]) or any(happens.types[node].row for node in needed):
+        return None
+    keys, chances = law(happens, [at[event]], happens.knowns([at[event]]))
+    return sum((chance for key, chance in zip(keys, chances, strict=True) if key[-1]), Fraction(0))
+
+
+def disclosing(layout: Layout) -> tuple[str, int]:
+    """The field that discloses an answer, and from which value on."""
+    base = getattr(layout, "base").fields  # noqa: B009
+    first = layout.fields[0]
+    if len(layout.fields) == 1 and isinstance(base[0], Number):
+        return first.name, base[0].below
+    assert not isinstance(first, Flags)
+    return first.name, 1
