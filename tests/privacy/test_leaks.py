@@ -239,7 +239,7 @@ SEEN: dict[str, Callable[[], Mechanism]] = {
         dn.UnitCodes, lambda s, t, c: super(type(s), s).randomize(t, c), dn.UnitVectors(4), 1.0
     ),
     "vector in clear": lambda: leaky(
-        dn.Compressed, lambda s, t, c, keys=None: super(type(s), s).randomize(t, c, keys), dn.SparseVector(100), 1.0
+        dn.Compressed, lambda s, t, c: super(type(s), s).randomize(t, c), dn.SparseVector(100), 1.0
     ),
     "a perturb of its own": lambda: type(
         "Own", (dn.DirectResponse,), {"perturb": lambda s, values, coins=None: dn.DirectResponse.perturb(s, values, coins)}

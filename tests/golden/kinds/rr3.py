@@ -143,7 +143,7 @@ def single_pairs(mechanism: KeyValueProtocol) -> Fraction:
 def pckv_ue_eps(inputs: Inputs) -> object:
     mechanism = unary(inputs, inputs["keys"], 1)
     odds = single_pairs(mechanism) if inputs["keys"] <= 4 else mechanism.loss().odds
-    return dn.PrivacyLoss(odds, "enumerated").epsilon()
+    return dn.PrivacyLoss(odds).epsilon()
 
 
 @kind("pckv_ue_alloc")

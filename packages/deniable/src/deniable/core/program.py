@@ -20,7 +20,7 @@ from deniable.core.operations import DRAWS, Node, Type, type_of
 from deniable.errors import InvalidLaw
 
 MOST_NODES = 20_000
-MOST_ENTRIES = 1 << 20  # of all tables and weights of a program together
+MOST_ENTRIES = 1 << 22  # of all tables and weights of a program together
 
 
 @dataclass(frozen=True)

@@ -329,17 +329,17 @@ class Law:
 
 def traced(mechanism: Any) -> Law:
     """The law of a mechanism, written down several times, each time the same."""
-    found: list[Law] = []
+    found: Law | None = None  # the first one alone is kept: its tables may be large
     for size in SIZES:
-        fresh = copy(mechanism)
-        law = _once(fresh, size)
-        if found and law.program != found[0].program:
+        law = _once(copy(mechanism), size)
+        found = found or law
+        if law.program != found.program:
             raise InvalidLaw(
                 "The mechanism does not do the same each time: its law depends on the size of a batch, on what happened "
                 "before, on the clock, or on randomness that is not an argument. Use nothing but the answer and the coins."
             )
-        found.append(law)
-    return found[0]
+    assert found is not None
+    return found
 
 
 def _once(mechanism: Any, size: int) -> Law:

@@ -19,8 +19,8 @@ from deniable.core.every import EveryCoin
 from deniable.errors import InvalidParameter, NotCertifiable
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.law import LIMIT, Chances, combinations, law, outcomes, runs
-from deniable.privacy.proofs import Method, prover, proves
-from deniable.privacy.prove import is_ours, law_that_runs, prove
+from deniable.privacy.proofs import Method, is_ours, prover, proves
+from deniable.privacy.prove import law_that_runs, prove
 from deniable.privacy.ratio import Worst, worst_ratio
 
 LARGEST_NUMBER = 1 << 22  # reports that are counted, one counter each
@@ -46,10 +46,10 @@ def by_rules(mechanism: Mechanism, limit: int) -> Certificate:
     proof = prove(mechanism)
     bound, size = proof.bound, mechanism.domain.size
     loss = PrivacyLoss(bound.odds, "proved", mechanism.loss().protects)
-    amplified = mechanism.amplified(bound.odds)
-    if amplified is not None:
+    amplified = mechanism.amplified(bound.odds) if is_ours(type(mechanism)) else None  # a theorem about our encoders
+    if amplified is not None and amplified != bound.odds:
         loss = replace(loss, odds=amplified, proof="theorem")
-    if proof.case is None or amplified is not None:
+    if proof.case is None or loss.proof == "theorem":
         return Certificate(mechanism, loss, None, "", 0, size, rules=bound.rules)
     first, second = (mechanism.domain.answer(index) for index in proof.case.pair)
     return Certificate(mechanism, loss, (first, second), proof.case.report, 0, size, rules=bound.rules)

@@ -18,8 +18,8 @@ from deniable.privacy.cases import disclosing, open_bound
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.certify import certify
 from deniable.privacy.law import affordable, all_seen, law, outcomes
-from deniable.privacy.proofs import proves
-from deniable.privacy.prove import is_ours, law_that_runs
+from deniable.privacy.proofs import is_ours, proves
+from deniable.privacy.prove import law_that_runs
 from deniable.privacy.ratio import Worst, worst_ratio
 from deniable.wrappers.open_answers import OpenAnswers
 

@@ -34,6 +34,11 @@ def proves(family: type, *kinds: Method | None) -> Callable[[P], P]:
     return register
 
 
+def is_ours(family: type) -> bool:
+    """Whether this class is part of the package, so that its code is what our theorems are about."""
+    return family.__module__.partition(".")[0] == "deniable"
+
+
 @singledispatch
 def second_loss(mechanism: Mechanism) -> PrivacyLoss | None:
     """Another loss of a certified mechanism, for another unit or other pairs of answers; a family registers its own."""
@@ -41,12 +46,20 @@ def second_loss(mechanism: Mechanism) -> PrivacyLoss | None:
 
 
 def prover(mechanism: Mechanism, kind: Method | None) -> Prover:
-    """The function that proves the loss of this mechanism in this way."""
+    """The function that proves the loss of this mechanism in this way.
+
+    A theorem is about the code that it was registered for. A class elsewhere that changes that code needs one of its own.
+    """
     for module in OURS:
         import_module(f"deniable.privacy.{module}")
     for family in type(mechanism).__mro__:
         if (family, kind) in _PROVERS:
             return _PROVERS[family, kind]
+        if kind == "theorem" and not is_ours(family):
+            raise NotCertifiable(
+                f"No theorem is registered for the class {family.__name__}, and one about a class that it changes does not "
+                'hold for it. Register a function with @proves(..., "theorem"), or write the law as a program.'
+            )
     raise NotCertifiable(
         "The law of this mechanism cannot be written down as a program of moderate size. Its loss rests on a theorem."
     )

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from deniable.core import Flags, Mechanism, PackedBits, Program
 from deniable.errors import InvalidLaw, NotCertifiable
 from deniable.privacy.bounds import Bound
 from deniable.privacy.problem import Builder, Problem, Stand
+from deniable.privacy.proofs import is_ours
 from deniable.privacy.ratio import Worst
 from deniable.privacy.rules import proved
 from deniable.privacy.worlds import cost, law
@@ -40,11 +42,15 @@ class Proof:
 def prove(mechanism: Mechanism) -> Proof:
     """The best bound for the law that runs; refuses a mechanism that does not run its law, or that no rule reaches."""
     found = proved(Problem.of(law_that_runs(mechanism)))
-    if found is None:
+    if found is not None:
+        return Proof(found, reached(mechanism, found))
+    unbounded = Bound(None, ("counterexample",))
+    case = reached(mechanism, unbounded)
+    if case is None:
         raise NotCertifiable(
             "Not proved at this size: no rule of proof reaches this law. Use a smaller question or another mechanism."
         )
-    return Proof(found, reached(mechanism, found))
+    return Proof(unbounded, case)
 
 
 def law_that_runs(mechanism: Mechanism) -> Program:
@@ -61,25 +67,33 @@ def law_that_runs(mechanism: Mechanism) -> Program:
         raise NotCertifiable(f"The law cannot be written down as a program: {why}") from why
 
 
-def is_ours(cls: type) -> bool:
-    """Whether a class is part of this package."""
-    return cls.__module__.partition(".")[0] == "deniable"
-
-
 def reached(mechanism: Mechanism, found: Bound) -> Worst | None:
     """Two answers and a report between whose probabilities lies exactly the bound, looked for among a few answers."""
-    problem, domain = Problem.of(mechanism.law), mechanism.domain
-    inputs = domain.inputs
+    domain, inputs = mechanism.domain, mechanism.domain.inputs
     if inputs is None or any(each.width is not None for each in inputs):
         return None
     if found.marked and len(inputs) == 1 and domain.size > 1:
         return Worst(found.odds, (0, 1), found.marked)
     size = domain.size
     chosen = list(range(size)) if size <= ANSWERS else sorted({0, 1, 2, size // 2, size - 1})
-    codes = domain.encode([domain.answer(index) for index in chosen])
+    for laws in laws_of(mechanism, chosen, WORLDS):
+        worst = _largest(laws)
+        if worst is not None and worst[0] == found.odds:
+            _, first, second, report = worst
+            return Worst(found.odds, (chosen[first], chosen[second]), _written(mechanism, report))
+    return None
+
+
+def laws_of(mechanism: Mechanism, chosen: Sequence[int], most: int) -> Iterator[list[dict[tuple[int, ...], Fraction]]]:
+    """The exact laws of these answers, for a few choices of all public draws; none if one has more worlds than `most`.
+
+    What an answer does not need is not followed: the program is simplified for each of them.
+    """
+    problem, domain = Problem.of(law_that_runs(mechanism)), mechanism.domain
     nodes = [place for place, node in enumerate(problem.nodes) if node.op == "code" and place not in problem.known]
-    if len(nodes) != len(inputs) or len(problem.view) != len(mechanism.layout.fields):
-        return None
+    if domain.inputs is None or len(nodes) != len(domain.inputs) or len(problem.view) != len(mechanism.layout.fields):
+        return
+    codes = domain.encode([domain.answer(index) for index in chosen])
     for known in _settings(problem):
         laws = []
         for row in range(len(chosen)):
@@ -88,14 +102,10 @@ def reached(mechanism: Mechanism, found: Bound) -> Worst | None:
             build.copy(problem, problem.view, at, {**stands, **known})
             view = [at[node] for node in problem.view]
             fixed = build.problem(view)
-            if cost(fixed, view) > WORLDS:
-                return None
+            if cost(fixed, view) > most:
+                return
             laws.append(dict(zip(*law(fixed, view, []), strict=True)))
-        worst = _largest(laws)
-        if worst is not None and worst[0] == found.odds:
-            _, first, second, report = worst
-            return Worst(found.odds, (chosen[first], chosen[second]), _written(mechanism, report))
-    return None
+        yield laws
 
 
 def _settings(problem: Problem) -> Iterator[Mapping[int, Stand]]:
