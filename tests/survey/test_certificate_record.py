@@ -18,6 +18,7 @@ from deniable.survey.certificate_page import page
 from deniable.survey.certificate_record import certificate_record
 from deniable.survey.verification import verify
 from tests.surveys import COMMUTE, KINDS, SAMPLED, SPARSE, several, survey
+from tests.vector_surveys import SURVEYS
 
 Record = dict[str, Any]
 
@@ -45,6 +46,13 @@ def test_an_honest_certificate_is_valid(text: str) -> None:
     assert found.genuine and len(found.checked) == 3 and record["holds"]
     shown = page(record, survey(text).law())
     assert verify(shown).genuine and "<script src" not in shown and "http" not in shown.replace("http-equiv", "")
+
+
+@pytest.mark.parametrize("name", SURVEYS)
+def test_every_kind_of_survey_is_certified_and_verified(name: str) -> None:
+    asked = dn.Survey.from_json(SURVEYS[name][0])
+    found = verify(json.dumps(certificate_record(dn.certify_survey(asked))))
+    assert found.genuine, found.fault
 
 
 def test_it_holds_date_release_fingerprints_programs_and_steps(commute: Record) -> None:
@@ -93,6 +101,10 @@ CHANGES: dict[str, tuple[Callable[[Record], object], str]] = {
     "epsilon": (lambda r: r.update(epsilon=1.0), "states epsilon 1.0; the proof gives 1.99999"),
     "odds of all": (lambda r: r.update(odds="2"), 'states odds "2"; the proof gives'),
     "odds of a question": (with_odds, "states odds of 2 for 'minutes'; the proof of its program gives"),
+    "odds of an open question": (
+        lambda r: r["questions"]["mode"].update(odds="2"),
+        "states odds of 2 for 'mode'; the proof of its program gives",
+    ),
     "budget": (lambda r: r.update(budget=9.0), "states budget 9.0"),
     "verdict": (lambda r: r.update(holds=False), "states holds false; the proof gives true"),
     "proof": (lambda r: r["questions"]["mode"].update(proof="theorem"), "its questions are not what the proof gives"),

@@ -10,13 +10,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from deniable.core import Program, written_odds
+import numpy as np
+
+from deniable.core import Mechanism, Program, written_odds
 from deniable.errors import DeniableError, InvalidParameter
-from deniable.privacy.together import independent
+from deniable.privacy.bounds import Bound
+from deniable.privacy.cases import disclosing, open_bound
+from deniable.privacy.certify import certify
+from deniable.privacy.together import Group, independent
 from deniable.survey.certificate import certify_survey
 from deniable.survey.certificate_page import page
 from deniable.survey.certificate_record import FORMAT, certificate_record, release
 from deniable.survey.survey import Survey
+from deniable.wrappers.open_answers import OpenAnswers
 
 LONGEST = 1 << 26  # characters of a certificate
 WORDS = ("statement", "steps")  # which another release may write differently
@@ -109,14 +115,27 @@ def _programs(record: Mapping[str, Any], survey: Survey) -> None:
                 raise _Fault(f"The reports on {' and '.join(group.names)} share a draw or an answer.")
             (name,) = group.names
             stated = record["questions"][name]
-            protected = next(question.mechanism.protected for question in piece.questions if question.id == name)
-            if stated["proof"] == "proved" and stated["rules"] and protected is None:  # else `certify` proves the same law
-                odds = group.bound().odds
+            mechanism = next(question.mechanism for question in piece.questions if question.id == name)
+            if stated["proof"] == "proved" and stated["rules"]:
+                odds = _proved(group, mechanism).odds
                 if stated["odds"] != (None if odds is None else written_odds(odds)):
                     raise _Fault(
                         f"The certificate states odds of {stated['odds']!s:.60} for {name!r}; the proof of its program "
                         f"gives {'no bound' if odds is None else odds}."
                     )
+
+
+def _proved(group: Group, mechanism: Mechanism) -> Bound:
+    """The loss of the program of a question; of one with non-sensitive answers, that of reports that disclose none."""
+    if not isinstance(mechanism, OpenAnswers):
+        return group.bound()
+    field, start = disclosing(mechanism.layout)
+    secret = frozenset(np.flatnonzero(mechanism.secret).tolist())
+    found = open_bound(group.program, f"{group.names[0]}.{field}", start, secret)
+    if found is None:
+        raise _Fault(f"No rule of proof reaches the program of {group.names[0]!r}.")
+    exact = Bound(certify(mechanism).loss.odds, found.rules)  # of the same law, where all its outcomes can be followed
+    return min(found, exact)
 
 
 def _figures(record: Mapping[str, Any], survey: Survey) -> None:
