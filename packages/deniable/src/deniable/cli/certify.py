@@ -9,14 +9,15 @@ import click
 from deniable.cli import options, surveys
 from deniable.cli.mechanisms import MAKERS, NAMES, made, read_mechanism
 from deniable.cli.modes import Modes, has, names_survey
-from deniable.core import Mechanism, written_odds
+from deniable.cli.targets import write_text
+from deniable.core import Mechanism
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.subset_selection import SubsetSelection
-from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify as certificate_of
 from deniable.privacy.proofs import Method, second_loss
 from deniable.survey import Survey, certify_survey
+from deniable.survey.certificate_record import certificate_record
 from deniable.wrappers.utility_optimized import UtilityOptimized
 
 LARGEST = 100_000  # values; beyond this, a certificate takes minutes
@@ -127,8 +128,7 @@ def file_mode(ctx: click.Context, file: Path, proof: Method | None, as_json: boo
             "deniable plan or mechanism.to_json()."
         )
     mechanism = read_mechanism(file)
-    if mechanism.question != "vectors" and mechanism.loss().proof != "theorem":  # which do not go through all answers
-        _check_size(len(mechanism.domain.labels))
+    _check_mechanism(mechanism)
     _show(ctx, mechanism, proof, as_json)
 
 
@@ -139,7 +139,7 @@ def _show(ctx: click.Context, mechanism: Mechanism, proof: Method | None, as_jso
     with panel.waiting("certifying"):
         certificate = certificate_of(mechanism, proof)
     if as_json:
-        click.echo(json.dumps(_record(certificate)))
+        click.echo(json.dumps(certificate.record()))
     else:
         panel.console().print(panel.certificate(certificate))
         other = second_loss(mechanism)
@@ -153,34 +153,36 @@ def _show(ctx: click.Context, mechanism: Mechanism, proof: Method | None, as_jso
 @certify.command("survey", short_help="Every question of a survey, and all of them together.")
 @surveys.argument
 @options.json_flag
+@options.target("--html", help="Write the certificate to FILE as a page that people can read and deniable verify can check.")
+@options.force
 @click.pass_context
-def survey_mode(ctx: click.Context, survey: Path, as_json: bool) -> None:
+def survey_mode(ctx: click.Context, survey: Path, as_json: bool, html: Path | None) -> None:
     """Certify every question of SURVEY, and what one person spends on all of them.
+
+    The certificate can be handed on: with --json or --html it holds the survey, the law of the reports and the steps of the
+    proof, and anybody can check it anew with deniable verify.
 
     \b
     deniable certify survey.toml
+    deniable certify survey.toml --json > certificate.json
+    deniable certify survey.toml --html certificate.html
     """
     asked = Survey.load(survey)
     for question in asked.questions:
-        _check_size(question.mechanism.domain.size)
+        _check_mechanism(question.mechanism)
     from deniable.cli import panel
 
     with panel.waiting("certifying"):
         found = certify_survey(asked)
+        record = certificate_record(found) if as_json or html is not None else None
+    if html is not None and record is not None:
+        from deniable.survey.certificate_page import page
+
+        write_text(html, page(record, found.law))
     if as_json:
-        bounded = found.loss.odds is not None
-        record = {
-            "holds": found.holds,
-            "survey": asked.id,
-            "fingerprint": asked.fingerprint,
-            "unit": asked.unit,
-            "budget": asked.epsilon,
-            "epsilon": found.loss.epsilon() if bounded else None,
-            "odds": str(found.loss.odds) if bounded else None,
-            "statement": found.statement(),
-            "questions": {q.id: _record(each) for q, each in zip(asked.questions, found.questions, strict=True)},
-        }
         click.echo(json.dumps(record))
+    elif html is not None:
+        click.echo(f"Wrote {html}. Anybody can check it: deniable verify {html}")
     else:
         for question, each in zip(asked.questions, found.questions, strict=True):
             click.echo(f"{question.id}: {question.ask}")
@@ -192,30 +194,11 @@ def survey_mode(ctx: click.Context, survey: Path, as_json: bool) -> None:
         ctx.exit(1)
 
 
+def _check_mechanism(mechanism: Mechanism) -> None:
+    if mechanism.question != "vectors" and mechanism.loss().proof != "theorem":  # which do not go through all answers
+        _check_size(len(mechanism.domain.labels))
+
+
 def _check_size(values: int) -> None:
     if values > LARGEST:
         raise InvalidParameter(f"At most {LARGEST:,} values can be certified here. Try fewer.")
-
-
-def _record(certificate: Certificate) -> dict[str, object]:
-    """The certificate as plain data; fractions are text, and an unbounded loss is null."""
-    loss, mechanism = certificate.loss, certificate.mechanism
-    bounded, declared = loss.odds is not None, certificate.declared.odds
-    return {
-        "holds": certificate.holds,
-        "mechanism": mechanism.spec(),
-        "fingerprint": mechanism.fingerprint,
-        "unit": loss.unit,
-        "protects": loss.protects,
-        "budget": mechanism.epsilon,
-        "epsilon": loss.epsilon() if bounded else None,
-        "odds": written_odds(loss.odds) if loss.odds is not None else None,
-        "declared_odds": written_odds(declared) if declared is not None else None,
-        "slack": certificate.slack if bounded else None,
-        "worst_pair": None if certificate.worst_pair is None else list(certificate.worst_pair),
-        "worst_report": certificate.worst_report,
-        "proof": loss.proof,
-        "rules": list(certificate.rules),
-        "law": mechanism.law.fingerprint if mechanism.traced else None,
-        "values": mechanism.domain.size if mechanism.domain.size < 1 << 53 else None,
-    }

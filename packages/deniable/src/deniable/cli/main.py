@@ -17,6 +17,7 @@ VERBS = {
     "demo": ("demo:demo", "Run the whole process on a real question."),
     "plan": ("plan:plan", "Choose the mechanism for a question or a survey."),
     "certify": ("certify:certify", "Prove the exact privacy loss of a mechanism or a survey."),
+    "verify": ("verify:verify", "Check the certificate of a survey anew."),
     "audit": ("audit:audit", "Measure the privacy loss of any client from its reports."),
     "perturb": ("perturb:perturb", "Randomize a column of answers into reports."),
     "aggregate": ("aggregate:aggregate", "Count many files of reports into one tally."),

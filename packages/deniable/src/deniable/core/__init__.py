@@ -17,10 +17,11 @@ from deniable.core.odds import (
     rounded_up,
     simplest_between,
 )
-from deniable.core.operations import Node, Type
-from deniable.core.program import Program
+from deniable.core.operations import DRAWS, Node, Type
+from deniable.core.program import MOST_ENTRIES, MOST_NODES, Program
 from deniable.core.pure import CellProtocol, PureProtocol
 from deniable.core.reports import Reports, concatenate
+from deniable.core.running import run
 from deniable.core.spec import Spec
 from deniable.core.steps import aimed, around, cells, empty, encoded, lookup, one_row, packed
 from deniable.core.tally import Tally

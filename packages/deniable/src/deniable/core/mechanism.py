@@ -121,7 +121,7 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
 
     def perturb(self, values: Sequence[Answer] | NDArray[np.generic], coins: Coins | None = None) -> Reports:
         """Randomize answers, one report each. This is what runs on a person's device; secure coins by default."""
-        coins, answers = checked_coins(coins), checked_answers(values)
+        coins, answers = checked_coins(coins), self.prepared(values)
         columns: dict[str, Column] = {field.name: field.empty(len(answers)) for field in self.layout.fields}
         for start in range(0, len(answers), self.batch):
             part = slice(start, start + self.batch)
@@ -134,6 +134,10 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         if not self.traced:
             return self.randomize(self.domain.place(answers, coins), coins)
         return run(self.law, self.encoded(answers), coins, len(answers))
+
+    def prepared(self, values: Answers) -> Answers:
+        """The answers as the encoder takes them."""
+        return checked_answers(values)
 
     def encoded(self, answers: Answers) -> Sequence[Any]:
         """What the law starts from: for each of its codes an array, or a function of the draws that the code takes."""

@@ -11,6 +11,7 @@ from 2^53 on. `docs/law.md` has the meaning of every operation, so that other la
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -33,9 +34,8 @@ class Program:
     def __post_init__(self) -> None:
         if not self.nodes or len(self.nodes) > MOST_NODES:
             raise InvalidLaw(f"A law has from 1 to {MOST_NODES:,} operations; this one has {len(self.nodes):,}.")
-        entries = sum(_entries(node) for node in self.nodes)
-        if entries > MOST_ENTRIES:
-            raise InvalidLaw(f"The tables of a law have at most {MOST_ENTRIES:,} entries; these have {entries:,}.")
+        if self.entries > MOST_ENTRIES:
+            raise InvalidLaw(f"The tables of a law have at most {MOST_ENTRIES:,} entries; these have {self.entries:,}.")
         if len({name for name, _ in self.report}) != len(self.report) or not self.report:
             raise InvalidLaw("The fields of a report need names, each its own.")
         if any(not 0 <= node < len(self.nodes) for _, node in self.report):
@@ -57,10 +57,54 @@ class Program:
         """The nodes whose values come from the encoder, in order."""
         return [(place, node) for place, node in enumerate(self.nodes) if node.op == "code"]
 
+    @property
+    def entries(self) -> int:
+        """How many entries its tables and weights have together."""
+        return sum(map(_entries, self.nodes))
+
+    @classmethod
+    def joined(cls, parts: "Sequence[tuple[str, Program]]") -> "Program":
+        """Programs one after the other as one: codes are called "name: code", fields "name.field".
+
+        Every node refers to nodes of its own part, so no draw and no answer of one part goes into another.
+        """
+        nodes: list[Node] = []
+        report: list[tuple[str, int]] = []
+        for name, program in parts:
+            start = len(nodes)
+            for node in program.nodes:
+                params = (f"{name}: {node.params[0]}", *node.params[1:]) if node.op == "code" else node.params
+                nodes.append(Node(node.op, tuple(arg + start for arg in node.args), params))
+            report += [(f"{name}.{field}", node + start) for field, node in program.report]
+        return cls(tuple(nodes), tuple(report))
+
+    def part(self, fields: Sequence[str]) -> "Program":
+        """What makes these fields of the report, and nothing else."""
+        report = dict(self.report)
+        if not fields or not set(fields) <= set(report):
+            raise InvalidLaw("A part of a law is for some fields of its report.")
+        needed = self.upstream([report[field] for field in fields])
+        at = {place: number for number, place in enumerate(needed)}
+        nodes = [self.nodes[place] for place in needed]
+        moved = tuple(Node(node.op, tuple(at[arg] for arg in node.args), node.params) for node in nodes)
+        return Program(moved, tuple((field, at[report[field]]) for field in fields))
+
+    def upstream(self, targets: Sequence[int]) -> list[int]:
+        """These nodes and all that they are made of, in order."""
+        found, todo = set[int](), list(targets)
+        while todo:
+            if (place := todo.pop()) not in found:
+                found.add(place)
+                todo.extend(self.nodes[place].args)
+        return sorted(found)
+
     def to_json(self) -> str:
         """The canonical text, whose hash is the fingerprint."""
-        plain = {"nodes": [_plain(node) for node in self.nodes], "report": [list(field) for field in self.report]}
-        return json.dumps(plain, separators=(",", ":"), sort_keys=True)
+        return json.dumps(self.plain(), separators=(",", ":"), sort_keys=True)
+
+    def plain(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {"nodes": [_plain(node) for node in self.nodes], "report": [list(field) for field in self.report]}
 
     @cached_property
     def fingerprint(self) -> str:

@@ -47,8 +47,7 @@ class Trace:
     def add(self, op: str, args: Sequence["Symbol"] = (), *params: Any, boolean: bool = False) -> "Symbol":
         """The symbol of an operation; one that was recorded before is used again, unless it is a draw."""
         for arg in args:
-            if arg.trace is not self:
-                refuse("A value of another run is used", "Keep nothing between calls; make everything from the arguments.")
+            self._own(arg)
         node = Node(op, tuple(arg.node for arg in args), params)
         if op not in DRAWS and op != "code" and node in self._known:
             return Symbol(self, self._known[node], boolean)
@@ -72,7 +71,12 @@ class Trace:
 
     def symbol(self, value: object) -> "Symbol":
         """A symbol as it is, and a constant as a symbol."""
-        return value if isinstance(value, Symbol) else self.constant(value)
+        return self._own(value) if isinstance(value, Symbol) else self.constant(value)
+
+    def _own(self, value: "Symbol") -> "Symbol":
+        if value.trace is not self:
+            refuse("A value of another run is used", "Keep nothing between calls; make everything from the arguments.")
+        return value
 
     def code(self, name: str, low: int, high: int, width: int | None, encoder: Any = None, draws: Any = ()) -> "Symbol":
         """A number, or a vector of them, that the encoder makes of the answer and of draws that it is given."""

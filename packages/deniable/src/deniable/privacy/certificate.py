@@ -65,6 +65,29 @@ class Certificate:
             ]
         )
 
+    def record(self) -> dict[str, object]:
+        """The certificate as plain data; fractions are text, and an unbounded loss is null."""
+        loss, mechanism = self.loss, self.mechanism
+        bounded, declared = loss.odds is not None, self.declared.odds
+        return {
+            "holds": self.holds,
+            "mechanism": mechanism.spec(),
+            "fingerprint": mechanism.fingerprint,
+            "unit": loss.unit,
+            "protects": loss.protects,
+            "budget": mechanism.epsilon,
+            "epsilon": loss.epsilon() if bounded else None,
+            "odds": written_odds(loss.odds) if loss.odds is not None else None,
+            "declared_odds": written_odds(declared) if declared is not None else None,
+            "slack": self.slack if bounded else None,
+            "worst_pair": None if self.worst_pair is None else list(self.worst_pair),
+            "worst_report": self.worst_report,
+            "proof": loss.proof,
+            "rules": list(self.rules),
+            "law": mechanism.law.fingerprint if mechanism.traced else None,
+            "values": mechanism.domain.size if mechanism.domain.size < 1 << 53 else None,
+        }
+
     def proved(self) -> str:
         """How, in words."""
         values = formatted_size(self.mechanism.domain.size)

@@ -21,7 +21,14 @@ WORLDS = 1 << 15  # of one answer, where a case is looked for that reaches the b
 ANSWERS = 32  # that are all compared; of more answers a few are
 KNOWN = 256  # choices of public draws that are all compared; of more choices a few are
 FEW = 8
-RUN_THE_LAW = ("perturb", "_drawn", "encoded", "law", "_law")  # what takes an answer to a report, beside the law itself
+RUN_THE_LAW = (
+    "perturb",
+    "_drawn",
+    "prepared",
+    "encoded",
+    "law",
+    "_law",
+)  # what takes an answer to a report, beside the law itself
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,14 @@
-"""The certificate of a survey: the exact loss of every question, and of a person who answers it."""
+"""The certificate of a survey: the exact loss of every question, and of the whole message of a person who answers it."""
 
 from dataclasses import dataclass
 
-from deniable.core import PrivacyLoss
+from deniable.core import PrivacyLoss, Program
+from deniable.errors import InvalidLaw, NotCertifiable
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify
+from deniable.privacy.together import independent
 from deniable.survey import budget
+from deniable.survey.law import MessageLaw, Piece
 from deniable.survey.statement import statement
 from deniable.survey.survey import Survey
 
@@ -18,8 +21,16 @@ class SurveyCertificate:
     questions: tuple[Certificate, ...]
 
     @property
+    def law(self) -> MessageLaw:
+        """The law of the reports on all questions; a person who is asked some of them runs the programs of those."""
+        return self.survey.law()
+
+    @property
     def loss(self) -> PrivacyLoss:
-        """The exact loss of one person: that of all answers together, or of the worst sample of questions."""
+        """The exact loss of one person: that of all answers together, or of the worst sample of questions.
+
+        Questions share no draw and no answer, so odds multiply, and the worst sample has the questions with the largest.
+        """
         return budget.person([each.loss for each in self.questions], self.survey.budget, self.survey.sample)
 
     @property
@@ -37,12 +48,49 @@ class SurveyCertificate:
             verdict = "holds" if each.holds else "DOES NOT HOLD"
             unit = f", for {question.how.unit}" if question.how.unit else ""
             lines.append(f"{question.id:<13} epsilon {each.loss.epsilon():.12g} ({each.loss.proof}), {verdict}{unit}")
+        lines.append(f"message       {self._message()}")
         spent, unit = f"{self.loss.epsilon():.12g} of {self.survey.epsilon:.12g}", self.survey.unit
         lines.append(f"one person    epsilon {spent}, {unit.removeprefix('one person ')}")
         lines.append(f"certificate   {'holds' if self.holds else 'DOES NOT HOLD'}")
         return "\n".join(lines)
 
+    def _message(self) -> str:
+        programs = self.law.programs
+        count = sum(len(piece.program.nodes) for piece in programs if piece.program is not None)
+        what = "one program" if len(programs) == 1 else f"{len(programs)} programs"
+        theorems = len(self.law.pieces) - len(programs)
+        more = f", and code for {theorems} {'question' if theorems == 1 else 'questions'}" if theorems else ""
+        made = f"{what}, {count} operations" if programs else "no program"
+        return f"{made}{more}; law {self.law.fingerprint}"
+
 
 def certify_survey(survey: Survey) -> SurveyCertificate:
-    """The exact loss of every question's code, and of a person over the survey."""
+    """The exact loss of the whole message of a person: proved on the program that makes it.
+
+    That questions share no draw and no answer is read off the program, and what makes the report on a question must be the
+    law of its mechanism; then the odds of the questions multiply. Of a sampled survey the worst part is that of the
+    questions with the largest odds, so no part needs to be tried. Ids and parts are drawn where no answer is known.
+    """
+    if type(survey) is not Survey or any(callable(value) for value in vars(survey).values()):
+        raise NotCertifiable(
+            "This survey has code of its own, so its messages may hold more than the reports. Only a plain Survey can be "
+            "certified; write what is different in the `randomize` of a mechanism."
+        )
+    try:
+        for piece in survey.law().programs:
+            check_piece(piece, piece.program)
+    except InvalidLaw as why:
+        raise NotCertifiable(f"The law cannot be written down as a program: {why}") from why
     return SurveyCertificate(survey, tuple(certify(question.mechanism) for question in survey.questions))
+
+
+def check_piece(piece: Piece, program: Program | None) -> None:
+    """Refuse a program that is not, question by question, the laws of these questions, sharing nothing."""
+    assert program is not None
+    laws = {question.id: question.mechanism.law for question in piece.questions}
+    for group in independent(program, piece.fields):
+        if len(group.names) > 1:
+            raise NotCertifiable(f"The reports on {' and '.join(group.names)} share a draw or an answer.")
+        (name,) = group.names
+        if group.program != Program.joined([(name, laws[name])]).part(piece.fields[name]):
+            raise NotCertifiable(f"The report on {name!r} does not come from the law of its mechanism.")

@@ -31,6 +31,14 @@ ID_BYTES = 16
 MEDIA_TYPE = "application/vnd.deniable.reports"
 
 
+class Header(NamedTuple):
+    """All of a message that is known before the answers are: its id, which questions it is on, and when it was made."""
+
+    id: bytes
+    part: int
+    period: int
+
+
 class Message(NamedTuple):
     """One message, read but not yet checked against the laws of its questions."""
 
@@ -39,6 +47,11 @@ class Message(NamedTuple):
     period: int
     reports: int
     payload: bytes
+
+    @classmethod
+    def of(cls, header: Header, reports: int, payload: bytes) -> "Message":
+        """The message with this header and these reports."""
+        return cls(header.id, header.part, header.period, reports, payload)
 
 
 def encode(fingerprint: bytes, message: Message) -> bytes:

@@ -5,7 +5,7 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -18,13 +18,15 @@ from deniable.core import Answers, Coins, Columns, PrivacyLoss, Reports, checked
 from deniable.errors import InvalidReport, OutsideDomain
 from deniable.survey import budget, message
 from deniable.survey.budget import Advice, Budget
-from deniable.survey.message import Message
+from deniable.survey.law import MessageLaw
+from deniable.survey.message import Header, Message
 from deniable.survey.question import Question
 
 FORMAT = "deniable survey 1"
 SKEW = 600  # seconds by which a device's clock may be ahead
 MOST_QUESTIONS = 64
 MOST_PARTS = 1 << 12  # that are remembered
+MOST_LAWS = 1 << 6  # of parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +168,31 @@ class Survey:
 
     # On the device
 
+    def law(self, part: int | None = None) -> MessageLaw:
+        """The law of the reports in a message, as one program; of all questions unless a part is given."""
+        if part == self.whole:
+            part = None
+        if part not in self._laws:
+            if len(self._laws) >= MOST_LAWS:
+                self._laws.clear()
+            self._laws[part] = MessageLaw(self.questions if part is None else self.part(part))
+        return self._laws[part]
+
+    @cached_property
+    def _laws(self) -> dict[int | None, MessageLaw]:
+        return {}
+
+    def draw_headers(
+        self, people: int, coins: Coins | None = None, now: float | None = None, parts: Sequence[int] | None = None
+    ) -> list[Header]:
+        """All of these people's messages but the reports: ids and parts are drawn here, where no answer is known.
+
+        `parts`, where they were drawn before, has one for each message.
+        """
+        period = self._now(now)
+        parts = self.draw_parts(people, coins) if parts is None else parts
+        return [Header(os.urandom(message.ID_BYTES), part, period) for part in parts]
+
     def device(self, *arguments: Any, **named: Any) -> Any:
         """Deprecated: use `Device(survey, ...)`."""
         warnings.warn("Survey.device is deprecated. Use Device(survey, ...).", DeprecationWarning, stacklevel=2)
@@ -187,29 +214,26 @@ class Survey:
         parts: Sequence[int] | None = None,
     ) -> list[bytes]:
         """A message for each of many people, as their devices would make them; `now` is the time in seconds."""
-        coins, period = checked_coins(coins), self._now(now)
-        parts = self.draw_parts(people, coins) if parts is None else parts
+        coins = checked_coins(coins)
+        headers = self.draw_headers(people, coins, now, parts)
         out: list[bytes] = [b""] * people
-        for bits in sorted(set(parts)):
-            places = [place for place, part in enumerate(parts) if part == bits]
+        for bits in sorted({header.part for header in headers}):
+            places = [place for place, header in enumerate(headers) if header.part == bits]
             rows = [b"".join(row) for row in zip(*self._rows(bits, answers, places, coins), strict=True)]
             for place, row in zip(places, rows, strict=True):
-                identity = os.urandom(message.ID_BYTES)
-                out[place] = message.encode(self.fingerprint_bytes, Message(identity, bits, period, 1, row))
+                out[place] = message.encode(self.fingerprint_bytes, Message.of(headers[place], 1, row))
         return out
 
     def batch(
         self, answers: Mapping[str, Answers], people: int, coins: Coins | None = None, now: float | None = None
     ) -> bytes:
         """All these people's reports under one id, for each part of the survey: what a trusted go-between may send."""
-        coins, period, out = checked_coins(coins), self._now(now), []
+        coins, out = checked_coins(coins), []
         parts = self.draw_parts(people, coins)
-        for bits in sorted(set(parts)):
-            places = [place for place, part in enumerate(parts) if part == bits]
-            reports = [q.mechanism.perturb(self._chosen(q, answers, places), coins) for q in self.part(bits)]
-            payload = b"".join(each.pack() for each in reports)
-            made = Message(os.urandom(message.ID_BYTES), bits, period, len(places), payload)
-            out.append(message.encode(self.fingerprint_bytes, made))
+        for header in self.draw_headers(people, coins, now, sorted(set(parts))):
+            places = [place for place, part in enumerate(parts) if part == header.part]
+            payload = b"".join(each.pack() for each in self._reported(header.part, answers, places, coins))
+            out.append(message.encode(self.fingerprint_bytes, Message.of(header, len(places), payload)))
         return b"".join(out)
 
     def _now(self, now: float | None) -> int:
@@ -217,14 +241,21 @@ class Survey:
 
     def _rows(self, bits: int, answers: Mapping[str, Answers], places: list[int], coins: Coins) -> list[list[bytes]]:
         columns = []
-        for question in self.part(bits):
-            reports = question.mechanism.perturb(self._chosen(question, answers, places), coins)
-            layout = question.mechanism.layout
-            if layout.prefix:
+        for reports in self._reported(bits, answers, places, coins):
+            if reports.layout.prefix:
                 columns.append([reports[place : place + 1].pack() for place in range(len(reports))])
             else:
-                columns.append([row.tobytes() for row in layout.rows(reports.columns)])
+                columns.append([row.tobytes() for row in reports.layout.rows(reports.columns)])
         return columns
+
+    def _reported(self, bits: int, answers: Mapping[str, Answers], places: list[int], coins: Coins) -> Iterable[Reports]:
+        """The reports of these people on each question of a part. One person's come from the one program of the message.
+
+        Many people's come from the same program, question by question, so that their arrays stay small.
+        """
+        if len(places) == 1:
+            return self.law(bits).run([self._chosen(q, answers, places) for q in self.part(bits)], coins)
+        return (q.mechanism.perturb(self._chosen(q, answers, places), coins) for q in self.part(bits))
 
     def _chosen(self, question: Question, answers: Mapping[str, Answers], places: list[int]) -> Answers:
         unknown = set(answers) - {each.id for each in self.questions}

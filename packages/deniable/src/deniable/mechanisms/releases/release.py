@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Answers, Coins, Reports, checked_answers
+from deniable.core import Answers, Reports, checked_answers
 from deniable.domains.metric import Metric, checked_prior, metric_of
 from deniable.mechanisms.shares.channel import Channel
 
@@ -58,8 +58,8 @@ class Release(Channel):
         labels, values = self.domain.labels, self.checked_reports(reports).columns["value"]
         return [labels[number] for number in self.outputs[values].tolist()]
 
-    def perturb(self, values: Answers, coins: Coins | None = None) -> Reports:
-        return super().perturb(self.domain.snapped(checked_answers(values)), coins)
+    def prepared(self, values: Answers) -> Answers:
+        return self.domain.snapped(checked_answers(values))
 
     def compare(self, prior: ArrayLike | None = None) -> "Comparison":
         """What releases cost under this mechanism and under its rivals, at the same epsilon."""

@@ -1,0 +1,53 @@
+"""The loss of several reports of one person that one program makes: which of them share a draw or an answer, and which not.
+
+Reports that share neither are independent, whatever the answers are: the probability of them all is the product of their
+own, and so are the odds. This is read off the graph. Reports that do share something are proved together, as one.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from deniable.core import DRAWS, Program
+from deniable.errors import NotCertifiable
+from deniable.privacy.bounds import Bound
+from deniable.privacy.problem import Problem
+from deniable.privacy.rules import proved
+
+
+@dataclass(frozen=True)
+class Group:
+    """Reports that are independent of all others, by name, and the part of the program that makes them."""
+
+    names: tuple[str, ...]
+    program: Program
+
+    def bound(self) -> Bound:
+        """Their loss by the rules; refused where no rule reaches them."""
+        found = proved(Problem.of(self.program))
+        if found is None:
+            raise NotCertifiable(f"Not proved at this size: no rule of proof reaches the law of {', '.join(self.names)}.")
+        return found
+
+
+def independent(program: Program, reports: Mapping[str, Sequence[str]]) -> list[Group]:
+    """The reports, each with the names of its fields, in groups that share no draw and no code."""
+    named = [field for fields in reports.values() for field in fields]
+    if sorted(named) != sorted(name for name, _ in program.report):
+        raise NotCertifiable("The program reports other fields than those of its questions.")
+    at = dict(program.report)
+    groups: list[tuple[set[int], list[str]]] = []
+    for name, fields in reports.items():
+        made_of = {
+            place
+            for place in program.upstream([at[field] for field in fields])
+            if program.nodes[place].op in {*DRAWS, "code"}
+        }
+        names, apart = [name], []
+        for other in groups:
+            if other[0] & made_of:
+                made_of |= other[0]
+                names = other[1] + names
+            else:
+                apart.append(other)
+        groups = [*apart, (made_of, names)]
+    return [Group(tuple(names), program.part([f for name in names for f in reports[name]])) for _, names in groups]
