@@ -4,7 +4,7 @@ import { InvalidParameter } from "./errors.js";
 
 export function insist(good) {
   if (!good) {
-    throw new InvalidParameter("The parameters do not fit together: the description was changed after it was written.");
+    throw new InvalidParameter("The parameters do not fit together: the description was changed.");
   }
 }
 

@@ -131,7 +131,7 @@ export class Program {
     }
     this.report = Array.from(report, (field) => {
       insist(Array.isArray(field) && field.length === 2 && typeof field[0] === "string");
-      insist(this.#known(field[1]), "A field of the report refers to an operation that does not exist.");
+      insist(this.#known(field[1]), "A field refers to no operation.");
       return [...field];
     });
     const names = new Set(this.report.map(([name]) => name));

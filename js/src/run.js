@@ -21,7 +21,7 @@ function checked(code, { low, high, width }) {
   const good = (value) => (typeof value === "bigint" || Number.isInteger(value)) && value >= low && value <= high;
   const list = width === undefined ? [code] : code;
   if (list?.length !== (width ?? 1) || !Array.from(list).every(good)) {
-    throw new OutsideDomain("An encoded answer is none of those that the law is for. Nothing was reported.");
+    throw new OutsideDomain("The law is for other answers. Nothing was reported.");
   }
   return width === undefined ? BigInt(code) : Array.from(list, BigInt);
 }
