@@ -149,7 +149,6 @@ def test_pages_use_the_words_of_the_glossary(path: Path) -> None:
 # What must keep such a name: a key of the collector's JSON, and former names that still work.
 KEPT = {
     "collector/promises.py": {"open_told"},
-    "mechanisms/algebra/utility_formulas.py": {"told_beside"},
     "mechanisms/key_value/three_state.py": {"tells_degree", "tells_weight"},
     "privacy/certificate.py": {"open_told"},
     "wrappers/open_answers.py": {"told", "told_index", "told_share"},

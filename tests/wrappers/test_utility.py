@@ -520,7 +520,8 @@ def test_open_answers_are_not_supported_by_columns_of_another_mechanism() -> Non
 def test_former_names_still_work() -> None:
     mechanism = LEAN["direct"]
     columns: Columns = {"value": np.array([0, 2, 6], np.uint8)}
-    assert mechanism.told_share == mechanism.disclosed_share
+    with pytest.warns(DeprecationWarning, match="disclosed_share"):
+        assert mechanism.told_share == mechanism.disclosed_share
     with pytest.warns(DeprecationWarning, match="disclosed"):
         numbers = mechanism.told(columns)
     with pytest.warns(DeprecationWarning, match="disclosed_index"):

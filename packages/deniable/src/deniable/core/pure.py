@@ -1,6 +1,7 @@
 """Pure protocols: a report supports a set of values, which alone decides the estimate."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import ClassVar, Self
 
@@ -26,6 +27,7 @@ class PureProtocol(Supporting, Additive[Answer, Ints]):
     """
 
     independent_bits: ClassVar[bool] = False  # whether a report is a row of bits, each randomized on its own
+    keeps_public: ClassVar[bool] = False  # whether a person keeps the public draws for ever, see `kept_under`
     random_fakes: ClassVar[bool] = False  # whether reports on random values may stand for blank ones, see `fake_odds`
 
     @property
@@ -114,6 +116,10 @@ class PureProtocol(Supporting, Additive[Answer, Ints]):
 
     def worst_noise(self) -> float:
         return float(max(self.q * (1 - self.q), self.p * (1 - self.p)) / (self.p - self.q) ** 2)
+
+    def kept_under(self, index: int, public: Sequence[int]) -> int:
+        """What a permanent answer is kept for: the answer itself, or with public draws what it is turned into first."""
+        return index
 
     def guess(self) -> float:
         # A report under a value that it supports is `odds` times as likely as under another, and all reports are alike but

@@ -5,18 +5,33 @@ It holds which values a person has had, so it belongs on their device and nowher
 """
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.core import Coins, PrivacyLoss, Reports, checked_coins
+from deniable.arrays import Bytes, Ints
+from deniable.core import Coins, PrivacyLoss, Reports, StreamCoins, checked_coins
 from deniable.device.kept import KeptFile
-from deniable.errors import InvalidParameter, SurveyMismatch
-from deniable.mechanisms.shares.local_hashing import LocalHashing
-from deniable.wrappers.memoized import Memoized, moved
+from deniable.errors import InvalidCoins, InvalidParameter, SurveyMismatch
+from deniable.wrappers.memoized import Memoized
 
 _FORMAT = "deniable memory 1"
+
+
+class _Kept(StreamCoins):
+    """The coins given, but for public draws that were made long ago."""
+
+    def __init__(self, coins: Coins, public: Sequence[int]) -> None:
+        if not isinstance(coins, StreamCoins):
+            raise InvalidCoins("A memory needs coins that are a stream of bytes, as SecureCoins are. Leave them out.")
+        self._coins, self._public = coins, list(public)
+
+    def draw(self, size: int) -> Bytes:
+        return self._coins.draw(size)
+
+    def public(self, n: int, size: int) -> Ints:
+        return np.full(size, self._public.pop(0)) if self._public else super().public(n, size)
 
 
 class Memory:
@@ -42,30 +57,21 @@ class Memory:
         """A report on this value: from the answer kept for it, which is drawn and stored first if there is none yet."""
         coins = checked_coins(coins)
         mechanism, base = self.mechanism, self.mechanism.base
-        truth = base.domain.place([value], coins)
+        index = int(base.domain.index([value])[0])
         with self._file.changing() as data:
             if data.setdefault("mechanism", mechanism.fingerprint) != mechanism.fingerprint:
                 raise SurveyMismatch("This memory belongs to another question. Use a separate file for each question.")
             answers = data.setdefault("answers", {})
-            if isinstance(base, LocalHashing):
-                a, b = data.setdefault("hash", [int(coins.public(base.prime - i, 1)[0]) for i in (1, 0)])
-                own = base._bucket(np.array([a]), np.array([b]), truth)
-                key = str(int(own[0]))
-                if key not in answers:
-                    drawn = {"a": np.array([a]), "b": np.array([b]), "bucket": moved(own, base.p, base.buckets, coins)}
-                    answers[key] = self._row(drawn).hex()
-            else:
-                key = str(int(truth[0]))
-                if key not in answers:
-                    answers[key] = self._row(dict(base.randomize(truth, coins))).hex()
+            if base.keeps_public and "hash" not in data:
+                public = (node.params[0] for node in base.law.nodes if node.op == "public")
+                data["hash"] = [int(coins.public(below, 1)[0]) for below in public]
+            key = str(base.kept_under(index, data.get("hash", [])))
+            if key not in answers:
+                drawn = base.perturb([value], _Kept(coins, data.get("hash", [])))
+                answers[key] = base.layout.rows(drawn.columns)[0].tobytes().hex()
             row = np.frombuffer(bytes.fromhex(answers[key]), np.uint8)[None, :]
         kept = Reports(base.fingerprint, base.layout, base.layout.columns(row))
         return mechanism.report(kept, coins)
-
-    def _row(self, columns: dict[str, NDArray[np.generic]]) -> bytes:
-        layout = self.mechanism.base.layout
-        whole = {field.name: columns[field.name].astype(field.empty(1).dtype) for field in layout.fields}
-        return layout.rows(whole)[0].tobytes()
 
     @property
     def distinct(self) -> int:

@@ -38,7 +38,7 @@ def open_bound(program: Program, disclosed: str, from_value: int, sensitive: Col
     hidden = build.add("lt", [shown, build.constant(from_value)])  # whether no answer is disclosed
     problem = build.problem([at[node] for node in whole.view])
     secret = _selector(problem, hidden)
-    if secret is None or not _tells_only_itself(problem, shown, from_value, sensitive):
+    if secret is None or not _discloses_only_itself(problem, shown, from_value, sensitive):
         return None
     assumed = {hidden: Stand(constant=1), **_complements(problem, hidden)}
     view = [node for node in problem.view if node != shown or from_value > 1]  # a field that is 0 says nothing
@@ -60,7 +60,7 @@ def _complements(problem: Problem, node: int) -> dict[int, Stand]:
     return {place: Stand(constant=0) for place in [*others, *(own.args if own.op == "not" else ())]}
 
 
-def _tells_only_itself(problem: Problem, shown: int, from_value: int, sensitive: Collection[int]) -> bool:
+def _discloses_only_itself(problem: Problem, shown: int, from_value: int, sensitive: Collection[int]) -> bool:
     """Whether every number that discloses an answer comes from one answer only, which is not sensitive.
 
     What is drawn is replaced by anything that it might be.

@@ -80,6 +80,7 @@ class OpenAnswers(Mechanism):
     @property
     def told_share(self) -> float:
         """The former name of `disclosed_share`."""
+        warnings.warn("told_share is now called disclosed_share. Use that name.", DeprecationWarning, stacklevel=2)
         return self.disclosed_share
 
     def told(self, columns: Columns) -> Ints:

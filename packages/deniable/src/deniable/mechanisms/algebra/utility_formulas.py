@@ -25,9 +25,6 @@ def disclosed_beside(family: str, values: int, parameter: Real, odds: Real) -> R
     raise InvalidParameter("The published mechanisms are uSS, uUE, uLH and uWheel.")
 
 
-told_beside = disclosed_beside  # the former name
-
-
 def published_error(values: int, p: Real, q: Real, disclosed: Real, open_share: Real) -> Real:
     """Eq. 28: n times the sum of all variances."""
     own = (1 - open_share) * (1 - p - q) / (p - q) + values * q * (1 - q) / (p - q) ** 2

@@ -1,5 +1,6 @@
 """Three states: no link, a link with a high weight, a link with a low one; one family of channels for all of them."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -126,11 +127,13 @@ class ThreeState(ExactChannel):
     @property
     def tells_degree(self) -> bool:
         """The former name of `estimates_degree`."""
+        warnings.warn("tells_degree is now called estimates_degree. Use that name.", DeprecationWarning, stacklevel=2)
         return self.estimates_degree
 
     @property
     def tells_weight(self) -> bool:
         """The former name of `estimates_weight`."""
+        warnings.warn("tells_weight is now called estimates_weight. Use that name.", DeprecationWarning, stacklevel=2)
         return self.estimates_weight
 
     def check_invertible(self) -> None:

@@ -36,6 +36,7 @@ class LocalHashing(UtilityBase):
     epsilon: float
     buckets: int = 0
     wire = "hashing-1"
+    keeps_public = True
     derived = ("odds", "prime")
 
     def __post_init__(self) -> None:
@@ -126,6 +127,10 @@ class LocalHashing(UtilityBase):
     @property
     def most_kept(self) -> int:
         return self.buckets
+
+    def kept_under(self, index: int, public: Sequence[int]) -> int:
+        a, b = public
+        return int(self._bucket(np.array(a), np.array(b), np.array(index)))
 
     @property
     def published(self) -> tuple[str, Fraction]:
