@@ -28,7 +28,7 @@ extern "C" {
 
 #define DENIABLE_LARGEST ((int64_t)1 << 62) /* no number of a program lies outside -2^62..2^62 */
 #define DENIABLE_MOST_NODES 20000
-#define DENIABLE_MOST_ENTRIES (1 << 20) /* of all tables and weights of a program together */
+#define DENIABLE_MOST_ENTRIES (1 << 22) /* of all tables and weights of a program together */
 #define DENIABLE_WIDEST (1 << 20)       /* cells of a row, and numbers of a vector */
 #define DENIABLE_MOST_DRAWS 64          /* that an encoder is given */
 #define DENIABLE_MOST_SUBSET ((int64_t)1 << 32) /* n times k of a subset of k out of n */

@@ -382,7 +382,7 @@ const char *deniable_sentence(deniable_result result)
         "No error.",
         "This is not a law: it needs the lists nodes and report, and nothing else.",
         "A law has from 1 to 20,000 operations.",
-        "The tables of a law have at most 1,048,576 entries.",
+        "The tables of a law have at most 4,194,304 entries.",
         "The fields of a report need names, each its own.",
         "A field of the report refers to an operation that does not exist.",
         "An operation must refer to earlier operations only.",

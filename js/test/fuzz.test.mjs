@@ -146,8 +146,8 @@ test("every refusal says what is wrong", () => {
     [law(...new Array(5).fill(["flags", [], "1/2", 2 ** 20])), /too large for this device/],
     [{ nodes: [bit], report: [] }, /need names/],
     [{ nodes: [bit], report: [["x", 0], ["x", 0]] }, /need names/],
-    [{ nodes: [bit], report: [["x", 1]] }, /does not exist/],
-    [{ nodes: [bit], report: [["x", "0"]] }, /does not exist/],
+    [{ nodes: [bit], report: [["x", 1]] }, /refers to no operation/],
+    [{ nodes: [bit], report: [["x", "0"]] }, /refers to no operation/],
   ];
   for (const [data, wanted] of said) assert.match(refusal(data), wanted);
 });

@@ -383,7 +383,7 @@ def test_certificate_says_what_it_did() -> None:
     followed = dn.certify(mechanism, "enumerated")
     assert followed.followed == 4  # two values, an honest toss, and a lie of which there is only one
     assert followed.values == 2
-    assert "for all 2 answers and all draws: 4 outcomes followed" in str(followed)
+    assert "for all 2 answers and all draws: 4 outcomes enumerated" in str(followed)
     by_rules = dn.certify(mechanism)
     assert by_rules.values == 2
     assert f"for all 2 answers and all draws, by {', '.join(by_rules.rules)}" in str(by_rules)

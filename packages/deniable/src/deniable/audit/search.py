@@ -20,7 +20,7 @@ SMALL = 8  # levels of a feature that are looked at together with others
 LEAST_SEEN = 5
 LUCK = 3.0  # deviations by which the best of many events may have been lucky
 LESS_LUCK = 1.0  # the same for rare events, which would never be tried otherwise, and for those that were chosen before
-RARE = 0.25  # epsilon that a rare event must promise beyond the best of the others
+RARE = 0.25  # epsilon that a rare event must promise beyond the best of the others, which it must also promise to double
 PLAIN = 0.02  # epsilon that is given up for an event that is shorter to say
 
 
@@ -85,7 +85,8 @@ def best(
     other = _best_of(rare[: SHORTLIST // 2], select, select_values, judge.bold)
     if usual is None or other is None:
         return usual or other
-    return other if other.score > _judged(usual, select, select_values, judge.bold).score + RARE else usual
+    bold = _judged(usual, select, select_values, judge.bold)
+    return other if other.score > max(bold.score + RARE, 2 * bold.score) else usual
 
 
 def _best_of(found: Sequence[Found], read: Readings, values: Ints, judge: Judge) -> Found | None:

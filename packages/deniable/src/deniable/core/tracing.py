@@ -152,6 +152,11 @@ class Symbol:
     def __abs__(self) -> "Symbol":
         return self.trace.add("abs", (self,))
 
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):  # what Python and NumPy ask for, to see what this is
+            raise AttributeError(name)
+        refuse(f"A value of a law has no .{name}", "See docs/law.md for what a law may do with one.")
+
     def __invert__(self) -> "Symbol":
         if not self.boolean and not self.type.row:
             refuse("Only truth values and rows of bits can be negated by ~", "Compare numbers with ==, < or >= first.")

@@ -33,7 +33,10 @@ def quickest(mechanism: OpenAnswers, limit: int) -> Certificate:
     found = open_bound(program, *disclosing(mechanism.layout), frozenset(secret))
     few = _total(mechanism, limit) <= (limit if found is None else QUICK)
     if found is None and not few and not is_ours(type(mechanism)):
-        raise NotCertifiable("Not proved at this size: no rule of proof reaches this law.")
+        raise NotCertifiable(
+            "Not proved at this size: no rule of proof reaches this law, and a few answers stand for all only in classes of "
+            "this package."
+        )
     if found is None or few:
         exact = certify(mechanism, "enumerated" if few else "open", limit)
         return exact if found is None else replace(exact, rules=found.rules)
