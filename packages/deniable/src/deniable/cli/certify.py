@@ -1,4 +1,4 @@
-"""`deniable certify`: the exact privacy loss of a mechanism, from the code that devices run."""
+"""`deniable certify`: the privacy loss of a mechanism, proved from its law."""
 
 import json
 from collections.abc import Sequence

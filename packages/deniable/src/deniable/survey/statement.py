@@ -71,9 +71,9 @@ def _regulator(
     survey: Survey, whole: PrivacyLoss, losses: dict[str, PrivacyLoss], certificates: Sequence[Certificate]
 ) -> list[str]:
     source = (
-        "computed from the code that devices run"
+        "proved from the law that Python devices run"
         if certificates
-        else "by formula; deniable certify computes it from the code"
+        else "by formula; deniable certify proves it from the law"
     )
     lines = [
         "For a regulator",
