@@ -30,16 +30,18 @@ class YesNo(Choice[Categories]):
         return Categories(["yes", "no"])
 '''
 STORE = '''
-"""A store that keeps everything in memory, for trying things out."""
+"""A store that keeps everything in a temporary file, for trying things out."""
+
+import tempfile
 
 from deniable.collector.sqlite import SqliteStore
 
 
 class MemoryStore(SqliteStore):
-    """SQLite in a shared file of the operating system's memory."""
+    """SQLite in a temporary file."""
 
     def __init__(self, address: str) -> None:
-        super().__init__("/dev/shm/" + address.removeprefix("memory://") + ".db")
+        super().__init__(tempfile.gettempdir() + "/" + address.removeprefix("memory://") + ".db")
 '''
 ENGINE = '''
 """An engine that does one job after the other."""
@@ -166,13 +168,12 @@ assert survey.randomize({"mode": "no"}) and dn.Survey.from_json(survey.to_json()
     assert page.count("const KINDS = {") == 1 and "question.kind ==" not in page  # one table, of which a widget is an entry
 
 
-@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="the store of this test needs /dev/shm")
 def test_a_store_is_a_file_and_a_registration(scratch: Scratch) -> None:
     scratch.add("collector/memory.py", STORE)
     scratch.register("collector/store.py", "OURS = {", '    "memory": "collector.memory:MemoryStore",')
     (scratch.folder / "survey.toml").write_text(SURVEY.partition("mechanism =")[0])
     scratch.run(f"""
-import os, deniable as dn
+import os, tempfile, deniable as dn
 from deniable.collector.store import opened
 name = "deniable-test-{os.getpid()}"
 with opened("memory://" + name) as store:
@@ -181,8 +182,8 @@ with opened("memory://" + name) as store:
     with store.view() as view:
         assert view.survey("outside")[0] == number
 for end in ("", "-wal", "-shm"):
-    if os.path.exists(f"/dev/shm/{{name}}.db{{end}}"):
-        os.remove(f"/dev/shm/{{name}}.db{{end}}")
+    if os.path.exists(f"{{tempfile.gettempdir()}}/{{name}}.db{{end}}"):
+        os.remove(f"{{tempfile.gettempdir()}}/{{name}}.db{{end}}")
 """)
     assert scratch.touched() == (["collector/memory.py"], ["collector/store.py"])
 

@@ -9,7 +9,6 @@ import pytest
 from numpy.typing import NDArray
 
 import deniable as dn
-from deniable.core.every import SingleCoins
 from deniable.core.weights import WeightTable
 from deniable.mechanisms.shares.finite_channel import equal_sums
 from tests.examples import CHANNELS
@@ -131,8 +130,6 @@ def test_rows_of_fractions_get_one_sum() -> None:
 def test_reports_that_cannot_be_are_refused() -> None:
     with pytest.raises(dn.InvalidReport):
         SQUARE.votes({"value": np.array([3], np.uint8)})
-    with pytest.raises(dn.NotCertifiable):
-        SingleCoins().pick_each(SQUARE.table, np.zeros(1, np.int64))
     with pytest.raises(dn.InvalidParameter):
         SQUARE.predict([1, 1, 1], 10)
     with pytest.raises(dn.InvalidParameter):

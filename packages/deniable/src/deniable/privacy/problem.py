@@ -4,16 +4,34 @@ Rules of proof turn a problem into others whose loss is at least as large: they 
 may be anything, or show more than the report. The new problem is built from the old one node by node, simplified on the way.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from deniable.core import Node, Program, Type
 from deniable.core.operations import DRAWS, type_of
 from deniable.errors import InvalidLaw
 
 MOST_VALUES = 1 << 20  # of a code that is followed value by value
+
+
+Item = TypeVar("Item")
+
+
+def linked(items: Iterable[tuple[Item, Collection[int]]]) -> list[list[Item]]:
+    """The items in groups that have none of these numbers in common."""
+    groups: list[tuple[set[int], list[Item]]] = []
+    for item, numbers in items:
+        own, members, apart = set(numbers), [item], []
+        for other in groups:
+            if other[0] & own:
+                own |= other[0]
+                members = other[1] + members
+            else:
+                apart.append(other)
+        groups = [*apart, (own, members)]
+    return [members for _, members in groups]
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from deniable.privacy.bounds import LIMITS, Bound, Effort, Rule, better, product, worst
-from deniable.privacy.problem import Problem, Stand
+from deniable.privacy.problem import Problem, Stand, linked
 from deniable.privacy.replacement import replacement
 from deniable.privacy.rows import exchange, marked_cell, mask
 from deniable.privacy.shift import shift
@@ -120,18 +120,7 @@ def _side_by_side(problem: Problem, args: Sequence[int]) -> bool:
 
 def _parts(problem: Problem) -> list[list[int]]:
     """The nodes of the view in groups that share no draw."""
-    groups: list[tuple[set[int], list[int]]] = []
-    for node in problem.view:
-        draws, nodes = set(problem.private[node]), [node]
-        apart = []
-        for other in groups:
-            if other[0] & draws:
-                draws |= other[0]
-                nodes = other[1] + nodes
-            else:
-                apart.append(other)
-        groups = [*apart, (draws, nodes)]
-    return [nodes for _, nodes in groups]
+    return linked((node, problem.private[node]) for node in problem.view)
 
 
 # Rules

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from deniable.core import DRAWS, Program
 from deniable.errors import NotCertifiable
 from deniable.privacy.bounds import Bound
-from deniable.privacy.problem import Problem
+from deniable.privacy.problem import Problem, linked
 from deniable.privacy.rules import proved
 
 
@@ -35,19 +35,10 @@ def independent(program: Program, reports: Mapping[str, Sequence[str]]) -> list[
     if sorted(named) != sorted(name for name, _ in program.report):
         raise NotCertifiable("The program reports other fields than those of its questions.")
     at = dict(program.report)
-    groups: list[tuple[set[int], list[str]]] = []
-    for name, fields in reports.items():
-        made_of = {
-            place
-            for place in program.upstream([at[field] for field in fields])
-            if program.nodes[place].op in {*DRAWS, "code"}
-        }
-        names, apart = [name], []
-        for other in groups:
-            if other[0] & made_of:
-                made_of |= other[0]
-                names = other[1] + names
-            else:
-                apart.append(other)
-        groups = [*apart, (made_of, names)]
-    return [Group(tuple(names), program.part([f for name in names for f in reports[name]])) for _, names in groups]
+    sources = {*DRAWS, "code"}
+    made_of = {
+        name: [place for place in program.upstream([at[field] for field in fields]) if program.nodes[place].op in sources]
+        for name, fields in reports.items()
+    }
+    groups = linked(made_of.items())
+    return [Group(tuple(names), program.part([f for name in names for f in reports[name]])) for names in groups]
