@@ -104,6 +104,47 @@ def test_public_names_are_listed_once_and_exist() -> None:
         assert getattr(dn, name).__doc__, f"{name} has no docstring"
 
 
+def _unchecked(path: Path) -> list[str]:
+    """The public functions and methods of a module with `Any` in their signature, or an alias that holds it; and aliases."""
+    tree = ast.parse(path.read_text())
+    aliases = {"Any"}
+
+    def held(annotation: ast.AST | None) -> bool:
+        names = (node for node in ast.walk(annotation) if isinstance(node, ast.Name | ast.Constant)) if annotation else ()
+        return any((node.id if isinstance(node, ast.Name) else str(node.value)) in aliases for node in names)
+
+    for node in tree.body:
+        if (
+            isinstance(node, ast.Assign)
+            and not any(isinstance(each, ast.Call) for each in ast.walk(node))
+            and held(node.value)
+        ):
+            aliases |= {name.id for name in node.targets if isinstance(name, ast.Name)}
+    found = [f"{path.name}: {name}" for name in aliases - {"Any"} if not name.startswith("_")]
+    inside = [node for cls in tree.body if isinstance(cls, ast.ClassDef) and cls.name[0] != "_" for node in cls.body]
+    for node in [*tree.body, *inside]:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg]
+            if any(held(each.annotation) for each in given if each) or held(node.returns):
+                found.append(f"{path.name}: {node.name}")
+    return found
+
+
+def test_no_public_signature_of_the_core_holds_any() -> None:
+    """Nor do `Domain` and `Mechanism` without arguments: their type variables are `object` and arrays unless given."""
+    assert [found for path in sorted((SOURCE / "core").glob("*.py")) for found in _unchecked(path)] == []
+    generics = [line for line in (SOURCE / "core" / "domain.py").read_text().splitlines() if "TypeVar(" in line]
+    assert len(generics) == 4 and not any("Any" in line for line in generics)
+
+
+def test_the_search_for_any_finds_it(tmp_path: Path) -> None:
+    (tmp_path / "made.py").write_text(
+        "Loose = dict[str, Any]\ndef f(a: 'Any') -> int: ...\ndef g(a: Loose): ...\ndef h(a: int): ...\n"
+        "class C:\n    def m(self) -> list[Any]: ...\n    def _n(self) -> Any: ...\n"
+    )
+    assert _unchecked(tmp_path / "made.py") == ["made.py: Loose", "made.py: f", "made.py: g", "made.py: m"]
+
+
 def test_import_is_light() -> None:
     """Nothing heavy is loaded by the import, nor by randomizing and certifying one answer."""
     heavy = ["numba", "scipy", "pyarrow", "matplotlib", "pandas", "click", "rich", "distributed", "pyspark"]

@@ -37,7 +37,7 @@ def features(dimensions: int) -> dict[str, object]:
     return {"kind": "features", "dimensions": dimensions, "low": -1, "high": 1}
 
 
-def given(question: Mapping[str, object], mechanism: Callable[[dn.Domain], dn.Mechanism]) -> dict[str, object]:
+def given(question: Mapping[str, object], mechanism: Callable[[Any], dn.Mechanism]) -> dict[str, object]:
     """The question with a mechanism that was chosen by hand."""
     domain = dn.Survey.from_json(asked(question)).questions[0].mechanism.domain
     return {**question, "mechanism": mechanism(domain).spec()}
@@ -96,15 +96,15 @@ SURVEYS: dict[str, Case] = {
     "numbers-three": (asked(MONEY, epsilon=2.0), {"q0": 0.1}, 0.0),
     "numbers-piecewise": (asked(MONEY, epsilon=4.0), {"q0": 1000}, 0.0),
     "ratings-unary": (asked(ratings(40, 3), epsilon=3.0), {"q0": FILM}, 0.0),
-    "ratings-published": (asked(given(ratings(5, 3), lambda d: dn.PCKVUnary.published(d, 1.0))), {"q0": FILM}, 0.0),  # type: ignore[arg-type]
-    "ratings-direct": (asked(given(ratings(5, 3), lambda d: dn.PCKVDirect(d, 1.0))), {"q0": FILM}, 0.0),  # type: ignore[arg-type]
+    "ratings-published": (asked(given(ratings(5, 3), lambda d: dn.PCKVUnary.published(d, 1.0))), {"q0": FILM}, 0.0),
+    "ratings-direct": (asked(given(ratings(5, 3), lambda d: dn.PCKVDirect(d, 1.0))), {"q0": FILM}, 0.0),
     "ratings-privkv": (
-        asked(given(ratings(3, 2), lambda d: dn.KeySampling.privkv(d, 0.5, 0.25, [0.5, 0.0, -1.0]))),  # type: ignore[arg-type]
+        asked(given(ratings(3, 2), lambda d: dn.KeySampling.privkv(d, 0.5, 0.25, [0.5, 0.0, -1.0]))),
         {"q0": {"item 1": 5.0}},
         0.0,
     ),
-    "features-signs": (asked(given(features(4), lambda d: dn.DuchiVector(d, 1.0))), {"q0": [0.1, 0.2, -0.3, 1]}, 0.0),  # type: ignore[arg-type]
-    "features-odd": (asked(given(features(3), lambda d: dn.DuchiVector(d, 1.0))), {"q0": [0.1, 0.2, -0.3]}, 0.0),  # type: ignore[arg-type]
+    "features-signs": (asked(given(features(4), lambda d: dn.DuchiVector(d, 1.0))), {"q0": [0.1, 0.2, -0.3, 1]}, 0.0),
+    "features-odd": (asked(given(features(3), lambda d: dn.DuchiVector(d, 1.0))), {"q0": [0.1, 0.2, -0.3]}, 0.0),
     "features-many": (asked(features(20), epsilon=8.0), {"q0": [place / 20 for place in range(20)]}, 0.0),
     "release-bipartite": (asked(given(AGES, lambda d: dn.Bipartite(d, 1.0))), {"q0": 23}, 0.0),
     "release-coarsened": (asked(given(EVENINGS, lambda d: dn.Coarsened(d, 0.5))), {"q0": "often"}, 0.0),

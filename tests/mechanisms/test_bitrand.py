@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -135,7 +136,7 @@ class Coupled(dn.BitRand):
     """A planted bug: the second bit is reported together with the first. It costs no privacy, but is counted wrongly."""
 
     def randomize(self, truth, coins: Coins):  # type: ignore[no-untyped-def]
-        columns = dict(super().randomize(truth, coins))
+        columns: dict[str, Any] = dict(super().randomize(truth, coins))
         columns["bit1"] = columns["bit1"] ^ columns["bit0"]
         return columns
 
@@ -144,7 +145,7 @@ class Peeking(dn.BitRand):
     """A planted bug: the second bit of the report depends on both bits of the number."""
 
     def randomize(self, truth, coins: Coins):  # type: ignore[no-untyped-def]
-        columns = dict(super().randomize(truth, coins))
+        columns: dict[str, Any] = dict(super().randomize(truth, coins))
         columns["bit1"] = columns["bit1"] ^ cells(truth, 1)
         return columns
 
@@ -153,7 +154,7 @@ class Twice(dn.BitRand):
     """A planted bug: the noise of the first bit is used for the second one again."""
 
     def randomize(self, truth, coins: Coins):  # type: ignore[no-untyped-def]
-        columns = dict(super().randomize(truth, coins))
+        columns: dict[str, Any] = dict(super().randomize(truth, coins))
         columns["bit1"] = columns["bit0"] ^ cells(truth, 1) ^ cells(truth, 0)
         return columns
 
@@ -169,7 +170,7 @@ class Still(dn.BitRand):
     """A planted bug: the last bit is not randomized."""
 
     def randomize(self, truth, coins: Coins):  # type: ignore[no-untyped-def]
-        columns = dict(super().randomize(truth, coins))
+        columns: dict[str, Any] = dict(super().randomize(truth, coins))
         columns["bit1"] = cells(truth, 0)
         return columns
 

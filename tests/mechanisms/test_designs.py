@@ -301,7 +301,7 @@ class NarrowColumns(dn.HadamardResponse):
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
         row, column = truth + 1, coins.below(self.order - 1, len(truth))
         wanted = coins.toss(self.p, len(truth))
-        lowest = lookup([value + 1 & -(value + 1) for value in range(self.domain.size)], truth)
+        lowest = lookup(np.array([value + 1 & -(value + 1) for value in range(self.domain.size)]), truth)
         return {"column": column ^ lowest * (np.bitwise_count(row & column) & 1 == wanted)}
 
 

@@ -501,7 +501,7 @@ class TestDomain:
         lambda: dn.PCKVUnary(keys(3), 1.0).predict([(1.5, 0.0)] * 3, 5),
         lambda: dn.PCKVUnary(keys(3), 1.0).predict([(0.5, 0.0)] * 3, 0),
         lambda: dn.plan(keys(3), 1.0, n=0),
-        lambda: dn.required_n(keys(3), 1.0, 0.01),
+        lambda: dn.required_n(keys(3), 1.0, 0.01),  # type: ignore[arg-type]
         lambda: dn.plan(keys(3), 1.0, max_bits=1),
     ],
 )

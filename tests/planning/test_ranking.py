@@ -41,14 +41,17 @@ def test_a_ranking_is_a_table_with_a_legend_and_words() -> None:
 
 
 def test_candidates_that_cannot_be_made_are_left_out_with_a_remark() -> None:
-    def row(candidate: Candidate) -> Row[object]:
-        return Row(candidate.name, candidate.make(), 1.0, 1)
+    def row(candidate: Candidate[dn.Mechanism]) -> Row[object]:
+        return Row(candidate.name, candidate.make(dn.Categories(range(3)), 1.0), 1.0, 1)
 
-    def refuse() -> Any:
+    def refuse(domain: dn.Domain, epsilon: float) -> Any:
         raise ValueError("It needs three answers.")
 
-    good, big = Candidate("good", object), Candidate("big", object, largest=1)
-    bad, worse = Candidate("bad", refuse), Candidate("worse", lambda: 1 / 0)
+    def divide(domain: dn.Domain, epsilon: float) -> Any:
+        return 1 / 0
+
+    good, big = Candidate("good", dn.DirectResponse), Candidate("big", dn.DirectResponse, largest=1)
+    bad, worse = Candidate("bad", refuse), Candidate("worse", divide)
     rows, remarks = made([bad, worse, big, good], 2, row)
     assert [each.name for each in rows] == ["good"]
     assert remarks[0] == "Left out: bad. It needs three answers."
@@ -86,4 +89,4 @@ def test_measured_errors_stand_beside_predicted_ones() -> None:
         with pytest.raises(dn.InvalidParameter):
             dn.compare(domain, 1.0, **wrong)
     with pytest.raises(dn.InvalidParameter, match="single answers"):
-        dn.compare(dn.KeyValue(["a"], -1, 1, at_most=1), 1.0)
+        dn.compare(dn.KeyValue(["a"], -1, 1, at_most=1), 1.0)  # type: ignore[arg-type]

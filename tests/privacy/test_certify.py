@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import deniable as dn
 from deniable.arrays import Ints
-from deniable.core import Coins, Mechanism, PackedBits, packed
+from deniable.core import Coins, Drawn, Mechanism, PackedBits, packed
 from deniable.privacy.bounds import Effort
 from deniable.privacy.problem import Problem
 from deniable.privacy.replacement import replacement
@@ -281,7 +281,7 @@ class OwnPerturb(dn.DirectResponse):
 class OwnRun(dn.DirectResponse):
     """Runs something else than its law, further inside."""
 
-    def _drawn(self, answers: Any, coins: Coins) -> Columns:
+    def _drawn(self, answers: Any, coins: Coins) -> Drawn:
         return {"value": self.domain.index(answers)}
 
 

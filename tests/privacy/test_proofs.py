@@ -4,14 +4,14 @@ import ast
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import deniable as dn
 from deniable.arrays import Bools, Ints
-from deniable.core import Coins, Columns, Flags, Layout, Number, PackedBits, PrivacyLoss, PureProtocol
+from deniable.core import Coins, Columns, Drawn, Flags, Layout, Number, PackedBits, PrivacyLoss, PureProtocol
 from deniable.privacy import certify as certify_module
 from deniable.privacy import proofs
 from deniable.privacy.certificate import Certificate, certificate
@@ -42,7 +42,7 @@ class Stranger(PureProtocol):
     def layout(self) -> Layout:
         return Layout((Number("value", self.domain.size),))
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[np.generic]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         honest, other = coins.toss(self._kept, len(truth)), coins.below(self.domain.size, len(truth))
         return {"value": np.where(honest, truth, other)}
 
@@ -73,7 +73,7 @@ class StrangeBits(Stranger):
     def layout(self) -> Layout:
         return Layout((Flags("cells", self.domain.size),))
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, NDArray[np.generic]]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         noise = coins.toss_packed(self.q, len(truth), self.domain.size)
         return {"cells": noise.with_bit(truth, coins.toss(self.p, len(truth))).bytes}
 
@@ -119,6 +119,7 @@ def test_what_is_no_mechanism_or_tally_is_refused_in_words() -> None:
     with pytest.raises(dn.InvalidParameter, match="Only a mechanism can be certified"):
         dn.certify("x")  # type: ignore[arg-type]
     for mechanism in (dn.DirectResponse(dn.Categories(range(3)), 1.0), dn.UnitCodes(dn.UnitVectors(4), 1.0)):
-        reports = mechanism.perturb([mechanism.domain.answer(0)], dn.SeededCoins(1))
+        answer: Any = mechanism.domain.answer(0)
+        reports = mechanism.perturb([answer], dn.SeededCoins(1))
         with pytest.raises(dn.InvalidParameter, match="needs a tally"):
             mechanism.estimate(reports)  # type: ignore[arg-type]

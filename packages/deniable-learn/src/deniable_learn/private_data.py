@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from deniable import FeatureVector, LabelResponse, UnitAxes
 from deniable.arrays import Floats, Ints
 from deniable.core.coins import Coins, checked_coins
-from deniable.core.domain import Domain
+from deniable.core.domain import AnyDomain, Domain
 from deniable.core.mechanism import Mechanism
 from deniable.core.odds import checked_epsilon
 from deniable.core.pure import PureProtocol
@@ -91,7 +91,7 @@ class PrivateData(Sequence[tuple[Floats, int]]):
 def privatize(
     dataset: Any,
     *,
-    features: Mechanism | Domain | Public,
+    features: Mechanism | AnyDomain | Public,
     labels: Mechanism | Domain | Public,
     epsilon: tuple[float | None, float | None],
     total: float | None = None,

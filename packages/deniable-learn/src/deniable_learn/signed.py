@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from deniable import FeatureVector, UnitAxes
 from deniable.arrays import Floats
 from deniable.core.coins import Coins, checked_coins
-from deniable.core.domain import Domain
+from deniable.core.domain import AnyDomain, Domain
 from deniable.core.mechanism import Mechanism
 from deniable.core.odds import checked_epsilon
 from deniable.domains.features import Features, UnitVectors
@@ -75,7 +75,7 @@ def sign_product(classes: int) -> float:
 def privatize_together(
     dataset: Any,
     *,
-    features: Mechanism | Domain,
+    features: Mechanism | AnyDomain,
     labels: Domain,
     epsilon: float,
     people: ArrayLike | None = None,

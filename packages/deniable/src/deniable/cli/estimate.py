@@ -244,7 +244,7 @@ class Shares:
         cleaned = norm_sub(raw).values if clean == "norm-sub" else None
         return cls(raw, order, *ends, cleaned, confidence, exact, together, mechanism.epsilon, mechanism.fingerprint)
 
-    def rows(self) -> list[dict[str, str | float]]:
+    def rows(self) -> list[dict[str, object]]:
         """One for each answer."""
         return [
             {

@@ -3,7 +3,18 @@
 from deniable.core.bits import PackedBits, distinct_rows
 from deniable.core.candidate import LARGEST_DENSE, Candidate
 from deniable.core.coins import WHOLE, Coins, SecureCoins, SeededCoins, StreamCoins, check_probability, checked_coins
-from deniable.core.domain import LARGEST_DOMAIN, Answer, Answers, Domain, Input, Label, Rows, checked_answers, formatted_size
+from deniable.core.domain import (
+    LARGEST_DOMAIN,
+    Answer,
+    Answers,
+    AnyDomain,
+    Domain,
+    Input,
+    Label,
+    Rows,
+    checked_answers,
+    formatted_size,
+)
 from deniable.core.estimate import Estimate, confidence_each
 from deniable.core.layout import Column, Columns, Drawn, Flags, Layout, Number
 from deniable.core.loss import PrivacyLoss, Proof, formatted_odds, written_odds

@@ -3,12 +3,14 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self
+from dataclasses import fields
+from inspect import signature
+from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from deniable.core.frozen import Frozen
 from deniable.core.spec import Spec, plain
 from deniable.errors import EmptyBatch, OutsideDomain
@@ -18,12 +20,13 @@ if TYPE_CHECKING:
 
     from deniable.core.coins import Coins
 
-    Answer = TypeVar("Answer", default=Any)
-    Truth = TypeVar("Truth", default=Any)
+    Answer = TypeVar("Answer", default=object, covariant=True)
+    Truth = TypeVar("Truth", default=object, covariant=True)
+    Index = TypeVar("Index", default=Ints, covariant=True)
 else:
     from typing import TypeVar
 
-    Answer, Truth = TypeVar("Answer"), TypeVar("Truth")
+    Answer, Truth, Index = TypeVar("Answer"), TypeVar("Truth"), TypeVar("Index")
 
 Label = str | int
 Answers = Sequence[object] | NDArray[np.generic]
@@ -40,7 +43,7 @@ class Input(NamedTuple):
     width: int | None = None
 
 
-class Domain(Frozen, ABC, Generic[Answer, Truth]):
+class Domain(Frozen, ABC, Generic[Answer, Index]):
     """A finite set of answers, numbered from 0; `labels` lists them in order.
 
     It is generic in the type of an answer, and in what a batch of answers becomes before it is randomized: mostly an array
@@ -67,7 +70,7 @@ class Domain(Frozen, ABC, Generic[Answer, Truth]):
         return sorted({0, 1, self.size // 2, self.size - 1})
 
     @abstractmethod
-    def index(self, values: Answers) -> Truth:
+    def index(self, values: Answers) -> Index:
         """The index of each answer, or whatever else mechanisms for this domain start from; refuses what is outside."""
 
     @property
@@ -75,15 +78,15 @@ class Domain(Frozen, ABC, Generic[Answer, Truth]):
         """What `encode` gives, with bounds; None: answers that only encoders look into (see `tracing.encoded`)."""
         return (Input("answer", 0, self.size - 1),)
 
-    def encode(self, values: Answers) -> Sequence[Any]:
+    def encode(self, values: Answers) -> Sequence[Ints]:
         """The answers as whole numbers within the bounds of `inputs`, an array for each; no coin is tossed here."""
-        return (self.index(values),)
+        return (cast(Ints, self.index(values)),)
 
-    def placed(self, codes: Sequence[Any], coins: "Coins") -> Truth:
+    def placed(self, codes: Sequence[Ints], coins: "Coins") -> Index:
         """What mechanisms start from: the codes themselves, or with coins that round them. This is part of the law."""
-        return codes[0]
+        return cast(Index, codes[0])
 
-    def place(self, values: Answers, coins: "Coins") -> Truth:
+    def place(self, values: Answers, coins: "Coins") -> Index:
         """As `index`, where coins may decide, such as those that round a number to one of the two nearest indices."""
         return self.placed(self.encode(values), coins)
 
@@ -103,8 +106,11 @@ class Domain(Frozen, ABC, Generic[Answer, Truth]):
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:
         """The domain that `spec` described."""
-        names = [each.name for each in fields(cls) if each.name in spec or each.default is MISSING]  # type: ignore[arg-type]
-        return cls(**{name: spec[name] for name in names})
+        given = signature(cls).parameters.values()
+        return cls(**{each.name: spec[each.name] for each in given if each.name in spec or each.default is each.empty})
+
+
+AnyDomain = Domain[object, object]  # whatever its mechanisms start from; `Domain` alone has an index for each answer
 
 
 def formatted_size(size: int) -> str:

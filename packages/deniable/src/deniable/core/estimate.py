@@ -24,7 +24,7 @@ class Estimate:
     the error of having asked only them.
     """
 
-    labels: Sequence[str | int]
+    labels: Sequence[object]
     values: Floats
     variance: Floats | None
     n: int

@@ -7,7 +7,7 @@ filled with zeros. So n reports of b bits take (n b + 7) // 8 bytes.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from deniable.errors import InvalidReport
 
 Column = NDArray[np.unsignedinteger]
 Columns = Mapping[str, Column]
-Drawn = Mapping[str, NDArray[Any]]  # columns as they are drawn, before they have the types of the layout
+Drawn = Mapping[str, NDArray[np.integer | np.bool_]]  # columns as they are drawn, before they have the types of the layout
 
 _STEP = 1 << 13  # reports unpacked at a time, a multiple of eight so that every step ends on a whole byte
 

@@ -5,10 +5,10 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import Field, fields
+from dataclasses import MISSING, Field, fields
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, ClassVar, Generic, Self, cast
+from typing import ClassVar, Generic, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from deniable.arrays import Floats, Ints
 from deniable.core import packing
 from deniable.core.candidate import Candidate
 from deniable.core.coins import Coins, checked_coins
-from deniable.core.domain import Answer, Answers, Domain, Label, Truth, checked_answers, formatted_size
+from deniable.core.domain import Answer, Answers, AnyDomain, Domain, Truth, checked_answers, formatted_size
 from deniable.core.estimate import Estimate
 from deniable.core.frozen import Frozen
 from deniable.core.layout import Column, Columns, Drawn, Layout, Number
@@ -29,7 +29,7 @@ from deniable.core.reports import Reports
 from deniable.core.running import run
 from deniable.core.spec import Spec, plain, read
 from deniable.core.tally import Tally
-from deniable.core.tracing import Law, traced
+from deniable.core.tracing import Encoded, Law, traced
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
 
 
@@ -69,7 +69,7 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         """The fields of a report."""
 
     @abstractmethod
-    def randomize(self, truth: Truth, coins: Coins) -> Drawn:
+    def randomize(self, truth: Truth, coins: Coins) -> Drawn:  # type: ignore[misc]
         """One report for each true index, as columns. Tosses the same coins whatever the truth is."""
 
     @abstractmethod
@@ -94,10 +94,11 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         return {name: plain(getattr(self, name)) for name in (*names, *self.derived)}
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
+    def from_parameters(cls, domain: AnyDomain, epsilon: float, parameters: Spec) -> Self:
         """The mechanism with these parameters, as `parameters` wrote them."""
         given = {**parameters, "domain": domain, "epsilon": epsilon}
-        return cls(**{each.name: read(each.type, given[each.name]) for each in _law_fields(cls)})
+        wanted = [each for each in _law_fields(cls) if each.name in given or each.default is MISSING]
+        return cls(**{each.name: read(each.type, given[each.name]) for each in wanted})
 
     @classmethod
     def candidates(cls) -> Sequence[Candidate]:
@@ -139,7 +140,7 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         """The answers as the encoder takes them."""
         return checked_answers(values)
 
-    def encoded(self, answers: Answers) -> Sequence[Any]:
+    def encoded(self, answers: Answers) -> Sequence[Encoded]:
         """What the law starts from: for each of its codes an array, or a function of the draws that the code takes."""
         if self.domain.inputs is not None:
             return self.domain.encode(answers)
@@ -164,7 +165,7 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
     def _law(self) -> Law:
         return traced(self)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         # Another process traces the law again: its encoders may be closures, which cannot be sent.
         return {name: value for name, value in self.__dict__.items() if name != "_law"}
 
@@ -245,12 +246,16 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         return hashlib.sha256(self.to_json().encode()).hexdigest()[:32]
 
 
-def _law_fields(family: Any) -> list[Field[Any]]:
+def _law_fields(family: type[Mechanism]) -> list[Field[object]]:
     """The fields of a dataclass that are given to make one, and on which the law depends."""
-    return [each for each in fields(family) if each.init and each.compare]
+    return [
+        each
+        for each in fields(family)  # type: ignore[arg-type]
+        if each.init and each.compare
+    ]
 
 
-class Counted(Mechanism[Answer, Truth]):
+class Counted(Mechanism[Answer, Ints]):
     """A mechanism whose report is one number, so that counting begins with how often each number occurs."""
 
     def votes(self, columns: Columns) -> Ints:
@@ -264,7 +269,7 @@ class Counted(Mechanism[Answer, Truth]):
         """The votes of reports of which so many are 0, 1, 2, ..."""
 
 
-class Additive(Mechanism[Answer, Truth]):
+class Additive(Mechanism[Answer, Ints]):
     """A mechanism whose estimate adds up what each report says of each value: a(y), which is right on average."""
 
     @abstractmethod
@@ -304,5 +309,4 @@ class Additive(Mechanism[Answer, Truth]):
 
     def _with_error(self, shares: Floats, n: int) -> Estimate:
         covary = (lambda: self.joint_noise(shares) / n) if self.joint else None
-        labels = cast(Sequence[Label], self.domain.labels)
-        return Estimate(labels, shares, self.noise(shares) / n, n, covary)
+        return Estimate(self.domain.labels, shares, self.noise(shares) / n, n, covary)

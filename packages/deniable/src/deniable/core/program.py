@@ -102,7 +102,7 @@ class Program:
         """The canonical text, whose hash is the fingerprint."""
         return json.dumps(self.plain(), separators=(",", ":"), sort_keys=True)
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, object]:
         """The same as plain data."""
         return {"nodes": [_plain(node) for node in self.nodes], "report": [list(field) for field in self.report]}
 

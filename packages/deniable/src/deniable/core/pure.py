@@ -19,7 +19,7 @@ from deniable.core.tally import Tally
 from deniable.errors import InvalidParameter
 
 
-class PureProtocol(Supporting, Additive[Answer, Ints]):
+class PureProtocol(Supporting, Additive[Answer]):
     """A report supports a set of values: the true one with probability p, each other one with probability q.
 
     Then C_x, the number of reports that support x, has mean n (q + f_x (p - q)), and f_x = (C_x / n - q) / (p - q) is

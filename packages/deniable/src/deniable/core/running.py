@@ -5,20 +5,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from deniable.arrays import Ints
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins
+from deniable.core.layout import Drawn
 from deniable.core.operations import DRAWS, Node, Type
 from deniable.core.program import Program
 from deniable.core.steps import aimed, around, cells, joined, packed
+from deniable.core.tracing import Encoded
 from deniable.core.weights import WeightTable
 from deniable.errors import InvalidLaw, OutsideDomain
 
-Run = Callable[[Sequence[Any], Coins, int], Any]  # of the arguments' values, the coins and the number of answers
+Run = Callable[[Sequence[object], Coins, int], object]  # of the arguments' values, the coins and the number of answers
+_Run = Callable[[Sequence[Any], Coins, int], Any]
 
 
-def run(program: Program, codes: Sequence[Any], coins: Coins, size: int) -> dict[str, Any]:
+def run(program: Program, codes: Sequence[Encoded], coins: Coins, size: int) -> Drawn:
     """The fields of the reports. `codes` has an array for each code of the program, or a function of the draws it takes."""
     values: list[Any] = [None] * len(program.nodes)
     given = iter(codes)
@@ -38,11 +41,15 @@ def run(program: Program, codes: Sequence[Any], coins: Coins, size: int) -> dict
     return fields
 
 
-def checked_code(code: Any, kind: Type, size: int) -> Any:
+def checked_code(code: object, kind: Type, size: int) -> Ints:
     """Refuse a code that the law was not proved for. The message does not hold it."""
     shape = (size,) if kind.width is None else (size, kind.width)
-    fits = isinstance(code, np.ndarray) and code.dtype.kind in "iub" and code.shape == shape
-    if fits and (_below(code, kind.high) if kind.low == 0 else kind.low <= code.min() <= code.max() <= kind.high):
+    if (
+        isinstance(code, np.ndarray)
+        and code.dtype.kind in "iub"
+        and code.shape == shape
+        and (_below(code, kind.high) if kind.low == 0 else kind.low <= code.min() <= code.max() <= kind.high)
+    ):
         if kind.width is None or kind.low < 0:
             return code
         return code.astype(np.min_scalar_type(kind.high), copy=False)  # narrow: shifting vectors is most of the work on them
@@ -127,11 +134,11 @@ def _aligned(a: Any, b: Any) -> tuple[Any, Any]:
     return a, b
 
 
-def _extreme(ufunc: Any) -> Run:
+def _extreme(ufunc: Any) -> _Run:
     return lambda args, coins, size: ufunc(*_aligned(*args))
 
 
-def _arithmetic(ufunc: Any, free: bool) -> Run:
+def _arithmetic(ufunc: Any, free: bool) -> _Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         a, b = _aligned(*args)
         if free and type(a) is np.ndarray and a.dtype == _INT:
@@ -141,7 +148,7 @@ def _arithmetic(ufunc: Any, free: bool) -> Run:
     return operate
 
 
-def _wrapped(by: int, kind: Type, free: bool) -> Run:
+def _wrapped(by: int, kind: Type, free: bool) -> _Run:
     if kind.low >= 0 and kind.high < 2 * by:
 
         def wrap(args: Sequence[Any], coins: Coins, size: int) -> Any:
@@ -157,7 +164,7 @@ def _wrapped(by: int, kind: Type, free: bool) -> Run:
     return lambda args, coins, size: np.remainder(args[0], by, dtype=np.int64)
 
 
-def _constant(node: Node) -> Run:
+def _constant(node: Node) -> _Run:
     value = node.params[0]
     return lambda args, coins, size: value
 
@@ -171,7 +178,7 @@ def _numbers(values: Sequence[Any], size: int) -> list[Any]:
     return [_full(value, size).astype(np.int64, copy=False) for value in values]
 
 
-def _logical(ufunc: Any) -> Callable[[Node], Run]:
+def _logical(ufunc: Any) -> Callable[[Node], _Run]:
     def make(node: Node) -> Run:
         def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
             a, b = args
@@ -186,7 +193,7 @@ def _logical(ufunc: Any) -> Callable[[Node], Run]:
     return make
 
 
-def _negated(node: Node) -> Run:
+def _negated(node: Node) -> _Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         value = _full(args[0], size)
         if isinstance(value, PackedBits):
@@ -196,7 +203,7 @@ def _negated(node: Node) -> Run:
     return operate
 
 
-def _where(node: Node) -> Run:
+def _where(node: Node) -> _Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         condition, a, b = args
         condition = _full(condition, size)
@@ -211,19 +218,19 @@ def _where(node: Node) -> Run:
     return operate
 
 
-def _looked_up(node: Node) -> Run:
+def _looked_up(node: Node) -> _Run:
     table = np.array(node.params[0], np.int64)
     if table.min() >= 0 and table.max() <= 1:
         table = table.astype(np.bool_)
     return lambda args, coins, size: table.take(_full(args[0], size).astype(np.int64, copy=False))
 
 
-def _packed(node: Node) -> Run:
+def _packed(node: Node) -> _Run:
     bits = node.params[0]
     return lambda args, coins, size: packed([_full(each, size) for each in args], bits)
 
 
-def _at(node: Node) -> Run:
+def _at(node: Node) -> _Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         vector, index = args
         found = vector[:, index] if isinstance(index, int) else vector[np.arange(size), index.astype(np.int64, copy=False)]
@@ -232,12 +239,12 @@ def _at(node: Node) -> Run:
     return operate
 
 
-def _pick_each(node: Node) -> Run:
+def _pick_each(node: Node) -> _Run:
     table = WeightTable(node.params[0])
     return lambda args, coins, size: coins.pick_each(table, _full(args[0], size).astype(np.int64, copy=False))
 
 
-def _toss_each(node: Node) -> Run:
+def _toss_each(node: Node) -> _Run:
     whole = node.params[0]
 
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
@@ -247,7 +254,7 @@ def _toss_each(node: Node) -> Run:
     return operate
 
 
-def _subset(node: Node) -> Run:
+def _subset(node: Node) -> _Run:
     n, k = node.params
 
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
@@ -256,7 +263,7 @@ def _subset(node: Node) -> Run:
     return operate
 
 
-def _ones(node: Node) -> Run:
+def _ones(node: Node) -> _Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         return args[0].row_sums() if isinstance(args[0], PackedBits) else np.bitwise_count(args[0]).astype(np.int64)
 
@@ -267,7 +274,7 @@ def _pending(args: Sequence[Any], coins: Coins, size: int) -> Any:
     return args
 
 
-def _exchanged(free: bool) -> Run:
+def _exchanged(free: bool) -> _Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         (row, place, value), other, _ = args
         row = row if free else PackedBits(row.bytes.copy(), row.width)
@@ -276,7 +283,7 @@ def _exchanged(free: bool) -> Run:
     return operate
 
 
-def _replaced(op: str, free: bool) -> Run:
+def _replaced(op: str, free: bool) -> _Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         row = args[0] if free else PackedBits(args[0].bytes.copy(), args[0].width)
         return row.put(args[1], _full(args[2], size)) if op == "put" else row.swap(args[1], args[2])
@@ -284,7 +291,7 @@ def _replaced(op: str, free: bool) -> Run:
     return operate
 
 
-_RUNS: Mapping[str, Callable[[Node], Run]] = {
+_RUNS: Mapping[str, Callable[[Node], _Run]] = {
     "const": _constant,
     "abs": lambda node: lambda args, coins, size: np.absolute(args[0]),
     "div": lambda node: lambda args, coins, size: np.floor_divide(args[0], node.params[0], dtype=np.int64),
@@ -318,5 +325,3 @@ _RUNS: Mapping[str, Callable[[Node], Run]] = {
     "subset": _subset,
     "majority": lambda node: lambda args, coins, size: coins.majority(node.params[0], size),
 }
-
-Columns = Mapping[str, NDArray[Any]]

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, get_args
+from typing import get_args
 
-Spec = Mapping[str, Any]  # numbers, words, truth values, lists and mappings of them; whoever reads it checks what it is
+from deniable.errors import InvalidParameter
+
+Spec = Mapping[str, object]  # numbers, words, truth values, lists and mappings of them; whoever reads it checks what it is
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> object:
     """A value as JSON can hold it: fractions as text, mechanisms and domains as they describe themselves."""
     if isinstance(value, Fraction):
         return str(value)
@@ -16,11 +18,35 @@ def plain(value: Any) -> Any:
     return value.spec() if hasattr(value, "spec") else value
 
 
-def read(kind: Any, value: Any) -> Any:
+def read(kind: object, value: object) -> object:
     """What `plain` made of a value of this kind: fractions, and tuples of what stands in a list."""
-    if kind is Fraction:
+    if kind is Fraction and isinstance(value, str | int):
         return Fraction(value)
     if isinstance(value, list):
         inner = Fraction if Fraction in get_args(kind) else None
         return tuple(read(inner, each) for each in value)
     return value
+
+
+def part(spec: Spec, name: str) -> Spec:
+    """What describes a part, such as the domain of a mechanism."""
+    found = spec[name]
+    if not isinstance(found, Mapping):
+        raise InvalidParameter(f'"{name}" must be an object with names and values.')
+    return found
+
+
+def parts(spec: Spec, name: str) -> list[Spec]:
+    """What describes each of several parts."""
+    found = spec[name]
+    if not isinstance(found, list | tuple) or not all(isinstance(each, Mapping) for each in found):
+        raise InvalidParameter(f'"{name}" must be a list of objects.')
+    return list(found)
+
+
+def whole(spec: Spec, name: str) -> int:
+    """A whole number."""
+    found = spec[name]
+    if isinstance(found, bool) or not isinstance(found, int):
+        raise InvalidParameter(f'"{name}" must be a whole number.')
+    return found

@@ -1,34 +1,38 @@
 """Steps of a law that NumPy has no function for. In a `randomize` they record an operation; given arrays they compute it."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
+from deniable.arrays import Bools, Bytes, Ints
 from deniable.core.bits import PackedBits
 from deniable.core.layout import Drawn, Flags, Layout
 from deniable.core.tracing import Answer, Symbol
 
+Entry = TypeVar("Entry", bound=np.generic)
 
-def encoded(truth: Any, function: Callable[..., Any], name: str, below: int, *draws: Any) -> Any:
+
+def encoded(truth: object, function: Callable[..., Ints], name: str, below: int, *draws: Ints) -> Ints:
     """The code that `function(truth, *draws)` gives, a whole number from 0 to `below` - 1: any code may do that.
 
     What it returns is checked before the law goes on, and the law is proved for every code. The draws it is given should be
     those that are in the report anyway, or that are used for nothing else.
     """
     if isinstance(truth, Answer):
-        return truth.trace.code(name, 0, below - 1, None, function, draws)
+        return cast(Ints, truth.trace.code(name, 0, below - 1, None, function, cast(Sequence[Symbol], draws)))
     return function(truth, *draws)
 
 
-def lookup(table: Any, index: Any) -> Any:
+def lookup(table: NDArray[Entry], index: NDArray[np.integer]) -> NDArray[Entry]:
     """The entry of a table of whole numbers, or of truth values, that the index names."""
     if isinstance(index, Symbol):
         return index.looked_up(np.asarray(table))
     return np.take(table, index)
 
 
-def aimed(column: Any, row: Any, odd: Any) -> Any:
+def aimed(column: Ints, row: Ints, odd: Ints | Bools) -> Ints:
     """The column, its lowest bit that `row` has flipped where needed that row & column has an odd number of ones, or not."""
     if isinstance(column, Symbol):
         trace = column.trace
@@ -40,23 +44,23 @@ def aimed(column: Any, row: Any, odd: Any) -> Any:
     return flipped
 
 
-def around(start: Any, place: Any, near: int, among: int) -> Any:
+def around(start: Ints, place: Ints, near: int, among: int) -> Ints:
     """The number at a place of an order of 0..among - 1: first the `near` ones from `start` on, then all others in turn.
 
     Places from `among` on stay as they are. So every place is taken once, wherever the near numbers start.
     """
     if isinstance(start, Symbol) or isinstance(place, Symbol):
-        trace = place.trace if isinstance(place, Symbol) else start.trace
+        trace = (place if isinstance(place, Symbol) else start).trace
         return trace.add("around", (trace.symbol(start), trace.symbol(place)), near, among)
     further = place - near
     found = np.where(place < near, start + place, further + near * (further >= start))
     return np.where(place < among, found, place)
 
 
-def packed(numbers: Sequence[Any], bits: int) -> Any:
+def packed(numbers: Sequence[NDArray[Entry]], bits: int) -> PackedBits:
     """Numbers side by side as a row, `bits` each, lowest bit first."""
     if any(isinstance(each, Symbol) for each in numbers):
-        trace = next(each.trace for each in numbers if isinstance(each, Symbol))
+        trace: Any = next(each.trace for each in numbers if isinstance(each, Symbol))
         return trace.add("pack", [trace.symbol(each) for each in numbers], bits)
     if bits == 1:
         return PackedBits.pack(np.stack(numbers, axis=1).astype(np.bool_, copy=False))
@@ -68,7 +72,7 @@ def packed(numbers: Sequence[Any], bits: int) -> Any:
     return PackedBits(np.packbits(flat, axis=1, bitorder="little"), bits * len(numbers))
 
 
-def cells(vector: Any, place: int) -> Any:
+def cells(vector: Ints, place: int) -> PackedBits:
     """The row of this bit of all numbers of a vector."""
     if isinstance(vector, Symbol):
         return vector.trace.add("cells", (vector,), place)
@@ -76,7 +80,7 @@ def cells(vector: Any, place: int) -> Any:
     return PackedBits.pack((vector >> vector.dtype.type(place) & one).astype(np.bool_))
 
 
-def joined(rows: Sequence[Any]) -> Any:
+def joined(rows: Sequence[PackedBits]) -> PackedBits:
     """Rows of bits one after the other."""
     if len(rows) == 1:
         return rows[0]
@@ -85,12 +89,12 @@ def joined(rows: Sequence[Any]) -> Any:
     return PackedBits.pack(np.concatenate([row.unpack() for row in rows], axis=1))
 
 
-def empty(row: Any) -> Any:
+def empty(row: Bytes) -> Bools:
     """Which rows have no bit set."""
     return np.equal(row.trace.add("ones", (row,)), 0) if isinstance(row, Symbol) else np.equal(row.max(axis=1), 0)
 
 
-def one_row(layout: Layout, drawn: Drawn) -> Any:
+def one_row(layout: Layout, drawn: Drawn) -> PackedBits:
     """A report as one row of bits."""
-    fields = (field for field in layout.fields if field.bits)
-    return joined([drawn[f.name] if isinstance(f, Flags) else packed([drawn[f.name]], f.bits) for f in fields])
+    fields = [(field, drawn[field.name]) for field in layout.fields if field.bits]
+    return joined([cast(PackedBits, row) if isinstance(f, Flags) else packed([row], f.bits) for f, row in fields])

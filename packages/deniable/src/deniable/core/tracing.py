@@ -15,7 +15,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
+from deniable.arrays import Bools, Ints
+from deniable.core.bits import PackedBits
 from deniable.core.coins import WHOLE, Coins
 from deniable.core.layout import Flags, Layout, Number
 from deniable.core.operations import DRAWS, Node, Type, type_of
@@ -25,6 +28,8 @@ from deniable.errors import InvalidLaw
 
 SIZES = (1, 3, 1, 2)  # of the batches that are traced: one answer is what a device has
 _HERE = Path(__file__).parent
+
+Encoded = Ints | Callable[..., Ints]  # a code of an answer, or a function of the draws that the code takes
 
 
 def refuse(what: str, instead: str) -> NoReturn:
@@ -41,10 +46,10 @@ class Trace:
         self.size = size
         self.nodes: list[Node] = []
         self.types: list[Type] = []
-        self.encoders: list[Callable[..., Any] | None] = []
+        self.encoders: list[Callable[..., Ints] | None] = []
         self._known: dict[Node, int] = {}
 
-    def add(self, op: str, args: Sequence["Symbol"] = (), *params: Any, boolean: bool = False) -> "Symbol":
+    def add(self, op: str, args: Sequence["Symbol"] = (), *params: object, boolean: bool = False) -> "Symbol":
         """The symbol of an operation; one that was recorded before is used again, unless it is a draw."""
         for arg in args:
             self._own(arg)
@@ -78,7 +83,15 @@ class Trace:
             refuse("A value of another run is used", "Keep nothing between calls; make everything from the arguments.")
         return value
 
-    def code(self, name: str, low: int, high: int, width: int | None, encoder: Any = None, draws: Any = ()) -> "Symbol":
+    def code(
+        self,
+        name: str,
+        low: int,
+        high: int,
+        width: int | None,
+        encoder: Callable[..., Ints] | None = None,
+        draws: Sequence["Symbol"] = (),
+    ) -> "Symbol":
         """A number, or a vector of them, that the encoder makes of the answer and of draws that it is given."""
         self.encoders.append(encoder)
         return self.add("code", draws, name, low, high, *(() if width is None else (width,)))
@@ -172,7 +185,7 @@ class Symbol:
         """The same: numbers of a law have no width."""
         return self
 
-    def looked_up(self, table: Any) -> "Symbol":
+    def looked_up(self, table: NDArray[np.generic]) -> "Symbol":
         """The entries of a table that it is the index of."""
         if table.ndim != 1 or table.dtype.kind not in "iub":
             refuse("A table of a law is a list of whole numbers", "Use one dimension.")
@@ -286,53 +299,56 @@ class TracedCoins(Coins):
         if size != self._trace.size:
             refuse("A draw for another number of answers than the batch has", "Draw for len(truth) answers.")
 
-    def toss_packed(self, heads: Fraction, rows: int, bits: int) -> Any:
+    def _drawn(self, op: str, args: Sequence[Symbol] = (), *params: object, boolean: bool = False) -> Any:
+        return self._trace.add(op, args, *params, boolean=boolean)  # which stands for the array that is drawn
+
+    def toss_packed(self, heads: Fraction, rows: int, bits: int) -> PackedBits:
         self._check(rows)
-        return self._trace.add("flags", (), Fraction(heads), bits)
+        return self._drawn("flags", (), Fraction(heads), bits)
 
-    def toss(self, heads: Fraction, size: int) -> Any:
+    def toss(self, heads: Fraction, size: int) -> Bools:
         self._check(size)
-        return self._trace.add("toss", (), Fraction(heads), boolean=True)
+        return self._drawn("toss", (), Fraction(heads), boolean=True)
 
-    def below(self, n: int, size: int) -> Any:
+    def below(self, n: int, size: int) -> Ints:
         self._check(size)
-        return self._trace.add("below", (), int(n))
+        return self._drawn("below", (), int(n))
 
-    def public(self, n: int, size: int) -> Any:
+    def public(self, n: int, size: int) -> Ints:
         self._check(size)
-        return self._trace.add("public", (), int(n))
+        return self._drawn("public", (), int(n))
 
-    def subset(self, n: int, k: int, one_less: Any) -> Any:
-        return self._trace.add("subset", (self._trace.symbol(one_less),), n, k)
+    def subset(self, n: int, k: int, one_less: Bools) -> PackedBits:
+        return self._drawn("subset", (self._trace.symbol(one_less),), n, k)
 
-    def pick(self, weights: Sequence[int], size: int) -> Any:
+    def pick(self, weights: Sequence[int], size: int) -> Ints:
         self._check(size)
-        return self._trace.add("pick", (), tuple(map(int, weights)))
+        return self._drawn("pick", (), tuple(map(int, weights)))
 
-    def pick_each(self, table: WeightTable, rows: Any) -> Any:
+    def pick_each(self, table: WeightTable, rows: Ints) -> Ints:
         weights = tuple(map(tuple, table.weights.tolist()))
-        return self._trace.add("pick_each", (self._trace.symbol(rows),), weights)
+        return self._drawn("pick_each", (self._trace.symbol(rows),), weights)
 
-    def split(self, heads: Fraction, first: int, second: int, size: int) -> Any:
+    def split(self, heads: Fraction, first: int, second: int, size: int) -> Ints:
         self._check(size)
-        return self._trace.add("split", (), Fraction(heads), int(first), int(second))
+        return self._drawn("split", (), Fraction(heads), int(first), int(second))
 
-    def toss_each(self, heads: Any, whole: int = WHOLE) -> Any:
-        return self._trace.add("toss_each", (self._trace.symbol(heads),), whole, boolean=True)
+    def toss_each(self, heads: Ints, whole: int = WHOLE) -> Bools:
+        return self._drawn("toss_each", (self._trace.symbol(heads),), whole, boolean=True)
 
-    def majority(self, n: int, size: int) -> Any:
+    def majority(self, n: int, size: int) -> PackedBits:
         self._check(size)
-        return self._trace.add("majority", (), n)
+        return self._drawn("majority", (), n)
 
 
 class Law:
     """The program of a mechanism, and the functions that encode answers for it."""
 
-    def __init__(self, program: Program, encoders: Sequence[Callable[..., Any] | None]) -> None:
+    def __init__(self, program: Program, encoders: Sequence[Callable[..., Ints] | None]) -> None:
         self.program, self.encoders = program, tuple(encoders)
 
 
-def traced(mechanism: Any) -> Law:
+def traced(mechanism: object) -> Law:
     """The law of a mechanism, written down several times, each time the same."""
     found: Law | None = None  # the first one alone is kept: its tables may be large
     for size in SIZES:

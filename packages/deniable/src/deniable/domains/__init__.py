@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from deniable.core import Domain, Spec
+from deniable.core import AnyDomain, Spec
 from deniable.domains.categories import Categories
 from deniable.domains.codes import SignMagnitude
 from deniable.domains.features import Features, UnitVectors
@@ -18,7 +18,7 @@ from deniable.domains.sparse_vector import SparseVector
 from deniable.domains.vectors import Vectors
 from deniable.errors import InvalidParameter
 
-KINDS: dict[str, Callable[[Mapping[str, Any]], Domain]] = {
+KINDS: dict[str, Callable[[Mapping[str, Any]], AnyDomain]] = {
     "categories": Categories.from_spec,
     "features": Features.from_spec,
     "interval": Interval.from_spec,
@@ -34,7 +34,7 @@ KINDS: dict[str, Callable[[Mapping[str, Any]], Domain]] = {
 }
 
 
-def domain_from_spec(spec: Spec) -> Domain:
+def domain_from_spec(spec: Spec) -> AnyDomain:
     """The domain that `spec()` described."""
     kind = spec.get("kind")
     if kind not in KINDS:

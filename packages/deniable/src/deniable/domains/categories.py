@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
 from deniable.arrays import Ints
 from deniable.core import LARGEST_DOMAIN, Answers, Domain, Label, Spec
+from deniable.core.spec import whole
 from deniable.errors import InvalidParameter, OutsideDomain
 
 
@@ -95,15 +97,13 @@ class Categories(Domain[Label, Ints]):
         return shown if self.size <= 4 else f"the {self.size} categories {shown}, ..."
 
     @classmethod
-    def from_spec(cls, spec: Spec) -> "Categories":
+    def from_spec(cls, spec: Spec) -> Self:
         """The categories that `spec` described."""
         if ("size" in spec) == ("labels" in spec):
             raise InvalidParameter('Categories are described by their "labels", or by a "size".')
         if "size" in spec:
-            if not isinstance(spec["size"], int):
-                raise InvalidParameter("The size of a domain must be a whole number.")
-            return cls(range(spec["size"]), spec.get("other"))
-        return cls(spec["labels"], spec.get("other"))
+            return super().from_spec({**spec, "labels": range(whole(spec, "size"))})
+        return super().from_spec(spec)
 
     def spec(self) -> Mapping[str, object]:
         answers = {"size": self.size} if isinstance(self.labels, range) else {"labels": list(self.labels)}

@@ -5,13 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.arrays import Bools, Floats, Ints
 from deniable.core import LARGEST_DOMAIN, WHOLE, Answers, Coins, Domain, Label, Rows, Spec
+from deniable.core.spec import whole
 from deniable.errors import InvalidParameter, OutsideDomain
 
 
@@ -244,10 +245,9 @@ class KeyValue(Domain[object, Pairs]):
         return np.rint((values - self.low) / (self.high - self.low) * WHOLE).astype(np.int64)
 
     @classmethod
-    def from_spec(cls, spec: Spec) -> "KeyValue":
+    def from_spec(cls, spec: Spec) -> Self:
         """The domain that `spec` described."""
-        keys = range(spec["size"]) if "size" in spec else spec["keys"]
-        return cls(keys, spec["low"], spec["high"], spec["at_most"], spec.get("cut", False))
+        return super().from_spec({**spec, "keys": range(whole(spec, "size"))} if "size" in spec else spec)
 
     def spec(self) -> Mapping[str, object]:
         keys = {"size": len(self.labels)} if self.labels == range(len(self.labels)) else {"keys": list(self.labels)}

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Spec
 from deniable.domains.metric import Metric, checked_labels
 from deniable.errors import InvalidParameter
 
@@ -56,11 +55,6 @@ class LossMatrix(Metric):
     def losses_of(self, released: Ints) -> Floats:
         columns: Floats = self.matrix.T[released]
         return columns
-
-    @classmethod
-    def from_spec(cls, spec: Spec) -> "LossMatrix":
-        """The losses that `spec` described."""
-        return cls(spec["matrix"], spec.get("labels"))
 
     def spec(self) -> Mapping[str, object]:
         named = {} if isinstance(self.labels, range) else {"labels": list(self.labels)}

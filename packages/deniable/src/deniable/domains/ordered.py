@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -106,10 +106,11 @@ class Ordered(Metric):
         return found
 
     @classmethod
-    def from_spec(cls, spec: Spec) -> "Ordered":
+    def from_spec(cls, spec: Spec) -> Self:
         """The answers that `spec` described."""
-        labels = range(*spec["range"]) if "range" in spec else spec["labels"]
-        return cls(labels, spec.get("power", 1.0), spec.get("by_rank"), spec.get("snap", False))
+        if not isinstance(ends := spec.get("range"), list):
+            return super().from_spec(spec)
+        return super().from_spec({**spec, "labels": range(*ends)})
 
     def spec(self) -> Mapping[str, object]:
         kept: dict[str, object] = {"kind": "ordered"}

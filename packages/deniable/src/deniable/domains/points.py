@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Spec
 from deniable.domains.metric import BLOCK, Metric, checked_labels
 from deniable.domains.quadkey import LEVELS, quadkey
 from deniable.errors import InvalidParameter, OutsideDomain
@@ -62,11 +61,6 @@ class Points(Metric):
         step = max(1, BLOCK // self.size)
         parts = [_ROWS[self.metric](ready[i : i + step], self._ready).argmin(axis=1) for i in range(0, len(given), step)]
         return np.concatenate(parts).astype(np.int64)
-
-    @classmethod
-    def from_spec(cls, spec: Spec) -> "Points":
-        """The points that `spec` described."""
-        return cls(spec["points"], spec["metric"], spec.get("labels"))
 
     def spec(self) -> Mapping[str, object]:
         rows = self.points.tolist() if isinstance(self.points, np.ndarray) else [sorted(s, key=repr) for s in self.points]

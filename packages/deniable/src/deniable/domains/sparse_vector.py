@@ -7,7 +7,7 @@ from typing import Any, overload
 import numpy as np
 
 from deniable.arrays import Ints
-from deniable.core import LARGEST_DOMAIN, Answers, Domain, Spec
+from deniable.core import LARGEST_DOMAIN, Answers, Domain
 from deniable.errors import InvalidParameter, OutsideDomain
 
 MOST_VALUES = 256
@@ -115,11 +115,6 @@ class SparseVector(Domain[Collection[int], Sparse]):
                 f"An answer must be {shape}a mapping of coordinates to values, all whole numbers: perturb([{{17: 1}}])."
             ) from None
         return places, given
-
-    @classmethod
-    def from_spec(cls, spec: Spec) -> "SparseVector":
-        """The domain that `spec` described."""
-        return cls(spec["size"], spec["values"], spec.get("most"))
 
     def spec(self) -> Mapping[str, object]:
         shape = {"kind": "sparse-vector", "size": self.size, "values": self.values}

@@ -4,12 +4,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from deniable.arrays import Ints
 from deniable.core import Answers, Coins, Domain, Input, Spec
+from deniable.core.spec import parts
 from deniable.errors import InvalidParameter, OutsideDomain
 
 
@@ -82,11 +83,11 @@ class Vectors(Domain[Sequence[object], Ints]):
         return np.stack(placed, axis=1)
 
     @classmethod
-    def from_spec(cls, spec: Spec) -> "Vectors":
+    def from_spec(cls, spec: Spec) -> Self:
         """The vectors that `spec` described."""
         from deniable.domains import domain_from_spec
 
-        return cls(domain_from_spec(part) for part in spec["parts"])
+        return super().from_spec({**spec, "parts": [domain_from_spec(each) for each in parts(spec, "parts")]})
 
     def spec(self) -> Mapping[str, object]:
         return {"kind": "vectors", "parts": [dict(part.spec()) for part in self.parts]}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from deniable.core import Answers, Coins, Domain, Label, Mechanism, Reports
+from deniable.core import Answers, AnyDomain, Coins, Label, Mechanism, Reports
 from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
 from deniable.files.arrow import pyarrow_package
 from deniable.files.tables import below_header, csv_rows, existing, parquet_table
@@ -23,7 +23,7 @@ class AnswerBatch:
     first_row: int  # of the data, counted from 1
     share_read: float  # of the file, up to the end of this batch
 
-    def first_outside(self, domain: Domain) -> int | None:
+    def first_outside(self, domain: AnyDomain) -> int | None:
         """The row of the first answer that the question does not allow."""
         for place in range(len(self.answers)):
             try:
@@ -33,7 +33,7 @@ class AnswerBatch:
         return None
 
 
-def read_answers(path: str | PathLike[str], column: str, domain: Domain, size: int) -> Iterator[AnswerBatch]:
+def read_answers(path: str | PathLike[str], column: str, domain: AnyDomain, size: int) -> Iterator[AnswerBatch]:
     """The column in batches of at most `size` rows: of a Parquet file if its name ends so, else of a CSV file in UTF-8.
 
     A CSV file needs a line of column names; blank lines are left out. Text becomes a whole number where the question's
@@ -62,7 +62,7 @@ def _batches(parts: Iterator[tuple[Texts, float]], read: Callable[[Texts], Answe
         row += len(texts)
 
 
-def _reader(domain: Domain) -> Callable[[Texts], Answers]:
+def _reader(domain: AnyDomain) -> Callable[[Texts], Answers]:
     """What turns texts into answers to this question; None stands for no answer."""
     labels = domain.labels
     if len(labels) and isinstance(labels[0], float):  # numbers between the labels may be answers too

@@ -149,12 +149,12 @@ class Between(NamedTuple):
 class Item:
     """What is known of an item: no weight where weights are not reported, and no mean where its degree is noise."""
 
-    label: str | int
+    label: object
     degree: Between
     weight: Between | None
     mean: Between | None
 
 
-def _ends(each: Estimate, confidence: float, together: bool) -> dict[str | int, Between]:
+def _ends(each: Estimate, confidence: float, together: bool) -> dict[object, Between]:
     columns = (each.values.tolist(), *(end.tolist() for end in each.interval(confidence, together)))
     return dict(zip(each.labels, map(Between, *columns), strict=True))

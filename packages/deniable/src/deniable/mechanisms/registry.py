@@ -10,11 +10,21 @@ import json
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint
+from typing import TYPE_CHECKING, Literal, overload
 
 from deniable.core import Candidate, Mechanism, Spec
+from deniable.core.spec import part
 from deniable.domains import domain_from_spec
 from deniable.errors import InvalidParameter
 from deniable.plugins import registered
+
+if TYPE_CHECKING:
+    from deniable.core import PureProtocol
+    from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
+    from deniable.mechanisms.means.mean_mechanism import MeanMechanism
+    from deniable.mechanisms.releases.release import Release
+    from deniable.mechanisms.vectors.duchi_vector import DuchiVector
+    from deniable.mechanisms.vectors.feature_vector import FeatureVector
 
 GROUP = "deniable.mechanisms"
 OURS = {
@@ -79,6 +89,18 @@ def family(wire: str) -> type[Mechanism]:
     return found
 
 
+@overload
+def candidates(question: Literal["shares"] = "shares") -> "Mapping[str, Candidate[PureProtocol]]": ...
+@overload
+def candidates(question: Literal["means"]) -> "Mapping[str, Candidate[MeanMechanism]]": ...
+@overload
+def candidates(question: Literal["vectors"]) -> "Mapping[str, Candidate[FeatureVector | DuchiVector]]": ...
+@overload
+def candidates(question: Literal["releases"]) -> "Mapping[str, Candidate[Release]]": ...
+@overload
+def candidates(question: Literal["key_value"]) -> "Mapping[str, Candidate[KeyValueProtocol]]": ...
+
+
 @cache
 def candidates(question: str = "shares") -> Mapping[str, Candidate]:
     """What all families suggest to the planner of a question, by name: those in our folder of it, and those of others."""
@@ -93,8 +115,10 @@ def candidates(question: str = "shares") -> Mapping[str, Candidate]:
 def mechanism_from_spec(spec: Spec) -> Mechanism:
     """The mechanism that `spec` described, refused if its law is not the one that this release would run."""
     try:
-        domain = domain_from_spec(spec["domain"])
-        mechanism = family(spec["mechanism"]).from_parameters(domain, spec["epsilon"], spec)
+        domain = domain_from_spec(part(spec, "domain"))
+        if not isinstance(epsilon := spec["epsilon"], int | float):
+            raise InvalidParameter('"epsilon" must be a number.')
+        mechanism = family(str(spec["mechanism"])).from_parameters(domain, epsilon, spec)
     except InvalidParameter:
         raise
     except (KeyError, TypeError, AttributeError, ValueError, ZeroDivisionError, RecursionError) as error:

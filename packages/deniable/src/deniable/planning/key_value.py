@@ -21,8 +21,8 @@ def key_value_options(domain: KeyValue, epsilon: float, n: int, values: bool = T
     budget = checked_epsilon(epsilon)
     target, terms = ("balanced", 2) if values else ("frequency", 1)
 
-    def row(candidate: Candidate) -> Row[KeyValueProtocol]:
-        mechanism: KeyValueProtocol = candidate.made(domain, budget)
+    def row(candidate: Candidate[KeyValueProtocol]) -> Row[KeyValueProtocol]:
+        mechanism = candidate.made(domain, budget)
         error = math.sqrt(total_error(mechanism, 0.1, 0.0, target) / terms / n)
         return Row(candidate.name, mechanism, error, mechanism.layout.bits)
 

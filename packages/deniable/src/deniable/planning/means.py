@@ -26,8 +26,8 @@ def mean_options(domain: Interval, epsilon: float, n: int = 1, prior: ArrayLike 
     checked_people(n)
     budget = checked_epsilon(epsilon)
 
-    def row(candidate: Candidate) -> Row[MeanMechanism]:
-        mechanism: MeanMechanism = candidate.made(domain, budget, prior)
+    def row(candidate: Candidate[MeanMechanism]) -> Row[MeanMechanism]:
+        mechanism = candidate.made(domain, budget, prior)
         variance = mechanism.worst_variance() if prior is None else _variance(mechanism, prior)
         return Row(candidate.name, mechanism, math.sqrt(variance / n), mechanism.layout.bits)
 

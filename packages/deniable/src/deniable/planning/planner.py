@@ -4,11 +4,11 @@ import math
 from collections.abc import Collection
 from functools import singledispatch
 from statistics import NormalDist
-from typing import Literal, overload
+from typing import Literal, cast, overload
 
 from numpy.typing import ArrayLike
 
-from deniable.core import Additive, Domain, Mechanism, PureProtocol, confidence_each
+from deniable.core import Additive, AnyDomain, Domain, Mechanism, PureProtocol, confidence_each
 from deniable.domains import KeyValue, SparseVector, Vectors
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
@@ -45,9 +45,13 @@ def _(domain: SparseVector, epsilon: float, n: int, max_bits: int | None) -> Mec
 @overload
 def plan(domain: KeyValue, epsilon: float, n: int = 10_000, max_bits: int | None = None) -> KeyValueProtocol: ...
 @overload
-def plan(domain: Vectors, epsilon: float, n: int = 10_000, max_bits: int | None = None) -> Attributes: ...
+def plan(  # type: ignore[overload-overlap]
+    domain: Vectors, epsilon: float, n: int = 10_000, max_bits: int | None = None
+) -> Attributes: ...
 @overload
 def plan(domain: Domain, epsilon: float, n: int = 10_000, max_bits: int | None = None) -> PureProtocol: ...
+@overload
+def plan(domain: AnyDomain, epsilon: float, n: int = 10_000, max_bits: int | None = None) -> Mechanism: ...
 @overload
 def plan(
     domain: Domain,
@@ -71,7 +75,7 @@ def plan(
 
 
 def plan(
-    domain: Domain,
+    domain: AnyDomain,
     epsilon: float,
     n: int = 10_000,
     max_bits: int | None = None,
@@ -95,10 +99,11 @@ def plan(
     'direct-1'
     """
     planner = for_shares.dispatch(type(domain))
+    single = cast(Domain, domain)  # which the planners of means, releases and sensitive answers check
     if target == "mean" and sensitive is None:
-        return plan_for_mean(domain, epsilon, n, max_bits, prior)
+        return plan_for_mean(single, epsilon, n, max_bits, prior)
     if target == "release" and sensitive is None:
-        return plan_release(domain, epsilon, prior, max_bits=max_bits)
+        return plan_release(single, epsilon, prior, max_bits=max_bits)
     if target != "shares" or prior is not None or (sensitive is not None and planner is not plan_shares):
         raise InvalidParameter(
             'A plan needs one target: "shares", which may have sensitive answers if the answers are single '
@@ -106,7 +111,7 @@ def plan(
             'or "release", which may have a prior.'
         )
     if sensitive is not None:
-        return plan_shares(domain, epsilon, n, max_bits, sensitive, open_share)
+        return plan_shares(single, epsilon, n, max_bits, sensitive, open_share)
     return planner(domain, epsilon, n, max_bits)
 
 

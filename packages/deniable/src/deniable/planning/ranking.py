@@ -171,7 +171,7 @@ def planned(ranking: Ranking[Made], words: str = "") -> Made:
 
 
 def made(
-    candidates: Iterable[Candidate], size: int, row: Callable[[Candidate], Row[M]]
+    candidates: Iterable[Candidate[Made]], size: int, row: Callable[[Candidate[Made]], Row[M]]
 ) -> tuple[tuple[Row[M], ...], tuple[str, ...]]:
     """The rows of all candidates that can be made for so many values, and a remark on each that cannot.
 

@@ -42,8 +42,8 @@ def record_options(domain: Vectors, epsilon: float, n: int) -> Ranking[Attribute
         partial(FakeAttributes.of, make=Unary),
     )
 
-    def row(candidate: Candidate) -> Row[Attributes]:
-        mechanism: Attributes = candidate.make(domain, budget)
+    def row(candidate: Candidate[Attributes]) -> Row[Attributes]:
+        mechanism = candidate.make(domain, budget)
         return Row(candidate.name, mechanism, mechanism.total_error(n), mechanism.layout.bits)
 
     rows, remarks = made(map(Candidate, WORDS, makers), len(parts), row)

@@ -23,8 +23,8 @@ def release_options(domain: Domain, epsilon: float, prior: ArrayLike | None = No
     if worst or metric.line is None:  # on a line, Coarsened is optimal
         offered.append(Candidate("optimal", partial(ReleaseChannel.optimal, worst=worst), optimal.LARGEST, prior="prior"))
 
-    def row(candidate: Candidate) -> Row[Release]:
-        release: Release = candidate.made(domain, budget, shares)
+    def row(candidate: Candidate[Release]) -> Row[Release]:
+        release = candidate.made(domain, budget, shares)
         both = (release.worst_loss(), release.expected_loss(shares))
         error, other = both if worst else both[::-1]
         return Row(candidate.name, release, error, release.layout.bits, {column.name: other})

@@ -10,7 +10,7 @@ from deniable.wrappers.memoized import Memoized
 
 
 @dataclass(frozen=True)
-class RepeatedCandidate(Candidate):
+class RepeatedCandidate(Candidate[Memoized]):
     """A candidate made from a domain, the epsilon of all reports on one value and that of one report."""
 
     choices: int | None = None  # at most so many permanent answers are drawn, however often the value changes
@@ -32,7 +32,7 @@ def repeated_options(domain: Domain, epsilon: float, once: float, n: int = 10_00
     if changes < 1:
         raise InvalidParameter("Each person needs at least one value.")
 
-    def row(candidate: Candidate) -> Row[Memoized]:
+    def row(candidate: Candidate[Memoized]) -> Row[Memoized]:
         assert isinstance(candidate, RepeatedCandidate)
         each = epsilon / min(changes, candidate.choices or changes)
         if once >= each:
@@ -40,7 +40,7 @@ def repeated_options(domain: Domain, epsilon: float, once: float, n: int = 10_00
                 f"The epsilon of one report must be below {each:g}, the epsilon of all reports on one value, and "
                 f"not {once:g}."
             )
-        mechanism: Memoized = candidate.make(domain, each, once)
+        mechanism = candidate.make(domain, each, once)
         if mechanism.lifetime_loss(changes).epsilon() > epsilon * (1 + 1e-12):
             mechanism = candidate.make(domain, each * (1 - 1e-12), once)
         error = (float(total_error(domain.size, mechanism.p, mechanism.q)) / (n * domain.size)) ** 0.5

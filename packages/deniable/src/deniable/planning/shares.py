@@ -33,7 +33,7 @@ def options(
         size, which = len(checked_sensitive(domain, sensitive)), f", {len(sensitive):,} of them sensitive"
         offered = offered[:1] if size == 1 else offered  # one sensitive answer leaves nothing to choose
 
-    def row(candidate: Candidate) -> Row[ShareMechanism]:
+    def row(candidate: Candidate[PureProtocol]) -> Row[ShareMechanism]:
         if sensitive is None:
             return share_row(candidate.name, candidate.made(domain, budget), n)
         mechanism = UtilityOptimized(candidate.make, domain, sensitive, budget, open_share)

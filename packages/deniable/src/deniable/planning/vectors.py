@@ -20,8 +20,8 @@ def vector_options(domain: Features, epsilon: float, n: int, typical: float | No
     checked_people(n)
     budget = checked_epsilon(epsilon)
 
-    def row(candidate: Candidate) -> Row[VectorMechanism]:
-        mechanism: VectorMechanism = candidate.made(domain, budget, typical)
+    def row(candidate: Candidate[VectorMechanism]) -> Row[VectorMechanism]:
+        mechanism = candidate.made(domain, budget, typical)
         return Row(candidate.name, mechanism, _error(mechanism, n, typical), mechanism.layout.bits)
 
     rows, remarks = made(candidates("vectors").values(), domain.dimensions, row)

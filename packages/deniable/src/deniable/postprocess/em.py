@@ -53,7 +53,7 @@ def em(
 def em_channel(
     channel: ArrayLike,
     counts: ArrayLike,
-    labels: Sequence[str | int] | None = None,
+    labels: Sequence[object] | None = None,
     max_rounds: int = 10_000,
     tolerance: float = 1e-9,
     progress: Progress | None = None,

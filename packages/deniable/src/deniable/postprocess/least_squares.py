@@ -14,7 +14,7 @@ from deniable.postprocess.norm_sub import norm_sub
 def least_squares(
     channel: ArrayLike,
     counts: ArrayLike,
-    labels: Sequence[str | int] | None = None,
+    labels: Sequence[object] | None = None,
     max_rounds: int = 10_000,
     tolerance: float = 1e-10,
 ) -> Estimate:

@@ -95,7 +95,8 @@ def _followed(mechanism: Mechanism, index: int, limit: int) -> Law:
         if operate is None:
             code = single[turn]
             if callable(code):
-                code = mechanism.encoded([answer] * found.size)[turn](*(found.values[arg] for arg in args))
+                encode: Any = mechanism.encoded([answer] * found.size)[turn]
+                code = encode(*(found.values[arg] for arg in args))
             else:
                 code = tiled(code, found.size)
             found.values[place] = checked_code(code, kind, found.size)

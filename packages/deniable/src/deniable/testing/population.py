@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Domain, Estimate
+from deniable.core import AnyDomain, Estimate
 from deniable.domains import Features, KeyValue, SignMagnitude, UnitVectors, Vectors
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate
 from deniable.testing.failures import NotApplicable
@@ -42,7 +42,7 @@ def _(estimate: KeyValueEstimate) -> Published:
 
 
 @singledispatch
-def truth(domain: Domain, people: Ints) -> ArrayLike:
+def truth(domain: AnyDomain, people: Ints) -> ArrayLike:
     """What `predict` takes for people with these answers: the shares of all answers unless registered otherwise."""
     return np.bincount(people, minlength=domain.size) / len(people)
 
@@ -50,7 +50,7 @@ def truth(domain: Domain, people: Ints) -> ArrayLike:
 @truth.register(Features)
 @truth.register(SignMagnitude)
 @truth.register(UnitVectors)
-def _(domain: Domain, people: Ints) -> ArrayLike:
+def _(domain: AnyDomain, people: Ints) -> ArrayLike:
     return np.array([domain.answer(person) for person in people.tolist()], np.float64)
 
 
@@ -69,7 +69,7 @@ def _(domain: KeyValue, people: Ints) -> ArrayLike:
 
 
 @singledispatch
-def population(domain: Domain) -> Ints:
+def population(domain: AnyDomain) -> Ints:
     """People with many answers in shares that all differ, some of them zero, for which `predict` is exact."""
     return np.repeat(np.arange(domain.size), [(7 * place + 3) % 11 for place in range(domain.size - 1)] + [domain.size < 3])
 

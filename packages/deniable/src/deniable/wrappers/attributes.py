@@ -4,13 +4,14 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Column, Columns, Domain, Drawn, Estimate, Layout, Mechanism, PureProtocol, Spec
+from deniable.core import AnyDomain, Column, Columns, Domain, Drawn, Estimate, Layout, Mechanism, PureProtocol, Spec
+from deniable.core.spec import parts
 from deniable.domains.vectors import Vectors
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.registry import mechanism_from_spec
@@ -61,7 +62,7 @@ class Attributes(Mechanism[Sequence[object], Ints]):
         if any(abs(own.sum() - 1) > 1e-9 for own in self.split(shares)):
             raise InvalidParameter("The true shares of each attribute must sum to 1.")
         noise = [self.noise(place, own, n) for place, own in enumerate(self.split(shares))]
-        return Estimate(cast(Any, self.domain.labels), shares, np.concatenate(noise), n)
+        return Estimate(self.domain.labels, shares, np.concatenate(noise), n)
 
     @abstractmethod
     def noise(self, place: int, shares: Floats, n: int, reports: float | None = None) -> Floats:
@@ -73,9 +74,9 @@ class Attributes(Mechanism[Sequence[object], Ints]):
         return float(np.sqrt(np.mean(self.predict(even, n).standard_error ** 2)))
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
-        parts = [mechanism_from_spec(part) for part in parameters["parts"]]
-        return super().from_parameters(domain, epsilon, {**parameters, "parts": parts})
+    def from_parameters(cls, domain: AnyDomain, epsilon: float, parameters: Spec) -> Self:
+        made = [mechanism_from_spec(each) for each in parts(parameters, "parts")]
+        return super().from_parameters(domain, epsilon, {**parameters, "parts": made})
 
     def named(self, place: int, columns: Drawn) -> dict[str, NDArray[Any]]:
         """Columns of one attribute's mechanism under the names they have in a report."""

@@ -71,7 +71,7 @@ class EveryAttribute(Attributes):
             for part, own in zip(self.parts, self.split(tally.counts), strict=True)
         ]
         noise = [self.noise(place, own, tally.n) for place, own in enumerate(shares)]
-        return Estimate(cast(Any, self.domain.labels), np.concatenate(shares), np.concatenate(noise), tally.n)
+        return Estimate(self.domain.labels, np.concatenate(shares), np.concatenate(noise), tally.n)
 
     def noise(self, place: int, shares: Floats, n: int, reports: float | None = None) -> Floats:
         return self.parts[place].noise(shares) / n

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,7 +118,7 @@ class FakeAttributes(Attributes):
             p, q = map(float, self.support(place))
             values.append((own / tally.n - q) / (p - q))
         noise = [self.noise(place, shares, tally.n) for place, shares in enumerate(values)]
-        return Estimate(cast(Any, self.domain.labels), np.concatenate(values), np.concatenate(noise), tally.n)
+        return Estimate(self.domain.labels, np.concatenate(values), np.concatenate(noise), tally.n)
 
     def noise(self, place: int, shares: Floats, n: int, reports: float | None = None) -> Floats:
         p, q = map(float, self.support(place))

@@ -9,11 +9,12 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 
 from deniable.arrays import Bools, Floats, Ints
-from deniable.core import Coins, Drawn, PureProtocol
+from deniable.core import Coins, Columns, Drawn, PureProtocol
 from deniable.mechanisms.algebra.tuning import hidden_share
 from deniable.mechanisms.shares.finite_channel import FiniteChannel
 
@@ -82,7 +83,7 @@ class PureMask(Mask):
     def draw(self, size: int, coins: Coins) -> tuple[Drawn, Bools]:
         blank, hidden = self.base.blank(size, coins), coins.toss(self._sent, size)
         if self._idle:
-            hidden &= coins.toss(1 / self._blank_odds, size) | ~self.base.is_idle(blank)
+            hidden &= coins.toss(1 / self._blank_odds, size) | ~self.base.is_idle(cast(Columns, blank))
         return blank, hidden
 
     @cached_property

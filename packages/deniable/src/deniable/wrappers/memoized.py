@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from deniable.arrays import Bools, Floats, Ints
 from deniable.core import (
     Answers,
+    AnyDomain,
     Coins,
     Columns,
     Domain,
@@ -26,6 +27,7 @@ from deniable.core import (
     checked_epsilon,
     odds_below,
 )
+from deniable.core.spec import part
 from deniable.errors import InvalidParameter, SurveyMismatch
 from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.direct_response import DirectResponse
@@ -285,8 +287,9 @@ class Memoized(PureProtocol):
         return Estimate(self.domain.labels, shares, (shares * own + (1 - shares) * other) / (n * slope**2), n)
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
-        return super().from_parameters(domain, epsilon, {**parameters, "base": mechanism_from_spec(parameters["base"])})
+    def from_parameters(cls, domain: AnyDomain, epsilon: float, parameters: Spec) -> Self:
+        base = mechanism_from_spec(part(parameters, "base"))
+        return super().from_parameters(domain, epsilon, {**parameters, "base": base})
 
 
 def moved(value: Ints, stay: Fraction, size: int, coins: Coins) -> Ints:

@@ -47,12 +47,12 @@ class OneAttribute(Attributes):
 
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         which = coins.public(len(self.parts), len(truth))
-        first, *others = (
+        rows: list[Any] = [  # of bits, among which np.where chooses in a law
             one_row(part.layout, part.randomize(truth[:, place], coins)).widened(self.width)
             for place, part in enumerate(self.parts)
-        )
-        report = first
-        for place, row in enumerate(others, 1):
+        ]
+        report = rows[0]
+        for place, row in enumerate(rows[1:], 1):
             report = np.where(which == place, row, report)
         return {"which": which, "report": report}
 
@@ -87,7 +87,7 @@ class OneAttribute(Attributes):
             shares = self.parts[place].debias(cast(Any, own), int(reports[place])) / reports[place]
             values.append(shares)
             noise.append(self.noise(place, shares, tally.n, int(reports[place])))
-        return Estimate(cast(Any, self.domain.labels), np.concatenate(values), np.concatenate(noise), tally.n)
+        return Estimate(self.domain.labels, np.concatenate(values), np.concatenate(noise), tally.n)
 
     def noise(self, place: int, shares: Floats, n: int, reports: float | None = None) -> Floats:
         many = n / len(self.parts) if reports is None else reports

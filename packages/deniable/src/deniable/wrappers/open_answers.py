@@ -13,7 +13,7 @@ from deniable.errors import InvalidParameter
 from deniable.wrappers.either import Either
 
 
-class OpenAnswers(Mechanism):
+class OpenAnswers(Mechanism[object, Ints]):
     """A question of which some answers are sensitive; the others may be disclosed. `base` randomizes the sensitive ones."""
 
     derived = ("odds",)

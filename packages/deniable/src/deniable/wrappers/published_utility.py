@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable.arrays import Floats, Ints
 from deniable.core import (
+    AnyDomain,
     Coins,
     Columns,
     Domain,
@@ -30,6 +31,7 @@ from deniable.core import (
     Tally,
     lookup,
 )
+from deniable.core.spec import part
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.algebra.utility_formulas import disclosed_beside, disguise, true_odds
 from deniable.mechanisms.registry import mechanism_from_spec
@@ -179,5 +181,6 @@ class PublishedUtility(OpenAnswers):
         return Estimate(self.domain.labels, shares, noise / n, n)
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
-        return super().from_parameters(domain, epsilon, {**parameters, "base": mechanism_from_spec(parameters["base"])})
+    def from_parameters(cls, domain: AnyDomain, epsilon: float, parameters: Spec) -> Self:
+        base = mechanism_from_spec(part(parameters, "base"))
+        return super().from_parameters(domain, epsilon, {**parameters, "base": base})

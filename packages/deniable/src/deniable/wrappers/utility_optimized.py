@@ -13,6 +13,7 @@ from deniable.arrays import Floats, Ints
 from deniable.core import (
     Additive,
     Answers,
+    AnyDomain,
     Coins,
     Columns,
     Counted,
@@ -26,6 +27,7 @@ from deniable.core import (
     checked_answers,
     lookup,
 )
+from deniable.core.spec import part
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.registry import mechanism_from_spec
@@ -207,8 +209,8 @@ class UtilityOptimized(OpenAnswers):
         return [instead if answer in own else answer for answer, own in zip(batch, declared, strict=True)]
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
-        spec = parameters["base"]
+    def from_parameters(cls, domain: AnyDomain, epsilon: float, parameters: Spec) -> Self:
+        spec = part(parameters, "base")
         base = Certain(Single(), epsilon) if spec["mechanism"] == Certain.wire else mechanism_from_spec(spec)
         return super().from_parameters(domain, epsilon, {**parameters, "base": base})
 

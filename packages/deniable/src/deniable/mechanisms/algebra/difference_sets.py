@@ -15,6 +15,7 @@ import numpy as np
 
 from deniable.arrays import Bools, Ints
 from deniable.core import Spec
+from deniable.core.spec import whole
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.fields import Polynomial, is_prime, prime_power, primitive_polynomial, sequence
 from deniable.mechanisms.algebra.transforms import ShiftedSums
@@ -224,13 +225,13 @@ def difference_set(parameters: Spec) -> DifferenceSet:
     >>> difference_set({"family": "singer", "q": 4, "t": 6}).v
     1365
     """
-    family = parameters["family"]
+    family = str(parameters["family"])
     if family == Singer.family:
-        return Singer(parameters["q"], parameters["t"])
+        return Singer(whole(parameters, "q"), whole(parameters, "t"))
     if family not in BY_SIZE:
         known = ", ".join([Singer.family, *BY_SIZE])
         raise InvalidParameter(f"There is no such family of designs in this release; it has {known}.")
-    return BY_SIZE[family](parameters["v"])
+    return BY_SIZE[family](whole(parameters, "v"))
 
 
 @lru_cache(maxsize=8)

@@ -14,6 +14,7 @@ from deniable import kernels
 from deniable.arrays import Floats, Ints
 from deniable.core import (
     WHOLE,
+    AnyDomain,
     Candidate,
     Coins,
     Columns,
@@ -231,10 +232,9 @@ class KeySampling(KeyValueProtocol):
         return worst
 
     @classmethod
-    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> Self:
-        p1, p2, q = (Fraction(parameters[name]) for name in ("p1", "p2", "q"))
-        fakes = tuple(parameters["fakes"]) if "fakes" in parameters else None
-        return cls(domain, epsilon, (p1, p2, q), fakes, parameters.get("claimed", False))
+    def from_parameters(cls, domain: AnyDomain, epsilon: float, parameters: Spec) -> Self:
+        three = [parameters[name] for name in ("p1", "p2", "q")]
+        return super().from_parameters(domain, epsilon, {**parameters, "three": three})
 
     def parameters(self) -> Mapping[str, object]:
         given: dict[str, object] = dict(zip(("p1", "p2", "q"), map(str, self.three), strict=True))

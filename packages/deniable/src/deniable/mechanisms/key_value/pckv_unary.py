@@ -11,6 +11,7 @@ import numpy as np
 
 from deniable.arrays import Bytes, Ints
 from deniable.core import (
+    AnyDomain,
     Candidate,
     Coins,
     Columns,
@@ -183,8 +184,9 @@ class PCKVUnary(PaddedProtocol):
         return set_odds(self.chances, self.keys, self.domain.at_most)
 
     @classmethod
-    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> Self:
-        return cls(domain, epsilon, Chances(*(Fraction(parameters[name]) for name in Chances._fields)))
+    def from_parameters(cls, domain: AnyDomain, epsilon: float, parameters: Spec) -> Self:
+        chances = Chances._make(Fraction(str(parameters[name])) for name in Chances._fields)
+        return super().from_parameters(domain, epsilon, {**parameters, "chances": chances})
 
     def parameters(self) -> Mapping[str, object]:
         return {name: str(chance) for name, chance in self.chances._asdict().items()}

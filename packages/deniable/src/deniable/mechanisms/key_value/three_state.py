@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.arrays import Bools, Floats, Ints
-from deniable.core import Coins, Estimate, Label, PrivacyLoss, Spec, Tally, check_probability, checked_epsilon, odds_below
+from deniable.core import Coins, Estimate, Label, PrivacyLoss, Tally, check_probability, checked_epsilon, odds_below
 from deniable.domains.key_value import KeyValue
 from deniable.domains.link import HIGH, LOW, NONE, Link
 from deniable.errors import InvalidParameter
@@ -178,11 +178,6 @@ class ThreeState(ExactChannel):
     @cached_property
     def _worst(self) -> Fraction | None:
         return self.worst()
-
-    @classmethod
-    def from_parameters(cls, domain: Any, epsilon: float, parameters: Spec) -> Self:
-        p1, p2, q = (Fraction(parameters[name]) for name in ("p1", "p2", "q"))
-        return cls(p1, p2, q, epsilon, domain, parameters.get("claimed", False))
 
     def parameters(self) -> Mapping[str, object]:
         chances: dict[str, object] = {"p1": str(self.p1), "p2": str(self.p2), "q": str(self.q)}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Candidate, Coins, Domain, Estimate, PrivacyLoss, Spec, Tally, lookup
+from deniable.core import AnyDomain, Candidate, Coins, Domain, Estimate, PrivacyLoss, Spec, Tally, lookup
 from deniable.domains.metric import BLOCK
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.cover import representatives
@@ -149,8 +149,8 @@ class Coarsened(Release):
         return Estimate(self.released_labels, estimate.values, estimate.variance, estimate.n, estimate.covary)
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
-        return cls(domain, epsilon, parameters["representatives"])
+    def from_parameters(cls, domain: AnyDomain, epsilon: float, parameters: Spec) -> Self:
+        return super().from_parameters(domain, epsilon, {**parameters, "chosen": parameters["representatives"]})
 
     def parameters(self) -> Mapping[str, object]:
         return {"odds": str(self.odds), "representatives": list(self.chosen)}

@@ -1,6 +1,6 @@
 """Releases of vectors: every coordinate with a share of the budget, or one coordinate with all of it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Self
@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
 from deniable.core import (
+    AnyDomain,
     Coins,
     Columns,
     Domain,
+    Drawn,
     Estimate,
     Layout,
     Mechanism,
@@ -24,6 +26,7 @@ from deniable.core import (
     checked_epsilon,
     rounded_down,
 )
+from deniable.core.spec import parts
 from deniable.domains.vectors import Vectors
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.releases.bipartite import Bipartite
@@ -89,7 +92,7 @@ class VectorRelease(Mechanism[Sequence[object], Ints]):
         """Where those of all coordinates are."""
         return all(part.traced for part in self.parts)
 
-    def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         which = coins.public(len(self.parts), len(truth)) if self.sampled else None
         values = [part.randomize(truth[:, place], coins)["value"] for place, part in enumerate(self.parts)]
         if which is None:
@@ -148,8 +151,8 @@ class VectorRelease(Mechanism[Sequence[object], Ints]):
         raise InvalidParameter("Releases of vectors have no unbiased estimate whose error could be predicted.")
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
+    def from_parameters(cls, domain: AnyDomain, epsilon: float, parameters: Spec) -> Self:
         from deniable.mechanisms.registry import mechanism_from_spec
 
-        parts = [mechanism_from_spec(part) for part in parameters["parts"]]
-        return super().from_parameters(domain, epsilon, {**parameters, "parts": parts})
+        made = [mechanism_from_spec(each) for each in parts(parameters, "parts")]
+        return super().from_parameters(domain, epsilon, {**parameters, "parts": made})

@@ -10,6 +10,7 @@ import numpy as np
 
 from deniable.arrays import Bools, Ints
 from deniable.core import (
+    AnyDomain,
     Candidate,
     Coins,
     Columns,
@@ -23,6 +24,7 @@ from deniable.core import (
     lookup,
     odds_below,
 )
+from deniable.core.spec import part
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.difference_sets import LARGEST, DifferenceSet, candidates, difference_set, verified
 from deniable.mechanisms.algebra.transforms import MANY, ShiftedSums
@@ -128,8 +130,8 @@ class BlockDesign(Counted, PureProtocol):
         return self.p / self.design.k
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
-        return cls(domain, epsilon, difference_set(parameters["design"]))
+    def from_parameters(cls, domain: AnyDomain, epsilon: float, parameters: Spec) -> Self:
+        return super().from_parameters(domain, epsilon, {**parameters, "design": difference_set(part(parameters, "design"))})
 
     @classmethod
     def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:

@@ -8,14 +8,14 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.core import Answers, Domain, Estimate, Label, Mechanism
+from deniable.core import Answers, AnyDomain, Estimate, Label, Mechanism
 from deniable.errors import InvalidParameter
 from deniable.planning import plan
 from deniable.postprocess import norm_sub
 
 Details = Mapping[str, Any]
 Figures = Mapping[str, tuple[float, float]]  # name -> value and standard error
-D = TypeVar("D", bound=Domain)
+D = TypeVar("D", bound=AnyDomain)
 
 
 class WrongDetail(InvalidParameter):
@@ -101,7 +101,9 @@ class Kind(ABC, Generic[D]):
 
     def range(self, domain: D) -> tuple[float, float]:
         """The smallest and the largest answer, where answers are numbers."""
-        return domain.labels[0], domain.labels[-1]
+        low, high = domain.labels[0], domain.labels[-1]
+        assert isinstance(low, int | float) and isinstance(high, int | float)
+        return low, high
 
 
 def rms(estimate: Estimate) -> float:
