@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import deniable as dn
+from tests import ROOT
 from tests.outside import MECHANISM, SURVEY
 
 SOURCE = Path(dn.__file__).parent
@@ -82,12 +83,27 @@ from deniable.privacy.ratio import worst_ratio
 """
 
 
-class Scratch:
-    """A copy of the package that is edited and run, and compared with the original."""
+FIGURE = """
+from research.papers.figure import Figure, Result
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.package = folder, folder / "src" / "deniable"
-        shutil.copytree(SOURCE, self.package, ignore=shutil.ignore_patterns("__pycache__"))
+FIGURE = Figure("brr/fig99", "BRR", "powers of two", seconds=0.1)
+
+
+def run(quick, seed, data, pace=None):
+    return Result(("n", "power"), [(n, 2.0**n) for n in range(5)])
+
+
+def plot(result, folder):
+    return []
+"""
+
+
+class Scratch:
+    """A copy of a package that is edited and run, and compared with the original."""
+
+    def __init__(self, folder: Path, source: Path = SOURCE) -> None:
+        self.folder, self.source, self.package = folder, source, folder / "src" / source.name
+        shutil.copytree(source, self.package, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
 
     def add(self, path: str, text: str) -> None:
         (self.package / path).write_text(text)
@@ -105,16 +121,17 @@ class Scratch:
             name, text = str(path.relative_to(self.package)), path.read_bytes() if path.is_file() else b""
             if path.is_dir() or "__pycache__" in name:
                 continue
-            if not (SOURCE / name).exists():
+            if not (self.source / name).exists():
                 new.append(name)
-            elif text != (before := (SOURCE / name).read_bytes()):
+            elif text != (before := (self.source / name).read_bytes()):
                 assert len(text.splitlines()) == len(before.splitlines()) + 1, name
                 registered.append(name)
         return new, registered
 
     def run(self, code: str) -> str:
         paths = os.pathsep.join([str(self.package.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
-        command = [sys.executable, "-c", f"import deniable\nassert {str(self.package)!r} in deniable.__file__\n{code}"]
+        name = self.package.name
+        command = [sys.executable, "-c", f"import {name}\nassert {str(self.package)!r} in {name}.__file__\n{code}"]
         environment = {**os.environ, "PYTHONPATH": paths}
         done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=120)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -220,3 +237,44 @@ found = dn.certify(mechanism)
 assert found.holds and found.loss.proof == "proved" and found.loss.odds == 7  # without any registration
 """)
     assert scratch.touched() == ([], [])
+
+
+def test_a_theorem_of_ours_is_a_file_and_a_registration(scratch: Scratch) -> None:
+    add_mechanism(scratch)
+    uses = f"{USES.strip()}\nfrom deniable.mechanisms.shares.half_honest import HalfHonest\n"
+    scratch.add("privacy/half_honest.py", uses + PROOF)
+    first = next(line for line in (SOURCE / "privacy/proofs.py").read_text().splitlines() if line.startswith("OURS = ("))
+    scratch.register("privacy/proofs.py", first, 'OURS = (*OURS, "half_honest")')
+    scratch.run("""
+import deniable as dn
+from deniable.mechanisms.registry import family
+mechanism = family("half-honest-1")(dn.Categories(range(6)), 2.0)
+assert dn.certify(mechanism, "theorem").loss.odds == 7
+""")
+    new, registered = scratch.touched()
+    assert (new[1:], registered[1:]) == (["privacy/half_honest.py"], ["privacy/proofs.py"])  # besides the mechanism's own
+
+
+LISTED = """
+from click.testing import CliRunner
+from research.data.folder import Data
+from research.papers.catalog import load
+from research.reproduce import reproduce
+result = load({name!r}).run(True, 1, Data(None))
+assert result.rows and {name!r} in CliRunner().invoke(reproduce, []).output
+"""
+
+
+def test_a_figure_is_a_file(tmp_path: Path) -> None:
+    scratch = Scratch(tmp_path, ROOT / "research")
+    scratch.add("papers/brr/fig99.py", FIGURE)
+    scratch.run(LISTED.format(name="brr/fig99"))
+    assert scratch.touched() == (["papers/brr/fig99.py"], [])
+
+
+def test_a_figure_that_differs_in_data_only_is_a_row(tmp_path: Path) -> None:
+    scratch = Scratch(tmp_path, ROOT / "research")
+    first = next(line for line in (scratch.package / "papers/bitrand/rows.py").read_text().splitlines() if "FLIPS =" in line)
+    scratch.register("papers/bitrand/rows.py", first, 'FLIPS["fig99"] = ("epsilon 3", (3.0,))')
+    scratch.run(LISTED.format(name="bitrand/fig99"))
+    assert scratch.touched() == ([], ["papers/bitrand/rows.py"])

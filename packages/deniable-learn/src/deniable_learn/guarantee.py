@@ -1,10 +1,10 @@
 """What training on randomized data costs the people behind it: once for the data, and nothing for the training."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from deniable.core.frozen import Former
 from deniable.core.loss import PrivacyLoss, Proof
 from deniable.core.mechanism import Mechanism
 from deniable.errors import InvalidParameter
@@ -35,11 +35,7 @@ class Guarantee:
     published: str = ""  # without noise, as it is
     samples: int = 1  # of the person who gave the most
 
-    @property
-    def told(self) -> str:
-        """The former name of `published`."""
-        warnings.warn("Guarantee.told is now called published. Use that name.", DeprecationWarning, stacklevel=2)
-        return self.published
+    told = Former("published")
 
     @property
     def sample(self) -> PrivacyLoss:

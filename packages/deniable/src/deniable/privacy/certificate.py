@@ -1,9 +1,9 @@
 """Certificates: the exact loss of a mechanism, and how it is printed."""
 
-import warnings
 from dataclasses import dataclass
 
 from deniable.core import Mechanism, PrivacyLoss, Proof, formatted_odds, formatted_size, written_odds
+from deniable.core.frozen import Former
 from deniable.privacy.ratio import Worst
 
 LONGEST = 160  # letters of a worst report that are shown whole
@@ -22,11 +22,7 @@ class Certificate:
     disclosed: float | None = None  # how often a non-sensitive answer is disclosed, where some are not sensitive
     rules: tuple[str, ...] = ()  # by which the law was proved
 
-    @property
-    def open_told(self) -> float | None:
-        """The old name of `disclosed`."""
-        warnings.warn("Certificate.open_told is now called disclosed. Use that name.", DeprecationWarning, stacklevel=2)
-        return self.disclosed
+    open_told = Former("disclosed")
 
     @property
     def declared(self) -> PrivacyLoss:

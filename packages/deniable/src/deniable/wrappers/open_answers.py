@@ -1,6 +1,5 @@
 """Questions of which some answers are sensitive: what all mechanisms for them share."""
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Collection, Sequence
 from functools import cached_property
@@ -9,6 +8,7 @@ import numpy as np
 
 from deniable.arrays import Bools, Ints
 from deniable.core import Additive, Columns, Domain, Mechanism
+from deniable.core.frozen import Former
 from deniable.errors import InvalidParameter
 from deniable.wrappers.either import Either
 
@@ -77,21 +77,7 @@ class OpenAnswers(Mechanism[object, Ints]):
         """The index of the open answer with each number, and -1 for 0."""
         return np.concatenate([[-1], np.flatnonzero(~self.secret)])[numbers]
 
-    @property
-    def told_share(self) -> float:
-        """The former name of `disclosed_share`."""
-        warnings.warn("told_share is now called disclosed_share. Use that name.", DeprecationWarning, stacklevel=2)
-        return self.disclosed_share
-
-    def told(self, columns: Columns) -> Ints:
-        """The former name of `disclosed`."""
-        warnings.warn("told is now called disclosed. Use that name.", DeprecationWarning, stacklevel=2)
-        return self.disclosed(columns)
-
-    def told_index(self, numbers: Ints) -> Ints:
-        """The former name of `disclosed_index`."""
-        warnings.warn("told_index is now called disclosed_index. Use that name.", DeprecationWarning, stacklevel=2)
-        return self.disclosed_index(numbers)
+    told_share, told, told_index = Former("disclosed_share"), Former("disclosed"), Former("disclosed_index")
 
 
 def checked_sensitive(domain: Domain, sensitive: Collection[object]) -> tuple[object, ...]:

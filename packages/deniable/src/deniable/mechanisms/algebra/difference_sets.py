@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -225,7 +225,7 @@ def difference_set(parameters: Spec) -> DifferenceSet:
     >>> difference_set({"family": "singer", "q": 4, "t": 6}).v
     1365
     """
-    family = str(parameters["family"])
+    family: Any = parameters["family"]
     if family == Singer.family:
         return Singer(whole(parameters, "q"), whole(parameters, "t"))
     if family not in BY_SIZE:

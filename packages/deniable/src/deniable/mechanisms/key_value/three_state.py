@@ -1,6 +1,5 @@
 """Three states: no link, a link with a high weight, a link with a low one; one family of channels for all of them."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable.arrays import Bools, Floats, Ints
 from deniable.core import Coins, Estimate, Label, PrivacyLoss, Tally, check_probability, checked_epsilon, odds_below
+from deniable.core.frozen import Former
 from deniable.domains.key_value import KeyValue
 from deniable.domains.link import HIGH, LOW, NONE, Link
 from deniable.errors import InvalidParameter
@@ -124,17 +124,7 @@ class ThreeState(ExactChannel):
         """Whether the sum of weights can be estimated."""
         return self.p2 != 0 and self.q != Fraction(1, 2)
 
-    @property
-    def tells_degree(self) -> bool:
-        """The former name of `estimates_degree`."""
-        warnings.warn("tells_degree is now called estimates_degree. Use that name.", DeprecationWarning, stacklevel=2)
-        return self.estimates_degree
-
-    @property
-    def tells_weight(self) -> bool:
-        """The former name of `estimates_weight`."""
-        warnings.warn("tells_weight is now called estimates_weight. Use that name.", DeprecationWarning, stacklevel=2)
-        return self.estimates_weight
+    tells_degree, tells_weight = Former("estimates_degree"), Former("estimates_weight")
 
     def check_invertible(self) -> None:
         """Refuse parameters from which not all three shares can be estimated."""

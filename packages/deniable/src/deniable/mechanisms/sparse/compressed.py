@@ -1,7 +1,6 @@
 """Compressed randomized response: every coordinate of a sparse vector answers, and a few bits say how."""
 
 import hashlib
-import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,6 +24,7 @@ from deniable.core import (
     checked_answers,
     checked_coins,
 )
+from deniable.core.frozen import Former
 from deniable.core.variable import VariableLayout
 from deniable.domains.sparse_vector import Sparse, SparseVector
 from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
@@ -118,11 +118,7 @@ class Compressed(Mechanism[Collection[int], Sparse]):
         budget = response_epsilon(self.epsilon, self.alpha, self.sparsity * self.epsilon)
         return CoordinateResponse.quantised(budget, self.domain.values)
 
-    @property
-    def channel(self) -> CoordinateResponse:
-        """The former name of `coordinate`."""
-        warnings.warn("Compressed.channel is now called coordinate. Use that name.", DeprecationWarning, stacklevel=2)
-        return self.coordinate
+    channel = Former("coordinate")
 
     @cached_property
     def noisy_count(self) -> NoisyCount | None:
