@@ -15,6 +15,8 @@ from deniable.core.steps import aimed, around, cells, joined, packed
 from deniable.core.weights import WeightTable
 from deniable.errors import InvalidLaw, OutsideDomain
 
+MOST_MARKS = 1 << 18  # numbers that are marked at once, to see whether they differ
+_NO_CODE = "An encoded answer is none of those that the law is for. Nothing was reported."
 Run = Callable[[Sequence[Any], Coins, int], Any]  # of the arguments' values, the coins and the number of answers
 
 
@@ -43,10 +45,27 @@ def checked_code(code: Any, kind: Type, size: int) -> Any:
     shape = (size,) if kind.width is None else (size, kind.width)
     fits = isinstance(code, np.ndarray) and code.dtype.kind in "iub" and code.shape == shape
     if fits and (_below(code, kind.high) if kind.low == 0 else kind.low <= code.min() <= code.max() <= kind.high):
+        if kind.distinct and not _differ(code, kind.low, kind.size):
+            raise OutsideDomain(_NO_CODE)
         if kind.width is None or kind.low < 0:
             return code
         return code.astype(np.min_scalar_type(kind.high), copy=False)  # narrow: shifting vectors is most of the work on them
-    raise OutsideDomain("An encoded answer is none of those that the law is for. Nothing was reported.")
+    raise OutsideDomain(_NO_CODE)
+
+
+def _differ(code: Any, low: int, size: int) -> bool:
+    """Whether the numbers of every row differ from each other."""
+    if size > MOST_MARKS:
+        ordered = np.sort(code, axis=1)
+        return not (ordered[:, 1:] == ordered[:, :-1]).any()
+    step = max(1, MOST_MARKS // size)
+    for start in range(0, len(code), step):
+        part = code[start : start + step]
+        marks = np.zeros(len(part) * size, np.bool_)
+        marks[part + (np.arange(len(part)) * size - low)[:, None]] = True
+        if np.count_nonzero(marks) != part.size:
+            return False
+    return True
 
 
 def _below(code: Any, high: int) -> bool:

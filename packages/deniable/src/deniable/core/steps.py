@@ -10,14 +10,24 @@ from deniable.core.layout import Drawn, Flags, Layout
 from deniable.core.tracing import Answer, Symbol
 
 
-def encoded(truth: Any, function: Callable[..., Any], name: str, below: int, *draws: Any) -> Any:
+def encoded(
+    truth: Any,
+    function: Callable[..., Any],
+    name: str,
+    below: int,
+    *draws: Any,
+    width: int | None = None,
+    distinct: bool = False,
+) -> Any:
     """The code that `function(truth, *draws)` gives, a whole number from 0 to `below` - 1: any code may do that.
+
+    With a `width` it is a vector of so many such numbers, which may have to be `distinct`: to differ from each other.
 
     What it returns is checked before the law goes on, and the law is proved for every code. The draws it is given should be
     those that are in the report anyway, or that are used for nothing else.
     """
     if isinstance(truth, Answer):
-        return truth.trace.code(name, 0, below - 1, None, function, draws)
+        return truth.trace.code(name, 0, below - 1, width, function, draws, distinct)
     return function(truth, *draws)
 
 

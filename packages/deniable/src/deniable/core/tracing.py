@@ -78,10 +78,20 @@ class Trace:
             refuse("A value of another run is used", "Keep nothing between calls; make everything from the arguments.")
         return value
 
-    def code(self, name: str, low: int, high: int, width: int | None, encoder: Any = None, draws: Any = ()) -> "Symbol":
+    def code(
+        self,
+        name: str,
+        low: int,
+        high: int,
+        width: int | None,
+        encoder: Any = None,
+        draws: Any = (),
+        distinct: bool = False,
+    ) -> "Symbol":
         """A number, or a vector of them, that the encoder makes of the answer and of draws that it is given."""
         self.encoders.append(encoder)
-        return self.add("code", draws, name, low, high, *(() if width is None else (width,)))
+        vector = () if width is None else (width, 1) if distinct else (width,)
+        return self.add("code", draws, name, low, high, *vector)
 
 
 def _operation(op: str, swapped: bool = False, negated: bool = False, boolean: bool = False) -> Any:

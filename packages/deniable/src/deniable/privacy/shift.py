@@ -82,6 +82,10 @@ def moved(problem: Problem, node: int) -> Noise | None:
         if problem.private[place] and not problem.tainted[place]:
             return Noise((place,), None, kind.size)
         return moved(problem, place) if problem.nodes[place].op == "around" else None
+    if each.op == "at" and problem.types[each.args[0]].distinct and not problem.private[each.args[0]]:
+        place, width = each.args[1], problem.types[each.args[0]].width
+        if problem.private[place] and not problem.tainted[place] and width == kind.size == problem.types[place].size:
+            return Noise((place,), None, kind.size)  # the numbers of such a vector are all that there are, each once
     if each.op == "aim":
         column, row, odd = each.args
         uniform = problem.nodes[column].op == "below" and problem.nodes[column].params[0] == kind.size
