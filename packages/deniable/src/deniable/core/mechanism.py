@@ -146,10 +146,6 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         truth = self.domain.index(answers)
         return [partial(encode, truth) for encode in self._law.encoders if encode is not None]
 
-    def amplified(self, odds: Fraction | None) -> Fraction | None:
-        """The odds that a published theorem gives where a law with these odds is for one sampled part of an answer."""
-        return None
-
     @property
     def traced(self) -> bool:
         """Whether the law is a program; not where a published theorem stands for it."""

@@ -15,6 +15,7 @@ from deniable.core.steps import aimed, around, cells, joined, packed
 from deniable.core.weights import WeightTable
 from deniable.errors import InvalidLaw, OutsideDomain
 
+FEW = 64  # numbers of a vector that are often in order
 MOST_MARKS = 1 << 18  # numbers that are marked at once, to see whether they differ
 _NO_CODE = "An encoded answer is none of those that the law is for. Nothing was reported."
 Run = Callable[[Sequence[Any], Coins, int], Any]  # of the arguments' values, the coins and the number of answers
@@ -49,12 +50,15 @@ def checked_code(code: Any, kind: Type, size: int) -> Any:
             raise OutsideDomain(_NO_CODE)
         if kind.width is None or kind.low < 0:
             return code
-        return code.astype(np.min_scalar_type(kind.high), copy=False)  # narrow: shifting vectors is most of the work on them
+        narrow = np.min_scalar_type(kind.high)  # shifting vectors is most of the work on them
+        return code.astype(narrow) if narrow.itemsize < code.itemsize else code
     raise OutsideDomain(_NO_CODE)
 
 
 def _differ(code: Any, low: int, size: int) -> bool:
     """Whether the numbers of every row differ from each other."""
+    if code.shape[1] < FEW and (code[:, 1:] > code[:, :-1]).all():
+        return True
     if size > MOST_MARKS:
         ordered = np.sort(code, axis=1)
         return not (ordered[:, 1:] == ordered[:, :-1]).any()

@@ -22,8 +22,8 @@ class UnitAxes(UnitCodes):
 
     Vectors are filled up with zeros to D dimensions, a power of two; the rotation is a Hadamard transform after random signs
     three times over. So a vector costs D log D instead of 128 d steps, and there are 2 D directions instead of 128, which
-    is better for epsilon above 8. As in `UnitCodes` the law takes the directions in any order, whatever the floats do, so the
-    loss is proved; the mean report is c x, with the mean sum S of the `near` largest of D coordinates |u|,
+    is better for epsilon above 8. As in `UnitCodes` the law takes the directions in any order, so that the loss is proved
+    whatever the floats do; the mean report is c x, with the mean sum S of the `near` largest of D coordinates |u|,
 
         c = (odds - 1) S / (near odds + 2 D - near)
 
