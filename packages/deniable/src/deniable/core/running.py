@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins
 from deniable.core.operations import DRAWS, Node, Type
+from deniable.core.orders import NO_CODE, Taken, differ
 from deniable.core.program import Program
 from deniable.core.steps import aimed, around, cells, joined, packed
 from deniable.core.weights import WeightTable
 from deniable.errors import InvalidLaw, OutsideDomain
 
-FEW = 64  # numbers of a vector that are often in order
-MOST_MARKS = 1 << 18  # numbers that are marked at once, to see whether they differ
-_NO_CODE = "An encoded answer is none of those that the law is for. Nothing was reported."
 Run = Callable[[Sequence[Any], Coins, int], Any]  # of the arguments' values, the coins and the number of answers
 
 
@@ -43,33 +41,18 @@ def run(program: Program, codes: Sequence[Any], coins: Coins, size: int) -> dict
 
 def checked_code(code: Any, kind: Type, size: int) -> Any:
     """Refuse a code that the law was not proved for. The message does not hold it."""
+    if type(code) is Taken and kind.distinct and (len(code), code.size, code.size) == (size, kind.width, kind.high + 1):
+        return code
     shape = (size,) if kind.width is None else (size, kind.width)
     fits = isinstance(code, np.ndarray) and code.dtype.kind in "iub" and code.shape == shape
     if fits and (_below(code, kind.high) if kind.low == 0 else kind.low <= code.min() <= code.max() <= kind.high):
-        if kind.distinct and not _differ(code, kind.low, kind.size):
-            raise OutsideDomain(_NO_CODE)
+        if kind.distinct and not differ(code, kind.low, kind.size):
+            raise OutsideDomain(NO_CODE)
         if kind.width is None or kind.low < 0:
             return code
         narrow = np.min_scalar_type(kind.high)  # shifting vectors is most of the work on them
         return code.astype(narrow) if narrow.itemsize < code.itemsize else code
-    raise OutsideDomain(_NO_CODE)
-
-
-def _differ(code: Any, low: int, size: int) -> bool:
-    """Whether the numbers of every row differ from each other."""
-    if code.shape[1] < FEW and (code[:, 1:] > code[:, :-1]).all():
-        return True
-    if size > MOST_MARKS:
-        ordered = np.sort(code, axis=1)
-        return not (ordered[:, 1:] == ordered[:, :-1]).any()
-    step = max(1, MOST_MARKS // size)
-    for start in range(0, len(code), step):
-        part = code[start : start + step]
-        marks = np.zeros(len(part) * size, np.bool_)
-        marks[part + (np.arange(len(part)) * size - low)[:, None]] = True
-        if np.count_nonzero(marks) != part.size:
-            return False
-    return True
+    raise OutsideDomain(NO_CODE)
 
 
 def _below(code: Any, high: int) -> bool:
@@ -249,6 +232,8 @@ def _packed(node: Node) -> Run:
 def _at(node: Node) -> Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         vector, index = args
+        if type(vector) is Taken:
+            return vector.at(index)
         found = vector[:, index] if isinstance(index, int) else vector[np.arange(size), index.astype(np.int64, copy=False)]
         return found.astype(np.int64)
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from deniable.core.bits import PackedBits
 from deniable.core.layout import Drawn, Flags, Layout
-from deniable.core.tracing import Answer, Symbol
+from deniable.core.tracing import Answer, Symbol, refuse
 
 
 def encoded(
@@ -27,7 +27,9 @@ def encoded(
     those that are in the report anyway, or that are used for nothing else.
     """
     if isinstance(truth, Answer):
-        return truth.trace.code(name, 0, below - 1, width, function, draws, distinct)
+        return truth.trace.code(name, 0, below - 1, width, truth.reader(function), draws, distinct)
+    if isinstance(truth, Symbol):
+        refuse("An encoder needs the answer itself", "Give it `truth`, and what is drawn beside it.")
     return function(truth, *draws)
 
 

@@ -276,8 +276,20 @@ _UFUNCS: Mapping[Any, Callable[..., Any]] = {
 class Answer:
     """An answer that no law looks into: only encoders do, see `encoded`."""
 
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
+    def __init__(self, trace: Trace, column: int | None = None) -> None:
+        self.trace, self.column = trace, column
+
+    def __getitem__(self, key: Any) -> "Answer":
+        """Coordinate k of a record, `truth[:, k]`."""
+        if not isinstance(key, tuple) or len(key) != 2 or key[0] != slice(None) or not isinstance(key[1], int):
+            refuse("An index into the answers of a batch", "A law treats every answer alike; truth[:, k] is coordinate k.")
+        return Answer(self.trace, key[1])
+
+    def reader(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The encoder, on the coordinate that this is."""
+        if self.column is None:
+            return function
+        return lambda truth, *draws: function(truth[:, self.column], *draws)
 
     def __len__(self) -> int:
         return self.trace.size
@@ -360,7 +372,7 @@ def traced(mechanism: Any) -> Law:
 def _once(mechanism: Any, size: int) -> Law:
     trace = Trace(size)
     coins, domain = TracedCoins(trace), mechanism.domain
-    if domain.inputs is None:
+    if mechanism.encodes:
         truth: Any = Answer(trace)
     else:
         truth = domain.placed([trace.code(*each) for each in domain.inputs], coins)
