@@ -105,7 +105,7 @@ def _random_node(rng: random.Random, place: int) -> list[Any]:
                 args if place and rng.random() < 0.3 else [],
                 "x",
                 *bounds,
-                *([rng.choice([1, 3])] * rng.randrange(2)),
+                *rng.choice([[], [], [1], [3], [3, 1], [3, 0]]),
             ]
         case "const":
             return [op, [], rng.choice([number, -1, -7])]
@@ -153,6 +153,8 @@ def seeded_run(program: Program, seed: int) -> dict[str, Any]:
         if node.op == "code":
             kind = program.types[place]
             drawn = [rng.randint(kind.low, kind.high) for _ in range(kind.width or 1)]
+            if kind.distinct:
+                drawn = [kind.low + (drawn[0] - kind.low + each) % kind.size for each in range(len(drawn))]
             codes.append(drawn if kind.width else drawn[0])
     for size in (3, 1):
         fields = run(program, [np.array([code] * size, np.int64) for code in codes], dn.SeededCoins(seed), size)

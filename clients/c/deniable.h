@@ -84,7 +84,7 @@ typedef struct {
     const deniable_fraction *odds;
     const char *name; /* of a code, as UTF-8 */
     int64_t number;   /* the value of a single number */
-    int64_t *numbers; /* of a vector */
+    int64_t *numbers; /* of a vector; then as many spare ones where all must differ */
     unsigned char *bits; /* of a row, lowest bit first, unused bits zero; then as many spare bytes where it is drawn */
 } deniable_node;
 

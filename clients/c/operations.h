@@ -4,7 +4,7 @@
 
 /* name, number of arguments (-1: any), parameters at most, how its type follows from its arguments */
 #define DENIABLE_OPERATIONS(X)    \
-    X(code, -1, 4, code)          \
+    X(code, -1, 5, code)          \
     X(const, 0, 1, constant)      \
     X(add, 2, 0, corners)         \
     X(sub, 2, 0, corners)         \
@@ -49,5 +49,8 @@
 #define DENIABLE_NAME(name, arity, most, type) OP_##name,
 enum { DENIABLE_OPERATIONS(DENIABLE_NAME) OPERATIONS };
 #undef DENIABLE_NAME
+
+/* Whether a node is a code whose numbers must all differ. */
+#define deniable_distinct(node) ((node)->op == OP_code && (node)->whole[0])
 
 #endif

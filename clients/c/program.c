@@ -341,7 +341,7 @@ static void reserve(reader *r)
         if (node->row)
             node->bits = take(r, bytes, node->op == OP_flags || node->op == OP_majority ? 2 : 1);
         else if (node->width)
-            node->numbers = take(r, node->width, sizeof *node->numbers);
+            node->numbers = take(r, node->width, (deniable_distinct(node) ? 2 : 1) * sizeof *node->numbers);
     }
 }
 

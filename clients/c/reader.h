@@ -22,7 +22,7 @@ typedef struct {
     deniable_program *program;
     deniable_result error; /* the first one; everything after it is only there to return */
     uint32_t entries;
-    param params[4];
+    param params[5];
 } reader;
 
 /* Whether everything was right so far; notes what is wrong if this is not. */

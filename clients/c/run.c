@@ -272,6 +272,36 @@ static void operate(const deniable_program *program, deniable_node *node, const 
     }
 }
 
+static void sift(int64_t *heap, size_t at, size_t size)
+{
+    size_t child;
+    int64_t value = heap[at];
+    for (; (child = 2 * at + 1) < size; at = child) {
+        child += child + 1 < size && heap[child + 1] > heap[child];
+        if (heap[child] <= value)
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = value;
+}
+
+/* Whether all numbers of a vector differ: a copy of them is sorted, without recursion and in bounded time. */
+static int differ(const int64_t *numbers, int64_t *copy, size_t size)
+{
+    size_t i;
+    memcpy(copy, numbers, size * sizeof *copy);
+    for (i = size / 2; i--;)
+        sift(copy, i, size);
+    for (i = size; i-- > 1;) {
+        int64_t largest = copy[0];
+        copy[0] = copy[i], copy[i] = largest;
+        sift(copy, 0, i);
+        if (copy[0] == largest)
+            return 0;
+    }
+    return 1;
+}
+
 /* Whether the value of a node is one that its type allows: nothing after it reads or writes outside its memory. */
 static int within(const deniable_node *node)
 {
@@ -283,7 +313,7 @@ static int within(const deniable_node *node)
     for (i = 0; i < node->width; i++)
         if (node->numbers[i] < node->low || node->numbers[i] > node->high)
             return 0;
-    return 1;
+    return !deniable_distinct(node) || differ(node->numbers, node->numbers + node->width, node->width);
 }
 
 deniable_result deniable_run_encoded(deniable_program *program, const deniable_coins *coins, deniable_encoder encoder,
@@ -356,6 +386,7 @@ void deniable_wipe(deniable_program *program)
         if (node->row)
             zero(node->bits, bytes_of(node) * (node->op == OP_flags || node->op == OP_majority ? 2 : 1));
         else if (node->width)
-            zero((volatile unsigned char *)node->numbers, node->width * sizeof *node->numbers);
+            zero((volatile unsigned char *)node->numbers,
+                 (deniable_distinct(node) ? 2 : 1) * node->width * sizeof *node->numbers);
     }
 }

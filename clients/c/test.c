@@ -155,7 +155,7 @@ static int ends(void *state, const deniable_program *program, uint32_t node, int
     const deniable_node *code = &program->nodes[node];
     uint32_t i, *turn = state;
     for (i = 0; i < (code->width ? code->width : 1); i++)
-        values[i] = (*turn)++ % 2 ? code->high : code->low;
+        values[i] = code->whole[0] ? code->low + i : (*turn)++ % 2 ? code->high : code->low; /* or all different */
     return 0;
 }
 

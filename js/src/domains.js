@@ -147,10 +147,14 @@ function keyValue({ size, keys, low, high, at_most: atMost, cut }) {
     return {
       key: (draw) => pairs[draw]?.[0] ?? labels.length,
       high: (draw) => (pairs[draw] ? heads(pairs[draw][1]) : WHOLE / 2),
+      keys: listed(atMost, (at) => pairs[at]?.[0] ?? labels.length + at), // padding has a key of its own each
+      highs: listed(atMost, (at) => (pairs[at] ? heads(pairs[at][1]) : WHOLE / 2)),
       asked: (key) => pairs.filter(([at]) => at === key).map(([, own]) => heads(own))[0] ?? none,
     };
   };
-  return { labels, low, high, atMost, place, heads, inputs: { key: [labels.length], high: [WHOLE], asked: [none] }, codes };
+  const inputs = { key: [labels.length], high: [WHOLE], asked: [none] };
+  Object.assign(inputs, { keys: [labels.length + atMost - 1, atMost], highs: [WHOLE, atMost] });
+  return { labels, low, high, atMost, place, heads, inputs, codes };
 }
 
 const KINDS = {

@@ -151,11 +151,14 @@ export const OPERATIONS = {
   ...DRAWS,
   code: [
     null,
-    4,
+    5,
     (node) => {
       node.need(typeof node.params[0] === "string" && node.args.length < 65, "needs a name, and at most 64 draws");
       const low = node.whole(1, -LARGEST);
-      return number(low, node.whole(2, low), node.params.length > 3 ? Number(node.whole(3, 1n, WIDEST)) : undefined);
+      const type = number(low, node.whole(2, low), node.params.length > 3 ? Number(node.whole(3, 1n, WIDEST)) : undefined);
+      const distinct = node.params.length > 4 && node.whole(4, 0n, 1n) === 1n;
+      node.need(!distinct || type.width <= type.high - low + 1n, "has too few numbers for a vector of different ones");
+      return { ...type, distinct };
     },
   ],
   const: [0, 1, (node) => number(node.whole(0, -LARGEST), node.params[0]), (_, [value]) => value],

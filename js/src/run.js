@@ -17,10 +17,11 @@ function outside(value, { low, high, row }) {
 }
 
 /** An encoded answer, if it is one that the law was made for. No message holds it. */
-function checked(code, { low, high, width }) {
+function checked(code, { low, high, width, distinct }) {
   const good = (value) => (typeof value === "bigint" || Number.isInteger(value)) && value >= low && value <= high;
   const list = width === undefined ? [code] : code;
-  if (list?.length !== (width ?? 1) || !Array.from(list).every(good)) {
+  const repeats = distinct && new Set(Array.from(list ?? [], String)).size < width;
+  if (list?.length !== (width ?? 1) || !Array.from(list).every(good) || repeats) {
     throw new OutsideDomain("The law is for other answers. Nothing was reported.");
   }
   return width === undefined ? BigInt(code) : Array.from(list, BigInt);

@@ -93,7 +93,9 @@ test("mutants are refused with a sentence, or run within their bounds", () => {
     const program = accepted(law);
     if (!program) continue;
     laws++;
-    const codes = program.codes.map(({ type: { high, width } }) => (width ? new Array(width).fill(high) : high));
+    const codes = program.codes.map(({ type: { high, width, distinct } }) =>
+      width ? Array.from({ length: width }, (_, at) => (distinct ? high - BigInt(at) : high)) : high,
+    );
     const fields = run(program, codes, new SeededCoins(i));
     for (const [name, place] of program.report) {
       const { low, high, row } = program.nodes[place].type;

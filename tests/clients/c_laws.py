@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Ints
+from deniable.core.operations import Type
 from deniable.core.program import Program
 from tests import ROOT
 
@@ -44,11 +45,18 @@ def some_codes(program: Program, most: int) -> list[list[int]]:
     """All codes where they are few; else the lowest, the highest and some between."""
     kinds = [program.types[place] for place, _ in program.codes]
     ranges = [range(kind.low, kind.high + 1) for kind in kinds for _ in range(kind.width or 1)]
+    if any(kind.distinct for kind in kinds):
+        return [[each for kind in kinds for each in _distinct(kind, turn)] for turn in range(most)]
     if math.prod(len(each) for each in ranges) <= most:
         return [list(each) for each in itertools.product(*ranges)]
     draw = random.Random(len(ranges))
     between = [[draw.choice(each) for each in ranges] for _ in range(most - 2)]
     return [[each[0] for each in ranges], [each[-1] for each in ranges], *between]
+
+
+def _distinct(kind: Type, turn: int) -> list[int]:
+    """A code whose numbers differ from each other: some of all in turn."""
+    return [kind.low + (turn + place) % kind.size for place in range(kind.width or 1)]
 
 
 def listed(column: Any, size: int) -> list[int | bytes]:

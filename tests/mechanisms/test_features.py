@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.core import Node, Program, encoded
 from deniable.core.bits import PackedBits
 from deniable.domains import domain_from_spec
 from deniable.mechanisms.vectors.feature_vector import best_sampling
@@ -16,6 +17,7 @@ from research import mean_formulas as formulas
 from tests.examples import PLANE as SMALL
 from tests.examples import SAMPLED as VECTORS
 from tests.examples import SIGNS
+from tests.law_reference import chances
 
 
 class TestDomain:
@@ -347,16 +349,18 @@ class TestUnitCodes:
 
     def test_the_law_is_two_levels_whatever_the_seed(self) -> None:
         mechanism = dn.UnitCodes(dn.UnitVectors(3), 1.0, 1, 2, 8)
-        law = dn.law(mechanism, 1, coins=dn.EveryCoin(4))
-        odds = mechanism.odds
-        assert sorted({chance * 4 * (2 * odds + 6) for _, chance in law.items()}) == [1, odds]
+        law, odds = mechanism.law.part(["code0"]), mechanism.odds
+        one_seed = Program(tuple(Node("const", (), (0,)) if n.op == "public" else n for n in law.nodes), law.report)
+        for order in (range(8), [3, 1, 4, 0, 5, 2, 6, 7]):
+            found = chances(one_seed, [list(order)])
+            assert sorted({chance * (2 * odds + 6) for chance in found.values()}) == [1, odds]
         certificate = dn.certify(mechanism)
         assert certificate.holds and certificate.loss.odds == mechanism.loss().odds == odds
 
     def test_rounds_are_certified_together(self) -> None:
         mechanism = dn.UnitCodes(dn.UnitVectors(40), 9.0, 3)
         certificate = dn.certify(mechanism)
-        assert certificate.holds and certificate.loss.proof == "theorem"
+        assert certificate.holds and certificate.loss.proof == "proved" and certificate.rules == ("independence", "shift")
         assert certificate.loss.odds == mechanism.loss().odds == mechanism.part.odds**3
 
         class Again(dn.UnitCodes):
@@ -364,8 +368,20 @@ class TestUnitCodes:
                 columns = dict(super().randomize(truth, coins))
                 return columns | {"code1": columns["code0"]}
 
-        with pytest.raises(dn.NotCertifiable, match="theorem is about the code of deniable"):
-            dn.certify(Again(dn.UnitVectors(40), 9.0, 3))
+        class Same(dn.UnitCodes):
+            """One choice for all rounds."""
+
+            def randomize(self, truth, coins):  # type: ignore[no-untyped-def]
+                choice = coins.split(Fraction(1, 2), self.near, self.codes - self.near, len(truth))
+                columns: dict[str, object] = {}
+                for k in range(self.rounds):
+                    order = encoded(truth, self.order, f"order{k}", self.codes, width=self.codes, distinct=True)
+                    columns |= {f"seed{k}": 0 * choice, f"code{k}": order[:, choice]}
+                return columns
+
+        assert dn.certify(Again(dn.UnitVectors(40), 9.0, 3)).loss.odds == mechanism.part.odds**2  # and says no more
+        with pytest.raises(dn.NotCertifiable, match="Not proved at this size"):
+            dn.certify(Same(dn.UnitVectors(40), 9.0, 3))
 
     @pytest.mark.needs("scipy")
     def test_nearly_as_good_as_all_directions(self) -> None:

@@ -74,21 +74,26 @@ def test_large_sets_are_certified_on_the_code() -> None:
         assert "about 10^47 answers" in str(certificate)
 
 
-def test_what_sampling_hides_is_a_theorem_about_our_code() -> None:
-    many, few = dn.PCKVDirect(dn.KeyValue(range(100), -1, 1, 2), 1.0), dn.PCKVDirect(dn.KeyValue(range(6), -1, 1, 2), 1.0)
-    for mechanism in (many, few):
-        certificate = dn.certify(mechanism)
-        assert certificate.loss.proof == "theorem" and certificate.loss.odds == mechanism.loss().odds and certificate.holds
-        assert "published, applied to what was proved by waist" in str(certificate)
+@pytest.mark.parametrize("size", [(100, 2), (6, 2), (3, 3), (2000, 8)], ids=str)
+def test_what_sampling_hides_is_proved_for_sets_that_have_no_key_twice(size: tuple[int, int]) -> None:
+    for epsilon in (0.5, 4.0):
+        certificate = dn.certify(dn.PCKVDirect(keys(*size), epsilon))
+        assert certificate.loss.proof == "proved" and certificate.holds and certificate.rules == ("sampling",)
+        assert certificate.loss.odds == dn.PCKVDirect(keys(*size), epsilon).loss().odds
 
-    class Changed(dn.PCKVDirect):
-        """Somebody samples the first pair always, so that nothing is hidden among the others."""
 
-        def _sampled_key(self, truth: Any, draw: Any) -> Any:
-            return super()._sampled_key(truth, draw * 0)
+def test_a_set_with_a_key_twice_is_never_reported() -> None:
+    class Twice(dn.PCKVDirect):
+        """Somebody sends the first pair always, so that nothing is hidden among the others."""
 
-    certificate = dn.certify(Changed(few.domain, 1.0))
-    assert certificate.loss.proof == "proved" and not certificate.holds
+        def _all_keys(self, truth: Any) -> Any:
+            found = super()._all_keys(truth)
+            return np.repeat(found[:, :1], found.shape[1], axis=1)
+
+    twice = Twice(keys(6, 2), 1.0)
+    assert dn.certify(twice).holds
+    with pytest.raises(dn.OutsideDomain, match="Nothing was reported"):
+        twice.perturb([{1: 1.0, 2: -1.0}])
 
 
 def test_a_planted_bug_in_the_noise_is_found() -> None:

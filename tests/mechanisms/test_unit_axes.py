@@ -1,9 +1,12 @@
 """Axes of a public random rotation: the sums that the estimate rests on, the law, and that it comes back."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.core import encoded
 from deniable.mechanisms.vectors.unit_axes import _hadamard, _signs, largest_sums
 
 
@@ -31,11 +34,10 @@ def test_a_rotation_keeps_lengths_and_is_undone() -> None:
 
 def test_every_direction_is_named_by_some_rank_and_none_twice() -> None:
     mechanism = dn.UnitAxes(dn.UnitVectors(3), 1.0, 1)
-    ranks = np.arange(mechanism.codes)
-    vectors, seeds = np.tile([0.6, 0.0, 0.8], (len(ranks), 1)), np.full(len(ranks), 77)
-    named = mechanism.ranked(vectors, seeds, ranks)
-    assert sorted(named.tolist()) == ranks.tolist()
-    nearness = (mechanism.named(seeds, named) * vectors).sum(axis=1)
+    (named,) = mechanism.order(np.array([[0.6, 0.0, 0.8]]), np.array([77]))
+    assert sorted(named.tolist()) == list(range(mechanism.codes))
+    vectors, seeds = np.tile([0.6, 0.0, 0.8], (len(named), 1)), np.full(len(named), 77)
+    nearness = (mechanism.named(seeds, named.astype(np.int64)) * vectors).sum(axis=1)
     assert (np.diff(nearness) < 1e-6).all()
 
 
@@ -55,24 +57,36 @@ def test_unbiased_and_as_far_off_as_predicted(d: int, epsilon: float, vector: st
     assert abs(measured.mean() - mechanism.error) < 6 * measured.std() / 1000**0.5
 
 
-def test_the_code_has_two_levels_whatever_the_seed() -> None:
+def test_the_loss_is_proved_whatever_the_order_and_the_seed() -> None:
     mechanism = dn.UnitAxes(dn.UnitVectors(3), 1.0, 1)
-    law = dn.law(mechanism, 1, coins=dn.EveryCoin(2))
-    odds, near = mechanism.odds, mechanism.near
-    assert sorted({chance * 2 * (near * odds + mechanism.codes - near) for _, chance in law.items()}) == [1, odds]
-    for made in (mechanism, dn.UnitAxes(dn.UnitVectors(384), 12.0)):
+    for made in (mechanism, dn.UnitAxes(dn.UnitVectors(384), 12.0), dn.UnitCodes(dn.UnitVectors(5), 9.0)):
         certificate = dn.certify(made)
-        assert certificate.holds and certificate.loss.odds == made.loss().odds
+        assert certificate.holds and certificate.loss.odds == made.loss().odds and certificate.loss.proof == "proved"
 
 
-def test_a_favoured_set_of_another_size_is_found_out() -> None:
+def test_the_order_may_be_anything_but_names_every_direction_once() -> None:
+    class Own(dn.UnitAxes):
+        def order(self, truth, seed):  # type: ignore[no-untyped-def]
+            return np.tile(np.arange(self.codes)[::-1], (len(truth), 1))
+
+    class Twice(dn.UnitAxes):
+        def order(self, truth, seed):  # type: ignore[no-untyped-def]
+            return np.minimum(dn.UnitAxes.order(self, truth, seed), self.codes - 2)
+
     class Wider(dn.UnitAxes):
-        def ranked(self, truth, seed, choice):  # type: ignore[no-untyped-def]
-            return dn.UnitAxes.ranked(self, truth, seed, np.where(truth[:, 0] > 0.5, choice // 2, choice))
+        def randomize(self, truth, coins):  # type: ignore[no-untyped-def]
+            choice = coins.split(Fraction(3, 4), 2 * self.near, self.codes - 2 * self.near, len(truth))
+            order = encoded(truth, self.order, "order", self.codes, width=self.codes, distinct=True)
+            return {"seed0": coins.public(1 << 48, len(truth)), "code0": order[:, choice // 2]}
 
-    wider: dn.Mechanism = Wider(dn.UnitVectors(3), 1.0, 1)
-    with pytest.raises(dn.NotCertifiable, match="theorem is about the code of deniable"):
-        dn.certify(wider)
+    vectors = [[0.6, 0.0, 0.8]] * 3
+    own: dn.Mechanism = Own(dn.UnitVectors(3), 1.0, 1)
+    assert dn.certify(own).holds and len(own.perturb(vectors)) == 3
+    twice: dn.Mechanism = Twice(dn.UnitVectors(3), 1.0, 1)
+    with pytest.raises(dn.OutsideDomain, match="Nothing was reported"):
+        twice.perturb(vectors)
+    with pytest.raises(dn.NotCertifiable):
+        dn.certify(Wider(dn.UnitVectors(3), 1.0, 1))
 
 
 def test_better_than_few_directions_where_the_budget_is_large() -> None:

@@ -238,7 +238,29 @@ SEEN: dict[str, Callable[[], Mechanism]] = {
         dn.DuchiVector, lambda s, t, c: {"signs": s.rounded(t, c)}, dn.Features(41, -1, 1, 8), 1.0
     ),
     "vectors off an axis": lambda: leaky(
-        dn.UnitCodes, lambda s, t, c: super(type(s), s).randomize(t, c), dn.UnitVectors(4), 1.0
+        dn.UnitCodes,
+        lambda s, t, c: (
+            lambda r: {**r, "code0": np.where(encoded(t, _off, "off", 2) == 1, encoded(t, _first, "c", 128), r["code0"])}
+        )(super(type(s), s).randomize(t, c)),
+        *(dn.UnitVectors(4), 1.0),
+    ),
+    "directions that are not all different": lambda: leaky(
+        dn.UnitAxes,
+        lambda s, t, c: {
+            **super(type(s), s).randomize(t, c),
+            "code0": encoded(t, s.order, "order", 256, c.public(1 << 48, len(t)), width=256)[:, c.below(256, len(t))],
+        },
+        *(dn.UnitVectors(4), 1.0),
+    ),
+    "an order that knows the choice": lambda: leaky(
+        dn.UnitCodes,
+        lambda s, t, c: (
+            lambda choice: {
+                **super(type(s), s).randomize(t, c),
+                "code0": encoded(t, s.order, "order", 128, choice, width=128, distinct=True)[:, choice],
+            }
+        )(c.split(HALF, s.near, 128 - s.near, len(t))),
+        *(dn.UnitVectors(4), 1.0),
     ),
     "vector in clear": lambda: leaky(
         dn.Compressed, lambda s, t, c: super(type(s), s).randomize(t, c), dn.SparseVector(100), 1.0
@@ -333,6 +355,14 @@ HARMLESS: dict[str, Callable[[], Mechanism]] = {
     ),
     "from a later date on": lambda: direct(lambda s, t, c: {"value": t if time.time() > 1e11 else own(s, t, c)}),
 }
+
+
+def _off(truth: Any, *_: Any) -> Any:
+    return (truth.max(axis=1) < 1).astype(np.int64)
+
+
+def _first(truth: Any, *_: Any) -> Any:
+    return (truth[:, 0] > 0).astype(np.int64)
 
 
 def _largest(truth: Any, *_: Any) -> Any:

@@ -28,7 +28,8 @@ from deniable.core.odds import (
     rounded_up,
     simplest_between,
 )
-from deniable.core.operations import DRAWS, Node, Type
+from deniable.core.operations import DRAWS, WIDEST, Node, Type
+from deniable.core.orders import Orders
 from deniable.core.program import MOST_ENTRIES, MOST_NODES, Program
 from deniable.core.pure import CellProtocol, PureProtocol
 from deniable.core.reports import Reports, concatenate

@@ -142,14 +142,15 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
 
     def encoded(self, answers: Answers) -> Sequence[Encoded]:
         """What the law starts from: for each of its codes an array, or a function of the draws that the code takes."""
-        if self.domain.inputs is not None:
+        if not self.encodes:
             return self.domain.encode(answers)
         truth = self.domain.index(answers)
         return [partial(encode, truth) for encode in self._law.encoders if encode is not None]
 
-    def amplified(self, odds: Fraction | None) -> Fraction | None:
-        """The odds that a published theorem gives where a law with these odds is for one sampled part of an answer."""
-        return None
+    @property
+    def encodes(self) -> bool:
+        """Whether the law takes what encoders make of an answer, and never the answer itself: see `encoded`."""
+        return self.domain.inputs is None
 
     @property
     def traced(self) -> bool:

@@ -19,12 +19,16 @@ MOST_SUBSET = 1 << 32  # n times k of a subset of k out of n
 
 @dataclass(frozen=True)
 class Type:
-    """A whole number within bounds; with a width a vector of such numbers, and without bounds a row of so many bits."""
+    """A whole number within bounds; with a width a vector of such numbers, and without bounds a row of so many bits.
+
+    The numbers of a `distinct` vector all differ from each other, whatever the answer is.
+    """
 
     low: int = 0
     high: int = 1
     width: int | None = None
     row: bool = False
+    distinct: bool = False
 
     @property
     def size(self) -> int:
@@ -35,7 +39,7 @@ class Type:
         if self.row:
             return f"{self.width} bits"
         each = f"{self.low}..{self.high}"
-        return each if self.width is None else f"{self.width} times {each}"
+        return each if self.width is None else f"{self.width} {'different of' if self.distinct else 'times'} {each}"
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,12 @@ def _code(node: Node, args: list[Type]) -> Type:
     _check(len(args) <= MOST_DRAWS, node, f"sees at most {MOST_DRAWS} draws")
     low = _whole(node, 1, -LARGEST)
     high = _whole(node, 2, low)
-    return Type(low, high, _whole(node, 3, 1, WIDEST) if len(node.params) > 3 else None)
+    width = _whole(node, 3, 1, WIDEST) if len(node.params) > 3 else None
+    if len(node.params) < 5:
+        return Type(low, high, width)
+    distinct = _whole(node, 4, 0, 1) == 1
+    _check(not distinct or cast(int, width) <= high - low + 1, node, "has too few numbers for a vector of different ones")
+    return Type(low, high, width, distinct=distinct)
 
 
 def _const(node: Node, args: list[Type]) -> Type:
@@ -311,7 +320,7 @@ def _majority(node: Node, args: list[Type]) -> Type:
 
 # operation: how many arguments (None: any number), how many parameters at most, the type
 OPERATIONS: Mapping[str, tuple[int | None, int, Callable[[Node, list[Type]], Type]]] = {
-    "code": (None, 4, _code),
+    "code": (None, 5, _code),
     "const": (0, 1, _const),
     "add": (2, 0, _corners(lambda a, b: a + b)),
     "sub": (2, 0, _corners(lambda a, b: a - b)),

@@ -11,6 +11,7 @@ from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins
 from deniable.core.layout import Drawn
 from deniable.core.operations import DRAWS, Node, Type
+from deniable.core.orders import NO_CODE, Taken, differ
 from deniable.core.program import Program
 from deniable.core.steps import aimed, around, cells, joined, packed
 from deniable.core.tracing import Encoded
@@ -41,8 +42,10 @@ def run(program: Program, codes: Sequence[Encoded], coins: Coins, size: int) -> 
     return fields
 
 
-def checked_code(code: object, kind: Type, size: int) -> Ints:
+def checked_code(code: object, kind: Type, size: int) -> Ints | Taken:
     """Refuse a code that the law was not proved for. The message does not hold it."""
+    if type(code) is Taken and kind.distinct and (len(code), code.size, code.size) == (size, kind.width, kind.high + 1):
+        return code
     shape = (size,) if kind.width is None else (size, kind.width)
     if (
         isinstance(code, np.ndarray)
@@ -50,10 +53,13 @@ def checked_code(code: object, kind: Type, size: int) -> Ints:
         and code.shape == shape
         and (_below(code, kind.high) if kind.low == 0 else kind.low <= code.min() <= code.max() <= kind.high)
     ):
+        if kind.distinct and not differ(code, kind.low, kind.size):
+            raise OutsideDomain(NO_CODE)
         if kind.width is None or kind.low < 0:
             return code
-        return code.astype(np.min_scalar_type(kind.high), copy=False)  # narrow: shifting vectors is most of the work on them
-    raise OutsideDomain("An encoded answer is none of those that the law is for. Nothing was reported.")
+        narrow = np.min_scalar_type(kind.high)  # shifting vectors is most of the work on them
+        return code.astype(narrow) if narrow.itemsize < code.itemsize else code
+    raise OutsideDomain(NO_CODE)
 
 
 def _below(code: Any, high: int) -> bool:
@@ -233,6 +239,8 @@ def _packed(node: Node) -> _Run:
 def _at(node: Node) -> _Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         vector, index = args
+        if type(vector) is Taken:
+            return vector.at(index)
         found = vector[:, index] if isinstance(index, int) else vector[np.arange(size), index.astype(np.int64, copy=False)]
         return found.astype(np.int64)
 

@@ -9,19 +9,31 @@ from numpy.typing import NDArray
 from deniable.arrays import Bools, Bytes, Ints
 from deniable.core.bits import PackedBits
 from deniable.core.layout import Drawn, Flags, Layout
-from deniable.core.tracing import Answer, Symbol
+from deniable.core.tracing import Answer, Symbol, refuse
 
 Entry = TypeVar("Entry", bound=np.generic)
 
-
-def encoded(truth: object, function: Callable[..., Ints], name: str, below: int, *draws: Ints) -> Ints:
+def encoded(
+    truth: object,
+    function: Callable[..., Ints],
+    name: str,
+    below: int,
+    *draws: Ints,
+    width: int | None = None,
+    distinct: bool = False,
+) -> Ints:
     """The code that `function(truth, *draws)` gives, a whole number from 0 to `below` - 1: any code may do that.
+
+    With a `width` it is a vector of so many such numbers, which may have to be `distinct`: to differ from each other.
 
     What it returns is checked before the law goes on, and the law is proved for every code. The draws it is given should be
     those that are in the report anyway, or that are used for nothing else.
     """
     if isinstance(truth, Answer):
-        return cast(Ints, truth.trace.code(name, 0, below - 1, None, function, cast(Sequence[Symbol], draws)))
+        symbols = cast(Sequence[Symbol], draws)
+        return cast(Ints, truth.trace.code(name, 0, below - 1, width, truth.reader(function), symbols, distinct))
+    if isinstance(truth, Symbol):
+        refuse("An encoder needs the answer itself", "Give it `truth`, and what is drawn beside it.")
     return function(truth, *draws)
 
 

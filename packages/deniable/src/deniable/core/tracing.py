@@ -91,10 +91,12 @@ class Trace:
         width: int | None,
         encoder: Callable[..., Ints] | None = None,
         draws: Sequence["Symbol"] = (),
+        distinct: bool = False,
     ) -> "Symbol":
         """A number, or a vector of them, that the encoder makes of the answer and of draws that it is given."""
         self.encoders.append(encoder)
-        return self.add("code", draws, name, low, high, *(() if width is None else (width,)))
+        vector = () if width is None else (width, 1) if distinct else (width,)
+        return self.add("code", draws, name, low, high, *vector)
 
 
 def _operation(op: str, swapped: bool = False, negated: bool = False, boolean: bool = False) -> Any:
@@ -279,8 +281,20 @@ _UFUNCS: Mapping[Any, Callable[..., Any]] = {
 class Answer:
     """An answer that no law looks into: only encoders do, see `encoded`."""
 
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
+    def __init__(self, trace: Trace, column: int | None = None) -> None:
+        self.trace, self.column = trace, column
+
+    def __getitem__(self, key: Any) -> "Answer":
+        """Coordinate k of a record, `truth[:, k]`."""
+        if not isinstance(key, tuple) or len(key) != 2 or key[0] != slice(None) or not isinstance(key[1], int):
+            refuse("An index into the answers of a batch", "A law treats every answer alike; truth[:, k] is coordinate k.")
+        return Answer(self.trace, key[1])
+
+    def reader(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The encoder, on the coordinate that this is."""
+        if self.column is None:
+            return function
+        return lambda truth, *draws: function(truth[:, self.column], *draws)
 
     def __len__(self) -> int:
         return self.trace.size
@@ -366,7 +380,7 @@ def traced(mechanism: object) -> Law:
 def _once(mechanism: Any, size: int) -> Law:
     trace = Trace(size)
     coins, domain = TracedCoins(trace), mechanism.domain
-    if domain.inputs is None:
+    if mechanism.encodes:
         truth: Any = Answer(trace)
     else:
         truth = domain.placed([trace.code(*each) for each in domain.inputs], coins)

@@ -185,7 +185,11 @@ def made(
             remarks.append(f"Left out: {candidate.name}, which is for at most {candidate.largest:,} values.")
             continue
         try:
-            rows.append(row(candidate))
+            found = row(candidate)
+            if _is_provable(found.mechanism):
+                rows.append(found)
+            else:
+                remarks.append(f"Left out: {candidate.name}, which is not proved at this size.")
         except ArithmeticError:
             remarks.append(f"Left out: {candidate.name}, whose probabilities cannot be computed at this epsilon.")
         except (DeniableError, ValueError) as error:
@@ -194,6 +198,11 @@ def made(
     if refusal is not None and not rows:
         raise refusal
     return tuple(rows), tuple(remarks)
+
+
+def _is_provable(mechanism: object) -> bool:
+    """Whether a certificate may be given at all: its law is a program, or a theorem stands for it."""
+    return not isinstance(mechanism, Mechanism) or mechanism.traced or mechanism.loss().proof == "theorem"
 
 
 def checked_people(n: int) -> int:

@@ -7,7 +7,6 @@ bound are looked for and shown; where none are found, the certificate says "at m
 ranked by code; and for sets of which one pair is sampled, whose loss follows from the proved one of a single pair.
 """
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -46,10 +45,7 @@ def by_rules(mechanism: Mechanism, limit: int) -> Certificate:
     proof = prove(mechanism)
     bound, size = proof.bound, mechanism.domain.size
     loss = PrivacyLoss(bound.odds, "proved", mechanism.loss().protects)
-    amplified = mechanism.amplified(bound.odds) if is_ours(type(mechanism)) else None  # a theorem about our encoders
-    if amplified is not None and amplified != bound.odds:
-        loss = replace(loss, odds=amplified, proof="theorem")
-    if proof.case is None or loss.proof == "theorem":
+    if proof.case is None:
         return Certificate(mechanism, loss, None, "", 0, size, rules=bound.rules)
     first, second = (mechanism.domain.answer(index) for index in proof.case.pair)
     return Certificate(mechanism, loss, (first, second), proof.case.report, 0, size, rules=bound.rules)

@@ -61,5 +61,6 @@ def prover(mechanism: Mechanism, kind: Method | None) -> Prover:
                 'hold for it. Register a function with @proves(..., "theorem"), or write the law as a program.'
             )
     raise NotCertifiable(
-        "The law of this mechanism cannot be written down as a program of moderate size. Its loss rests on a theorem."
+        "Not proved at this size: the law of this mechanism cannot be written down as a program, and no theorem is about "
+        "it. Use a smaller question or another mechanism."
     )

@@ -26,6 +26,7 @@ RUN_THE_LAW = (
     "_drawn",
     "prepared",
     "encoded",
+    "encodes",
     "law",
     "_law",
 )  # what takes an answer to a report, beside the law itself
@@ -70,7 +71,7 @@ def law_that_runs(mechanism: Mechanism) -> Program:
 def reached(mechanism: Mechanism, found: Bound) -> Worst | None:
     """Two answers and a report between whose probabilities lies exactly the bound, looked for among a few answers."""
     domain, inputs = mechanism.domain, mechanism.domain.inputs
-    if inputs is None or any(each.width is not None for each in inputs):
+    if mechanism.encodes or inputs is None or any(each.width is not None for each in inputs):
         return None
     if found.marked and len(inputs) == 1 and domain.size > 1:
         return Worst(found.odds, (0, 1), found.marked)
@@ -91,7 +92,8 @@ def laws_of(mechanism: Mechanism, chosen: Sequence[int], most: int) -> Iterator[
     """
     problem, domain = Problem.of(law_that_runs(mechanism)), mechanism.domain
     nodes = [place for place, node in enumerate(problem.nodes) if node.op == "code" and place not in problem.known]
-    if domain.inputs is None or len(nodes) != len(domain.inputs) or len(problem.view) != len(mechanism.layout.fields):
+    inputs = None if mechanism.encodes else domain.inputs
+    if inputs is None or len(nodes) != len(inputs) or len(problem.view) != len(mechanism.layout.fields):
         return
     codes = domain.encode([domain.answer(index) for index in chosen])
     for known in _settings(problem):

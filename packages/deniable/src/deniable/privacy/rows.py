@@ -23,7 +23,7 @@ def marked_cell(problem: Problem, effort: Effort) -> Bound | None:
     other = one_cell(problem, rows, [], marked=False)
     if other is None or other.knowns(other.view):
         return None
-    shares_draws = any(problem.private[node] - _row_draws(problem, rows) for node in _scalars(problem, rows))
+    shares_draws = any(problem.private[node] - row_draws(problem, rows) for node in scalars(problem, rows))
     if shares_draws or cost(other, other.view) > effort.limit:
         return None
     if not marks:
@@ -33,18 +33,19 @@ def marked_cell(problem: Problem, effort: Effort) -> Bound | None:
         (width,) = widths
         return Bound(None if worst.odds is None else worst.odds ** (width or 1), ("cells",))
     secrets = other.secrets(other.view)
-    elsewhere = _same_law(other, secrets)
+    elsewhere = same_law(other, secrets)
     here = one_cell(problem, rows, rest, marked=True)
     if elsewhere is None or here is None or cost(here, here.view) > effort.limit:
         return None
     return _against(here, len(rows), elsewhere)
 
 
-def _row_draws(problem: Problem, rows: Sequence[int]) -> set[int]:
+def row_draws(problem: Problem, rows: Sequence[int]) -> set[int]:
+    """The draws of whole rows that these rows are made of."""
     return {draw for node in rows for draw in problem.private[node] if problem.types[draw].row}
 
 
-def _scalars(problem: Problem, rows: Sequence[int]) -> list[int]:
+def scalars(problem: Problem, rows: Sequence[int]) -> list[int]:
     """Numbers that decide about all cells of a row at once."""
     found = []
     for node in problem.upstream(rows):
@@ -54,7 +55,7 @@ def _scalars(problem: Problem, rows: Sequence[int]) -> list[int]:
     return found
 
 
-def _same_law(other: Problem, secrets: Sequence[int]) -> dict[tuple[int, ...], Fraction] | None:
+def same_law(other: Problem, secrets: Sequence[int]) -> dict[tuple[int, ...], Fraction] | None:
     """The law of a cell that is not marked, if it is the same for all codes."""
     keys, chances = law(other, other.view, secrets)
     laws: dict[tuple[int, ...], dict[tuple[int, ...], Fraction]] = {}

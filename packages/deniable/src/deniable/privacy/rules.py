@@ -15,6 +15,7 @@ same known codes. In every rule the new bound is at least the old loss:
 - *marked cell*: a row of independent cells of which one, named by the answer, is drawn differently: the others cancel.
 - *exchange*: a row whose cells are alike but for one, which is exchanged with the cell that the answer names.
 - *mask*: a row of bits xor a row whose probability depends only on how many bits are set.
+- *sampling*: one of several different codes of the answer is drawn: P(y | c) is the mean of so many different P(y | code).
 - *unfolding*: what a part of the view is made of is shown in its place.
 - *cells*: a row whose cells are drawn one by one, each from bits of the answer of its own: bounds multiply.
 """
@@ -27,6 +28,7 @@ from deniable.privacy.bounds import LIMITS, Bound, Effort, Rule, better, product
 from deniable.privacy.problem import Problem, Stand, linked
 from deniable.privacy.replacement import replacement
 from deniable.privacy.rows import exchange, marked_cell, mask
+from deniable.privacy.sampling import sampling
 from deniable.privacy.shift import shift
 from deniable.privacy.worlds import cost, extreme
 
@@ -227,4 +229,4 @@ def unfolding(problem: Problem, effort: Effort) -> Bound | None:
     return None
 
 
-RULES: Sequence[Rule] = (shift, replacement, exchange, marked_cell, mask, selection, waist, unfolding)
+RULES: Sequence[Rule] = (shift, replacement, exchange, marked_cell, mask, sampling, selection, waist, unfolding)

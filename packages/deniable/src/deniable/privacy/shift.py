@@ -62,7 +62,7 @@ def moved(problem: Problem, node: int) -> Noise | None:
     """The noise that a node moves one to one, whatever else it is made of."""
     each, kind = problem.nodes[node], problem.types[node]
     if each.op == "mod":
-        terms = _terms(problem, each.args[0], each.params[0])
+        terms = terms_of(problem, each.args[0], each.params[0])
         noise = [term for term in terms if problem.private[term] and not problem.tainted[term]]
         rest = [term for term in terms if term not in noise]
         if noise and rest and not any(problem.private[term] for term in rest):
@@ -82,6 +82,10 @@ def moved(problem: Problem, node: int) -> Noise | None:
         if problem.private[place] and not problem.tainted[place]:
             return Noise((place,), None, kind.size)
         return moved(problem, place) if problem.nodes[place].op == "around" else None
+    if each.op == "at" and problem.types[each.args[0]].distinct and not problem.private[each.args[0]]:
+        place, width = each.args[1], problem.types[each.args[0]].width
+        if problem.private[place] and not problem.tainted[place] and width == kind.size == problem.types[place].size:
+            return Noise((place,), None, kind.size)  # the numbers of such a vector are all that there are, each once
     if each.op == "aim":
         column, row, odd = each.args
         uniform = problem.nodes[column].op == "below" and problem.nodes[column].params[0] == kind.size
@@ -91,18 +95,18 @@ def moved(problem: Problem, node: int) -> Noise | None:
     return None
 
 
-def _terms(problem: Problem, node: int, modulus: int) -> list[int]:
+def terms_of(problem: Problem, node: int, modulus: int) -> list[int]:
     """The numbers whose sum this is, modulo `modulus`."""
     each = problem.nodes[node]
     if each.op == "add" or (each.op == "mod" and each.params[0] % modulus == 0):
-        return [term for arg in each.args for term in _terms(problem, arg, modulus)]
+        return [term for arg in each.args for term in terms_of(problem, arg, modulus)]
     return [node]
 
 
 def _permuted(problem: Problem, node: int) -> Noise | None:
     """A table of which the answer chooses a row and a draw the column, if every row has every number once."""
     values = problem.nodes[node].params[0]
-    terms = _terms(problem, problem.nodes[node].args[0], 1)
+    terms = terms_of(problem, problem.nodes[node].args[0], 1)
     noise = [term for term in terms if problem.private[term] and not problem.tainted[term]]
     rest = [term for term in terms if term not in noise]
     if len(noise) != 1 or len(rest) != 1 or problem.private[rest[0]]:

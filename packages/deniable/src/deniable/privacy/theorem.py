@@ -7,18 +7,8 @@ from deniable.errors import NotCertifiable
 from deniable.mechanisms.sparse.budget import represented_odds
 from deniable.mechanisms.sparse.compressed import Compressed
 from deniable.mechanisms.sparse.sparsity import NoisyCount
-from deniable.mechanisms.vectors.unit_codes import UnitCodes
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.proofs import proves
-
-
-@proves(UnitCodes, "theorem")
-def ranked(mechanism: UnitCodes, limit: int) -> Certificate:
-    """Directions ranked by their distance from a vector are a permutation of all, so the draw of a rank is moved one to one.
-
-    The ranks are found by code with floating-point numbers, so this is an argument about that code, and no proof of it.
-    """
-    return Certificate(mechanism, PrivacyLoss(mechanism.loss().odds, "theorem"), None, "", 0, 0)
 
 
 @proves(Compressed, "theorem")

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ class Chances(NamedTuple):
 
 
 HALF = WHOLE // 2
+MOST_PAIRS = 1 << 21  # of all sets that are randomized at a time
 
 
 class PaddedProtocol(KeyValueProtocol):
@@ -47,13 +49,49 @@ class PaddedProtocol(KeyValueProtocol):
     def chances(self) -> Chances:
         """The law of the report on one key."""
 
+    @property
+    def hides_which(self) -> bool:
+        """Whether it counts for the loss that nobody sees which pair of a set is reported."""
+        return False
+
+    @cached_property
+    def batch(self) -> int:
+        return min(super().batch, max(1, MOST_PAIRS // self.domain.at_most))
+
     def sampled_pair(self, truth: Pairs, coins: Coins) -> tuple[Bools, Ints, Bools]:
-        """For each person whether a pair of theirs is sampled and not padding, its key, and whether it is rounded up."""
-        draw = coins.below(self.domain.at_most, len(truth))
-        key = encoded(truth, self._sampled_key, "key", self.keys + 1, draw)
-        up = coins.toss_each(encoded(truth, self._sampled_heads, "high", WHOLE + 1, draw))
+        """For each person whether a pair of theirs is sampled and not padding, its key, and whether it is rounded up.
+
+        Where the loss is that of any two pairs, the encoder is given the draw. Where it is less, the law is given the whole
+        set, which has no key twice, and the draw is its own.
+        """
+        draw, most = coins.below(self.domain.at_most, len(truth)), self.domain.at_most
+        if self.hides_which:
+            key = encoded(truth, self._all_keys, "keys", self.keys + most, width=most, distinct=True)[:, draw]
+            up = coins.toss_each(encoded(truth, self._all_heads, "highs", WHOLE + 1, width=most)[:, draw])
+        else:
+            key = encoded(truth, self._sampled_key, "key", self.keys + 1, draw)
+            up = coins.toss_each(encoded(truth, self._sampled_heads, "high", WHOLE + 1, draw))
         real = key < self.keys
         return real, np.minimum(key, self.keys - 1), up
+
+    def _all_keys(self, truth: Pairs) -> Ints:
+        """The keys of all pairs, then those beyond the last one for padding, each once."""
+        most = self.domain.at_most
+        padding = np.arange(self.keys, self.keys + most, dtype=np.min_scalar_type(self.keys + most))
+        return self._padded(truth, truth.keys, padding)
+
+    def _all_heads(self, truth: Pairs) -> Ints:
+        """The chances that the values of all pairs are rounded up, 1/2 for padding."""
+        return self._padded(truth, self.domain.heads(truth.values), np.full(self.domain.at_most, HALF))
+
+    def _padded(self, truth: Pairs, pairs: Ints, padding: Ints) -> Ints:
+        """What is known of each pair in a row for each person, filled up."""
+        most = len(padding)
+        rows = np.empty((len(truth), most), padding.dtype)
+        rows[:] = padding
+        first = np.arange(0, len(truth) * most, most) - truth.starts[:-1]
+        rows.reshape(-1)[np.repeat(first, truth.sizes) + np.arange(len(pairs))] = pairs
+        return rows
 
     def _sampled_key(self, truth: Pairs, draw: Ints) -> Ints:
         """The key of the pair with this number, past the last one for padding."""

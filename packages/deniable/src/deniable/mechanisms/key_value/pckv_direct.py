@@ -104,17 +104,11 @@ class PCKVDirect(PaddedProtocol):
         return np.concatenate([high, low])
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self._odds, "proved" if self._odds == self._pair_odds else "theorem", "any two sets of pairs")
+        return PrivacyLoss(self._odds, protects="any two sets of pairs")
 
-    @cached_property
-    def _pair_odds(self) -> Fraction | None:
-        """The odds between two pairs, or a pair and padding."""
-        chances = [self.a * self.p, self.a * (1 - self.p), (1 - self.a) / (2 * (self.places - 1))]
-        return max(chances) / min(chances) if min(chances) > 0 else None
-
-    def amplified(self, odds: Fraction | None) -> Fraction | None:
-        """Which pair is reported is not shown: Gu et al. 2020."""
-        return self._odds if odds == self._pair_odds else None
+    @property
+    def hides_which(self) -> bool:
+        return self.domain.at_most > 1
 
     @cached_property
     def _odds(self) -> Fraction | None:

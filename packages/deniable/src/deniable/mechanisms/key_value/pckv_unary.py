@@ -167,17 +167,12 @@ class PCKVUnary(PaddedProtocol):
         return np.concatenate([bits.column_sums() for bits in ends])
 
     def loss(self) -> PrivacyLoss:
-        # A certificate of single pairs bounds that of sets; the bound is reached unless sets overlap for want of keys.
-        return PrivacyLoss(self._odds, "proved" if self._odds == self._pair_odds else "theorem", "any two sets of pairs")
+        return PrivacyLoss(self._odds, protects="any two sets of pairs")
 
-    @cached_property
-    def _pair_odds(self) -> Fraction | None:
-        """The odds between two pairs, or a pair and padding."""
-        return set_odds(self.chances, 2 * self.keys, 1)
-
-    def amplified(self, odds: Fraction | None) -> Fraction | None:
-        """Which pair is reported is not shown, and sets may overlap for want of keys."""
-        return self._odds if odds == self._pair_odds else None
+    @property
+    def hides_which(self) -> bool:
+        """Only where sets must overlap for want of keys."""
+        return self._odds != set_odds(self.chances, 2 * self.keys, 1)
 
     @cached_property
     def _odds(self) -> Fraction | None:

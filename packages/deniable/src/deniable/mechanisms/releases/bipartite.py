@@ -10,12 +10,11 @@ from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
 from deniable.core import Candidate, Coins, Domain, PrivacyLoss
-from deniable.core.program import MOST_ENTRIES
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.rings import Rings, nearest
 from deniable.mechanisms.algebra.split import mean_split, published_split, smallest_splits
 from deniable.mechanisms.algebra.tuning import is_whole
-from deniable.mechanisms.releases.release import Release
+from deniable.mechanisms.releases.ringed import Ringed
 
 CHOOSING = ("min", "mean")
 RULES = (*CHOOSING, "published", "given")  # the others say where a given number comes from
@@ -23,7 +22,7 @@ LARGEST_MATRIX = 1 << 12  # answers up to which the whole channel is written out
 
 
 @dataclass(frozen=True)
-class Bipartite(Release):
+class Bipartite(Ringed):
     """Release one of the `near` nearest answers with probability p, uniformly, else one of the others, uniformly.
 
     p = m odds / (m odds + N - m) for m = near of N answers, so a near one is `odds` times as likely as a far one. Every
@@ -99,11 +98,6 @@ class Bipartite(Release):
             Candidate("bipartite, min", cls),
             Candidate("bipartite, mean", partial(cls, rule="mean"), prior="prior"),
         )
-
-    @property
-    def traced(self) -> bool:
-        """Up to some size; beyond, the order of all answers around each is too long for a law."""
-        return self._rings.entries <= MOST_ENTRIES
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
         place = coins.split(self.p, self.near, self.domain.size - self.near, len(truth))

@@ -10,19 +10,18 @@ from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
 from deniable.core import Candidate, Coins, Domain, PrivacyLoss, WeightTable
-from deniable.core.program import MOST_ENTRIES
 from deniable.domains.metric import Metric, checked_prior
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.rings import Rings
 from deniable.mechanisms.algebra.tuning import is_whole
 from deniable.mechanisms.releases.bipartite import LARGEST_MATRIX
-from deniable.mechanisms.releases.release import Release
+from deniable.mechanisms.releases.ringed import Ringed
 
 CANDIDATES = 48  # sizes that are tried for each of the inner rings
 
 
 @dataclass(frozen=True)
-class Staircase(Release):
+class Staircase(Ringed):
     """Release an answer of ring j with weight 1 + (g - j) (odds - 1) / (g - 1), for rings 1 to g from the truth outward.
 
     Rings have the same sizes around every answer, so all rows have the same sum of weights, and the loss is exactly the
@@ -68,11 +67,6 @@ class Staircase(Release):
     @classmethod
     def candidates(cls) -> Sequence[Candidate]:
         return (Candidate("staircase", cls, prior="prior"),)
-
-    @property
-    def traced(self) -> bool:
-        """Up to some size; beyond, the order of all answers around each is too long for a law."""
-        return self._rings.entries <= MOST_ENTRIES
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
         place = coins.pick_each(self._table, np.zeros(len(truth), np.int64))

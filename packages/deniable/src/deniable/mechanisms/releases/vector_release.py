@@ -24,6 +24,7 @@ from deniable.core import (
     Spec,
     Tally,
     checked_epsilon,
+    encoded,
     rounded_down,
 )
 from deniable.core.spec import parts
@@ -92,15 +93,25 @@ class VectorRelease(Mechanism[Sequence[object], Ints]):
         """Where those of all coordinates are."""
         return all(part.traced for part in self.parts)
 
+    @property
+    def encodes(self) -> bool:
+        """Where that of a coordinate does."""
+        return any(part.encodes for part in self.parts)
+
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         which = coins.public(len(self.parts), len(truth)) if self.sampled else None
-        values = [part.randomize(truth[:, place], coins)["value"] for place, part in enumerate(self.parts)]
+        values = [part.randomize(self._own(truth, place), coins)["value"] for place, part in enumerate(self.parts)]
         if which is None:
             return {f"value{place}": value for place, value in enumerate(values)}
         value = values[0]
         for place, other in enumerate(values[1:], 1):
             value = np.where(which == place, other, value)
         return {"coordinate": which, "value": value}
+
+    def _own(self, truth: Any, place: int) -> Any:
+        """The coordinate as its release takes it."""
+        part, own = self.parts[place], truth[:, place]
+        return encoded(own, np.asarray, f"answer{place}", part.domain.size) if self.encodes > part.encodes else own
 
     def votes(self, columns: Columns) -> Ints:
         if not self.sampled:

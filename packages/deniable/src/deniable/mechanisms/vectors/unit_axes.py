@@ -22,8 +22,8 @@ class UnitAxes(UnitCodes):
 
     Vectors are filled up with zeros to D dimensions, a power of two; the rotation is a Hadamard transform after random signs
     three times over. So a vector costs D log D instead of 128 d steps, and there are 2 D directions instead of 128, which
-    is better for epsilon above 8. As in `UnitCodes` exactly so many directions are favoured, whatever the floats do, so the
-    loss is certain; the mean report is c x, with the mean sum S of the `near` largest of D coordinates |u|,
+    is better for epsilon above 8. As in `UnitCodes` the law takes the directions in any order, so that the loss is proved
+    whatever the floats do; the mean report is c x, with the mean sum S of the `near` largest of D coordinates |u|,
 
         c = (odds - 1) S / (near odds + 2 D - near)
 
@@ -84,17 +84,19 @@ class UnitAxes(UnitCodes):
     def batch(self) -> int:
         return max(1, (1 << 19) // self.padded)
 
-    def ranked(self, truth: Floats, seed: Ints, choice: Ints) -> Ints:
+    def order(self, truth: Floats, seed: Ints) -> Ints:
         wide = np.zeros((len(truth), self.padded), np.float32)  # the loss does not depend on the floats
         wide[:, : truth.shape[1]] = truth
         signs = _signs(seed, self.padded)
         for turn in range(TURNS):
             wide = _hadamard(wide * signs[:, turn])
-        order = np.argsort(-np.abs(wide), axis=1, kind="stable")  # a permutation, whatever the floats are
-        far = choice >= self.padded  # the opposites come after all nearer ones, the least far of them first
-        rows = np.arange(len(truth))
-        axis = order[rows, np.where(far, self.codes - 1 - choice, choice)]
-        return 2 * axis + ((wide[rows, axis] < 0) != far)
+        axes = np.argsort(-np.abs(wide), axis=1, kind="stable")
+        order = np.empty((len(truth), self.codes), np.min_scalar_type(self.codes - 1))
+        near, rows = order[:, : self.padded], (np.arange(len(truth)) * self.padded)[:, None]
+        np.multiply(axes, 2, out=near, casting="unsafe")
+        near |= np.signbit(wide).reshape(-1)[axes + rows]
+        np.bitwise_xor(near[:, ::-1], 1, out=order[:, self.padded :])  # then the opposites, the least far of them first
+        return order
 
     def outer_mean(self, rows: Floats) -> Floats:
         """The mean of x x' from decoded rows, the noise taken out."""

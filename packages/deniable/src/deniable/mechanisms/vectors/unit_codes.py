@@ -22,6 +22,7 @@ from deniable.core import (
     PrivacyLoss,
     Reports,
     Tally,
+    encoded,
     rounded_down,
 )
 from deniable.domains.features import UnitVectors, rows_at_once
@@ -36,8 +37,9 @@ MOST_ROUNDS = 32
 class UnitCodes(Mechanism[Sequence[float], Floats]):
     """A public seed makes `codes` random directions; report one, the `near` nearest `odds` times as likely as others.
 
-    However near is worked out, exactly so many directions are favoured: therefore the loss is certain, though the directions
-    are floats. They are uniform on the sphere, so that the mean report is c x with
+    However near is worked out, the law is given all directions in some order, each once, and draws a place of that order:
+    therefore the loss is proved, though the directions are floats. They are uniform on the sphere, so that the mean report
+    is c x with
 
         c = (odds - 1) (sum of the means of the `near` largest of so many coordinates t) / (near odds + codes - near)
 
@@ -119,24 +121,19 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
     def cells(self) -> int:
         return self.domain.dimensions
 
-    @property
-    def traced(self) -> bool:
-        """No: see `loss`."""
-        return False
-
     def randomize(self, truth: Floats, coins: Coins) -> Drawn:
         columns: dict[str, NDArray[Any]] = {}
         inside = self.near * self.part.odds / (self.near * self.part.odds + self.codes - self.near)
         for k in range(self.rounds):
             seed = coins.public(SEEDS, len(truth))
             choice = coins.split(inside, self.near, self.codes - self.near, len(truth))
-            columns |= {f"seed{k}": seed, f"code{k}": self.ranked(truth, seed, choice)}
+            order = encoded(truth, self.order, f"order{k}", self.codes, seed, width=self.codes, distinct=True)
+            columns |= {f"seed{k}": seed, f"code{k}": order[:, choice]}
         return columns
 
-    def ranked(self, truth: Floats, seed: Ints, choice: Ints) -> Ints:
-        """The number of the direction that is nearest to each vector, or second nearest, ...: `choice` says which."""
-        nearest = np.argsort(-self._scores(truth, seed), axis=1, kind="stable")  # a permutation, whatever the scores are
-        return nearest[np.arange(len(truth)), choice]
+    def order(self, truth: Floats, seed: Ints) -> Ints:
+        """The numbers of all directions for each vector, the nearest first: a permutation, whatever the floats are."""
+        return np.argsort(-self._scores(truth, seed), axis=1, kind="stable")
 
     def _scores(self, truth: Floats, seed: Ints) -> Floats:
         """How near each direction is to each vector."""
@@ -190,7 +187,7 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
         return Estimate(self.domain.labels, mean, variance, n, measure="mean")
 
     def loss(self) -> PrivacyLoss:
-        return PrivacyLoss(self.part.odds**self.rounds, "theorem")
+        return PrivacyLoss(self.part.odds**self.rounds)
 
     def parameters(self) -> Mapping[str, object]:
         return {**super().parameters(), "odds": str(self.part.odds)}

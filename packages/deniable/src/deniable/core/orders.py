@@ -1,0 +1,81 @@
+"""Arrangements of all numbers below n, each checked once: codes that many answers share."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from deniable.arrays import Bools, Ints
+from deniable.errors import OutsideDomain
+
+NO_CODE = "An encoded answer is none of those that the law is for. Nothing was reported."
+FEW = 64  # numbers of a vector that are often in order
+MOST_MARKS = 1 << 18  # numbers that are marked at once, to see whether they differ
+
+
+def differ(code: Any, low: int, size: int) -> bool:
+    """Whether the numbers of every row, of which there are `size` from `low` on, differ from each other."""
+    if code.shape[1] < FEW and (code[:, 1:] > code[:, :-1]).all():
+        return True
+    if size > MOST_MARKS:
+        ordered = np.sort(code, axis=1)
+        return not (ordered[:, 1:] == ordered[:, :-1]).any()
+    step = max(1, MOST_MARKS // size)
+    for start in range(0, len(code), step):
+        part = code[start : start + step]
+        marks = np.zeros(len(part) * size, np.bool_)
+        marks[part + (np.arange(len(part)) * size - low)[:, None]] = True
+        if np.count_nonzero(marks) != part.size:
+            return False
+    return True
+
+
+class Orders:
+    """One arrangement of 0..size - 1 for each of as many answers, found when it is first needed, checked and kept."""
+
+    def __init__(self, size: int, found: Callable[[Ints], Ints]) -> None:
+        self.size, self._found = size, found
+        self._rows = np.empty((size, size), np.min_scalar_type(size - 1))
+        self._known: Bools = np.zeros(size, np.bool_)
+
+    def of(self, answers: Ints) -> "Taken":
+        """Those of these answers."""
+        missing = np.unique(answers[~self._known[answers]])
+        if len(missing):
+            rows = np.asarray(self._found(missing))
+            if rows.shape != (len(missing), self.size) or rows.min() < 0 or rows.max() >= self.size:
+                raise OutsideDomain(NO_CODE)
+            if not differ(rows, 0, self.size):
+                raise OutsideDomain(NO_CODE)
+            self._rows[missing] = rows
+            self._known[missing] = True
+        return Taken(self, answers)
+
+    def at(self, answers: Ints, place: Any) -> Ints:
+        """The number at a place of each answer's arrangement."""
+        return self._rows.reshape(-1).take(answers * self.size + place).astype(np.int64)
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        return self._rows
+
+
+class Taken:
+    """The arrangements of a batch of answers."""
+
+    def __init__(self, orders: Orders, answers: Ints) -> None:
+        self._orders, self._answers = orders, answers
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    @property
+    def size(self) -> int:
+        """How many numbers each has."""
+        return self._orders.size
+
+    def at(self, place: Any) -> Ints:
+        """The number at a place of each."""
+        return self._orders.at(self._answers, place)
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        return np.asarray(self._orders)[self._answers]
