@@ -13,11 +13,11 @@ from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from deniable.core import Flags, Layout, Number, Program
+from deniable.core import Flags, Layout, Node, Number, Program
 from deniable.privacy.bounds import LIMITS, Bound
 from deniable.privacy.problem import Builder, Problem, Stand
 from deniable.privacy.rows import exchanged, one_cell
-from deniable.privacy.shift import added, moved
+from deniable.privacy.shift import Noise, added, moved, terms_of
 from deniable.privacy.worlds import cost, law
 
 Profile = Mapping[Any, tuple[Fraction, Fraction]]  # for each class of reports the largest and the smallest probability
@@ -49,7 +49,7 @@ def open_bound(program: Program, disclosed: str, from_value: int, sensitive: Col
         before = {node: place for node, place in now.items() if node not in assumed}
         case.copy(problem, [hidden], before, {secret: Stand(constant=value)})
         seen = [now[node] for node in view]
-        profiles.append(_profile(case.problem([*seen, before[hidden]]), seen, before[hidden]))
+        profiles.append(_profile(*_conditioned(case.problem([*seen, before[hidden]]), seen, before[hidden])))
     return _compared(profiles)
 
 
@@ -132,8 +132,25 @@ def _widest(profile: Profile) -> Profile:
     return {(shape, "any"): (max(high for high, _ in profile.values()), min(low for _, low in profile.values()))}
 
 
-def _profile(problem: Problem, view: Sequence[int], event: int) -> Profile | None:
-    """What the probability of a report of each class can be, where the event happens.
+def _conditioned(problem: Problem, view: Sequence[int], event: int) -> tuple[Problem, list[int], int, Fraction]:
+    """The problem given the only outcome of some tosses with which the event happens, if there is one, and its chance."""
+    tosses = [place for place in problem.upstream([event]) if problem.nodes[place].op == "toss"]
+    shown = any(problem.private[node] & problem.private[event] for node in view)
+    if not shown or problem.tainted[event] or not problem.private[event] <= set(tosses):
+        return problem, list(view), event, Fraction(1)
+    keys, chances = law(problem, [*tosses, event], problem.knowns([event]))
+    happens = [(key[-1 - len(tosses) : -1], chance) for key, chance in zip(keys, chances, strict=True) if key[-1]]
+    if len(happens) != 1:
+        return problem, list(view), event, Fraction(1)
+    ((outcome, share),) = happens
+    build, at = Builder(), dict[int, int]()
+    stands = {toss: Stand(constant=value) for toss, value in zip(tosses, outcome, strict=True)}
+    build.copy(problem, [*view, event], at, stands)
+    return build.problem([at[node] for node in [*view, event]]), [at[node] for node in view], at[event], share
+
+
+def _profile(problem: Problem, view: Sequence[int], event: int, weight: Fraction) -> Profile | None:
+    """What the probability of a report of each class can be, where the event happens, times a weight.
 
     Public draws that are shown as they are, and numbers that are always the same, must be so in every case: they are part of
     the class.
@@ -159,7 +176,9 @@ def _profile(problem: Problem, view: Sequence[int], event: int) -> Profile | Non
         found = _row_profile(problem, nodes[0], event)
     else:
         found = _number_profile(problem, nodes[0], event)
-    return None if found is None else {(tuple(shape), key): value for key, value in found.items()}
+    return (
+        None if found is None else {(tuple(shape), key): (high * weight, low * weight) for key, (high, low) in found.items()}
+    )
 
 
 def _number_profile(problem: Problem, node: int, event: int) -> Profile | None:
@@ -174,7 +193,7 @@ def _number_profile(problem: Problem, node: int, event: int) -> Profile | None:
         zero = [Fraction(0)]
         every = {y: (max(c), min(c if len(c) == codes else zero)) for y, c in found.items()}
         return every if len(every) == problem.types[node].size else None
-    noise = moved(problem, node)
+    noise = moved(problem, node) or _mixed(problem, node)
     if noise is None or problem.types[event].low != 1:
         return None
     build, at = Builder(), dict[int, int]()
@@ -192,12 +211,29 @@ def _number_profile(problem: Problem, node: int, event: int) -> Profile | None:
     return {"any": (max(chances) * share, min(chances) * share)}
 
 
+def _mixed(problem: Problem, node: int) -> Noise | None:
+    """Noise that is added to something drawn apart from it: a mixture stays within the bounds of what is mixed."""
+    each = problem.nodes[node]
+    parts = terms_of(problem, each.args[0], each.params[0]) if each.op == "mod" else []
+    own = [part for part in parts if problem.is_draw(part) and not problem.nodes[part].args and problem.is_used_once(part)]
+    return Noise(tuple(own), each.params[0], each.params[0]) if own else None
+
+
+def _is_even(problem: Problem, node: int, width: int) -> bool:
+    """Whether a node is a uniform draw of a cell, and nothing else is."""
+    users = [each for each in problem.nodes if node in each.args]
+    return problem.nodes[node] == Node("below", (), (width,)) and node not in problem.view and len(users) == 1
+
+
 def _row_profile(problem: Problem, node: int, event: int) -> Profile | None:
     width = problem.types[node].width or 0
     if problem.types[event].low == 1:
         rows = exchanged(problem, node)
         if rows is not None:
             return {total: (max(chances), min(chances)) for total, chances in _by_total(rows, width).items()}
+        rows = exchanged(problem, node, drawn=True)
+        if rows is not None and _is_even(problem, problem.nodes[node].args[1], width):
+            return {total: (chance, chance) for total, chance in _on_average(rows, width).items()}
     each = problem.nodes[node]
     if each.op == "subset" and node not in problem.private[event]:
         less = problem.types[each.args[0]]
@@ -216,6 +252,15 @@ def _by_total(rows: Mapping[tuple[int, int], Fraction], width: int) -> dict[int,
         for marked in (0, 1):
             if 0 <= total - marked <= width - 1:
                 found.setdefault(total, []).append(rows.get((marked, total - marked), Fraction(0)))
+    return found
+
+
+def _on_average(rows: Mapping[tuple[int, int], Fraction], width: int) -> dict[int, Fraction]:
+    """The probability of a row with so many bits set, where the marked cell is any with the same chance."""
+    found = {}
+    for total in {marked + ones for marked, ones in rows}:
+        inside, outside = (rows.get((marked, total - marked), Fraction(0)) for marked in (1, 0))
+        found[total] = (total * inside + (width - total) * outside) / width
     return found
 
 
@@ -247,19 +292,37 @@ def _cell_profile(problem: Problem, node: int, event: int) -> Profile | None:
         share = _share(problem, event, stands)
         if share is None:
             return None
-        if marks:
-            here = one_cell(problem, [node], [], marked=True)
-            if here is None or here.knowns(here.view) or any(problem.private[mark] for mark in marks):
-                return None
-            keys, chances = law(here, here.view, here.secrets(here.view))
-            ratios = {key[-1]: c / elsewhere[key[-1]] for key, c in zip(keys, chances, strict=True) if key[-1] in elsewhere}
-            if len(ratios) != len(elsewhere):
-                return None
-            cells = [ratios[0]] if kind == "empty" else list(ratios.values())
-        else:
-            cells = [Fraction(1)]
+        cells = _gains(problem, node, marks, elsewhere, kind == "empty") if marks else [Fraction(1)]
+        if cells is None:
+            return None
         found[kind, tuple(sorted(elsewhere.items()))] = max(cells) * share, min(cells) * share
     return found
+
+
+def _gains(
+    problem: Problem, node: int, marks: Collection[int], elsewhere: Mapping[int, Fraction], empty: bool
+) -> list[Fraction] | None:
+    """How much more likely a row may be than one with no marked cell: if it is empty, or else at its ends."""
+    here, (mark,), width = one_cell(problem, [node], [], marked=True), marks, problem.types[node].width or 1
+    even = _is_even(problem, mark, width)
+    if here is None or here.knowns(here.view) or (problem.private[mark] and not even):
+        return None
+    codes = here.secrets(here.view)
+    gains: dict[int, list[Fraction]] = {}
+    for key, chance in zip(*law(here, here.view, codes), strict=True):
+        if key[-1] not in elsewhere:
+            return None
+        gains.setdefault(key[-1], []).append(chance / elsewhere[key[-1]])
+    ways = math.prod(here.range_of(code) for code in codes)
+    if set(gains) != set(elsewhere) or any(len(each) != ways for each in gains.values()):
+        return None
+    if even:
+        if codes or set(gains) != {0, 1}:
+            return None
+        # Any cell is marked with the same chance: what counts is how many bits are set, from one to all.
+        one, none = gains[1][0], gains[0][0]
+        return [none] if empty else [one, (one + (width - 1) * none) / width]
+    return gains.get(0) if empty else [gain for each in gains.values() for gain in each]
 
 
 def _share(problem: Problem, event: int, stands: Mapping[int, Stand]) -> Fraction | None:

@@ -89,10 +89,11 @@ class Problem:
 
     @cached_property
     def private(self) -> tuple[frozenset[int], ...]:
-        """The draws that each node depends on."""
+        """The draws that each node depends on, but for those of which the outcome is certain."""
         found: list[frozenset[int]] = []
         for place, node in enumerate(self.nodes):
-            own = frozenset([place]) if self.is_draw(place) else frozenset()
+            certain = node.op in ("toss", "flags") and node.params[0] in (0, 1)
+            own = frozenset([place]) if self.is_draw(place) and not certain else frozenset()
             found.append(own.union(*(found[arg] for arg in node.args)))
         return tuple(found)
 

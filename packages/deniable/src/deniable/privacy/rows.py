@@ -1,7 +1,8 @@
 """The rules for rows of bits: what one cell says, or how many are set, stands for all arrangements of a row."""
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from deniable.core import Type
@@ -20,24 +21,48 @@ def marked_cell(problem: Problem, effort: Effort) -> Bound | None:
     marks = {problem.nodes[n].args[1] for n in problem.upstream(problem.view) if problem.nodes[n].op in ("put", "get")}
     if len(marks) > 1 or any(problem.private[mark] for mark in marks):
         return None
-    other = one_cell(problem, rows, [], marked=False)
-    if other is None or other.knowns(other.view):
-        return None
     shares_draws = any(problem.private[node] - row_draws(problem, rows) for node in scalars(problem, rows))
-    if shares_draws or cost(other, other.view) > effort.limit:
+    if shares_draws or (not marks and rest):
         return None
     if not marks:
-        if rest:
-            return None
-        worst = extreme(other, other.view, other.secrets(other.view), [])
-        (width,) = widths
-        return Bound(None if worst.odds is None else worst.odds ** (width or 1), ("cells",))
+        return _cells(problem, rows, effort)
+    other = one_cell(problem, rows, [], marked=False)
+    if other is None or other.knowns(other.view) or cost(other, other.view) > effort.limit:
+        return None
     secrets = other.secrets(other.view)
     elsewhere = same_law(other, secrets)
     here = one_cell(problem, rows, rest, marked=True)
     if elsewhere is None or here is None or cost(here, here.view) > effort.limit:
         return None
     return _against(here, len(rows), elsewhere)
+
+
+def _cells(problem: Problem, rows: Sequence[int], effort: Effort) -> Bound | None:
+    """Rows of cells that are drawn one by one, alike or by turns: by which bits that are certain they have."""
+    bits = {node: known for node in problem.upstream(rows) if (known := certain_bits(problem, node)) is not None}
+    joined = [node for node in bits if problem.types[node].width == problem.types[rows[0]].width]
+    kinds = (
+        Counter(zip(*(bits[node] for node in joined), strict=True)) if joined else {(): problem.types[rows[0]].width or 1}
+    )
+    odds = Fraction(1)
+    for kind, often in kinds.items() if joined else [((), problem.types[rows[0]].width or 1)]:
+        other = one_cell(problem, rows, [], marked=False, fixed=dict(zip(joined, kind, strict=True)))
+        if other is None or other.knowns(other.view) or cost(other, other.view) > effort.limit:
+            return None
+        worst = extreme(other, other.view, other.secrets(other.view), [])
+        if worst.odds is None:
+            return Bound(None, ("cells",))
+        odds *= worst.odds**often
+    return Bound(odds, ("cells",))
+
+
+def certain_bits(problem: Problem, node: int) -> tuple[int, ...] | None:
+    """The bits of a row that is the same whatever is drawn, made of rows of zeros and of ones."""
+    each = problem.nodes[node]
+    if each.op == "flags" and each.params[0] in (0, 1):
+        return (int(each.params[0]),) * each.params[1]
+    parts = [certain_bits(problem, arg) for arg in each.args] if each.op == "join" else [None]
+    return None if None in parts else tuple(bit for part in parts for bit in part or ())
 
 
 def row_draws(problem: Problem, rows: Sequence[int]) -> set[int]:
@@ -95,13 +120,17 @@ def _bits(cell: Sequence[int]) -> str:
     return " and ".join(map(str, cell))
 
 
-def one_cell(problem: Problem, rows: Sequence[int], rest: Sequence[int], marked: bool) -> Problem | None:
-    """The problem of one cell of each row: the marked one, together with `rest`, or any other."""
+def one_cell(
+    problem: Problem, rows: Sequence[int], rest: Sequence[int], marked: bool, fixed: Mapping[int, int] | None = None
+) -> Problem | None:
+    """The problem of one cell of each row: the marked one, together with `rest`, or any other; some have a `fixed` bit."""
     build, at = Builder(), dict[int, int]()
     for node in problem.upstream([*rows, *rest]):
         each = problem.nodes[node]
         args = each.args
-        if each.op == "flags":
+        if fixed and node in fixed:
+            at[node] = build.constant(fixed[node])
+        elif each.op == "flags":
             at[node] = build.add("toss", [], (each.params[0],))
         elif each.op == "put":
             at[node] = at[args[2]] if marked else at[args[0]]
@@ -147,10 +176,13 @@ def exchange(problem: Problem, effort: Effort) -> Bound | None:
     return Bound(odds, ("exchange",), words if problem.nodes[problem.nodes[node].args[1]].op == "code" else "")
 
 
-def exchanged(problem: Problem, node: int) -> dict[tuple[int, int], Fraction] | None:
-    """The probability of one row, by the bit of the cell that stands apart and how many others are set."""
+def exchanged(problem: Problem, node: int, drawn: bool = False) -> dict[tuple[int, int], Fraction] | None:
+    """The probability of one row, by the bit of the cell that stands apart and how many others are set.
+
+    The cell it is exchanged with is named by the answer, or `drawn`.
+    """
     each = problem.nodes[node]
-    if each.op != "swap" or problem.tainted[each.args[0]] or problem.private[each.args[1]]:
+    if each.op != "swap" or problem.tainted[each.args[0]] or (problem.private[each.args[1]] and not drawn):
         return None
     row, _, fixed = each.args
     place = problem.types[fixed]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from deniable.core import Node
 from deniable.privacy.bounds import Bound, Effort
 from deniable.privacy.problem import Builder, Problem
 from deniable.privacy.worlds import cost, extreme
@@ -33,6 +34,9 @@ def shift(problem: Problem, effort: Effort) -> Bound | None:
 
 def added(problem: Problem, noise: "Noise", build: Builder, at: Mapping[int, int]) -> int:
     """The sum of the draws; those that keep a number or move it on evenly are added up before they are followed."""
+    for term in noise.terms:
+        if problem.nodes[term] == Node("below", (), (noise.modulus,)) and problem.is_used_once(term):
+            return at[term]  # with anything added it is still uniform
     stay, rest = Fraction(1), []
     for term in noise.terms:
         each = problem.nodes[term]
