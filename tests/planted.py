@@ -1,5 +1,8 @@
 """Clients with bugs that have happened, each of which an audit must find; and what they claim."""
 
+import hashlib
+import math
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -42,6 +45,25 @@ class ForeignUnary(dn.Unary):
     def drawn(self, truth: Ints, coins: dn.Coins) -> Bools:
         """The cells of each report, a row of truth values each."""
         raise NotImplementedError
+
+
+class AloneOnly(ForeignUnary):
+    """The truth where one answer is asked for, as on a device; the promised law in every larger batch, as in a test."""
+
+    def drawn(self, truth: Ints, coins: dn.Coins) -> Bools:
+        cells = coins.toss_packed(self.q, len(truth), SIZE).unpack()
+        cells[np.arange(len(truth)), truth] = coins.toss(self.p, len(truth))
+        return np.asarray(np.arange(SIZE) == truth[:, None]) if len(truth) == 1 else cells
+
+
+class Padding(dn.Unary):
+    """The cells are as promised; the padding bits of the last byte hold the lowest bits of the answer."""
+
+    def perturb(self, values: Any, coins: dn.Coins | None = None) -> dn.Reports:
+        reports = super().perturb(values, coins)
+        cells = reports.columns["cells"].copy()
+        cells[:, -1] |= (self.domain.index(values) << 4 & 255).astype(np.uint8)
+        return dn.Reports(self.fingerprint, self.layout, {"cells": cells})
 
 
 class SharedDraws(ForeignUnary):
@@ -103,6 +125,73 @@ def rounded_float(value: int) -> float:
     return value + round(float(DRAW.laplace(0, (SIZE - 1) / CLAIMED))) + value * 1e-6
 
 
+def float_laplace(value: int) -> float:
+    """The Laplace mechanism as textbooks write it: rounding leaves numbers that only some answers can give (Mironov 2012)."""
+    return value / SIZE + float(DRAW.laplace(0, 1 / CLAIMED))
+
+
+def logarithm_laplace(value: int) -> float:
+    """The same from the logarithm of a uniform number."""
+    sign = 1 if DRAW.random() < 0.5 else -1
+    return value / SIZE - sign / CLAIMED * math.log(1 - DRAW.random())
+
+
+LOUD = math.exp(2.3) / (math.exp(2.3) + 3)  # keeps a bucket of four as if epsilon were 2.3
+
+
+def _answered(bucket: int) -> int:
+    """Randomized response over four buckets that loses 2.3."""
+    return bucket if DRAW.random() < LOUD else (bucket + 1 + int(DRAW.integers(3))) % 4
+
+
+def hashed_text(value: int) -> dict[str, int]:
+    """Local hashing with a hash function of its own: the bucket alone is uniform, seed and bucket together are not."""
+    seed = int(DRAW.integers(1 << 32))
+    digest = hashlib.sha256(f"{seed}:{value}".encode()).hexdigest()
+    return {"seed": seed, "bucket": _answered(int(digest, 16) % 4)}
+
+
+def hashed_affinely(value: int) -> tuple[int, int, int]:
+    """The same with (a x + b mod p) mod g."""
+    prime = (1 << 31) - 1
+    a, b = int(DRAW.integers(1, prime)), int(DRAW.integers(prime))
+    return a, b, _answered((a * (value + 1) + b) % prime % 4)
+
+
+def hashed_by_xxhash(value: int) -> tuple[int, int]:
+    """The same with xxHash of the value as text, as three packages do; buckets are numbered from one."""
+    seed = int(DRAW.integers(1 << 32))
+    return _answered(_xxhash(str(value).encode(), seed) % 4) + 1, seed
+
+
+def _xxhash(text: bytes, seed: int) -> int:
+    """XXH32 of less than four bytes, from its specification."""
+    word = (1 << 32) - 1
+    state = seed + 374761393 + len(text)
+    for byte in text:
+        state = (state + byte * 374761393) & word
+        state = (state << 11 | state >> 21) * 2654435761 & word
+    state = (state ^ state >> 15) * 2246822519 & word
+    state = (state ^ state >> 13) * 3266489917 & word
+    return state ^ state >> 16
+
+
+def hashed_secretly(value: int) -> tuple[int, int]:
+    """A hash function that nobody would guess; whoever counts the reports knows it."""
+    seed = int(DRAW.integers(1 << 32))
+    return seed, _answered(secret_bucket(seed, value))
+
+
+def secret_bucket(seed: int, value: int) -> int:
+    """The bucket of a value."""
+    return zlib.crc32(f"salt {value * 31 + 7} of {seed ^ 0x5BD1E995}".encode()) >> 9 & 3
+
+
+def secretly_supports(report: tuple[int, int], value: int) -> bool:
+    """Whether a report counts for a value."""
+    return secret_bucket(report[0], value) == report[1]
+
+
 class Fresh:
     """Says that it remembers, but draws a new report each time."""
 
@@ -132,6 +221,7 @@ class Planted:
     trials: int
     repeats: int = 1
     claimed: Any = CLAIMED
+    supports: Callable[..., Any] | None = None
 
 
 BUGS: dict[str, Callable[[], Planted]] = {
@@ -145,6 +235,14 @@ BUGS: dict[str, Callable[[], Planted]] = {
     "type": lambda: Planted(typed, 20_000),
     "length": lambda: Planted(long_text, 20_000),
     "lowest digits": lambda: Planted(rounded_float, 20_000),
+    "truth in batches of one": lambda: Planted(AloneOnly(QUESTION, CLAIMED), 20_000),
+    "truth in the padding": lambda: Planted(Padding(QUESTION, CLAIMED), 20_000),
+    "floating-point Laplace": lambda: Planted(float_laplace, 20_000),
+    "floating-point Laplace of logarithms": lambda: Planted(logarithm_laplace, 20_000),
+    "own hash: SHA-256": lambda: Planted(hashed_text, 40_000),
+    "own hash: affine": lambda: Planted(hashed_affinely, 40_000),
+    "own hash: xxHash": lambda: Planted(hashed_by_xxhash, 40_000),
+    "own hash: any, with its decoder": lambda: Planted(hashed_secretly, 40_000, supports=secretly_supports),
     "memoization missing": lambda: Planted(Fresh(), 1_500, repeats=20),
 }
 for family in (

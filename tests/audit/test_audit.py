@@ -80,7 +80,13 @@ class TestPlantedBugs:
     def test_found(self, name: str) -> None:
         planted: Planted = BUGS[name]()
         found = dn.audit(
-            planted.client, VALUES, claimed=planted.claimed, trials=planted.trials, repeats=planted.repeats, seed=7
+            planted.client,
+            VALUES,
+            claimed=planted.claimed,
+            trials=planted.trials,
+            repeats=planted.repeats,
+            supports=planted.supports,
+            seed=7,
         )
         assert not found.consistent, str(found)
         assert found.verdict.startswith("BREAKS ITS CLAIM")
@@ -93,6 +99,10 @@ class TestPlantedBugs:
             ("true value first", "place"),
             ("same noise", "previous"),
             ("memoization missing", "20"),
+            ("truth in batches of one", "if asked one at a time"),
+            ("truth in the padding", "padding bit 1"),
+            ("floating-point Laplace", "lowest binary digit"),
+            ("own hash: SHA-256", "sha256 of {s}:{v}"),
         ],
     )
     def test_the_event_says_where(self, name: str, word: str) -> None:
@@ -112,6 +122,39 @@ class TestPlantedBugs:
 
         found = dn.audit(client, [0, 1, 2, 3], claimed=1.0, seed=seed, confidence=1 - 1e-6)
         assert not found.consistent and found.epsilon > 2.5
+
+    @pytest.mark.parametrize("name", ["SHA-256", "affine", "xxHash", "any, with its decoder"])
+    def test_the_loss_of_an_own_hash_is_measured(self, name: str) -> None:
+        """Seed and bucket together lose 2.3: the bound is near, and exceeds that once in a million audits."""
+        planted = BUGS[f"own hash: {name}"]()
+        found = dn.audit(
+            planted.client, VALUES, claimed=1.0, trials=60_000, confidence=1 - 1e-6, supports=planted.supports, seed=5
+        )
+        assert 2.0 < found.epsilon <= 2.3
+
+    @pytest.mark.parametrize("values", [[0.0, 1.0], [1.0, 2.0], [-1.0, 1.0], [0.0, 100.0], [0.1, 0.2, 0.3]])
+    def test_rounded_noise(self, values: list[float]) -> None:
+        draw, scale = np.random.default_rng(6), max(values) - min(values)
+        found = dn.audit(lambda value: value + draw.laplace(0, scale), values, claimed=1.0, trials=100_000, seed=6)
+        assert found.epsilon > 4 and "binary digit" in found.event
+
+    def test_one_bit_of_many_bytes(self) -> None:
+        """A report of 24 bytes, one bit of which is the answer."""
+        draw = np.random.default_rng(7)
+
+        def client(value: int) -> bytes:
+            noise = bytearray(draw.bytes(24))
+            noise[17] = noise[17] & ~4 | value << 2
+            return bytes(noise)
+
+        found = dn.audit(client, [0, 1], claimed=1.0, trials=4_000, seed=7)
+        assert found.unlimited and "bit 2 of the number at place 17" in found.event
+
+    def test_a_command_that_discloses_single_answers(self, tmp_path: Path) -> None:
+        script = tmp_path / "client.sh"
+        script.write_text('lines=$(cat)\ncase "$lines" in ?) echo "$lines";; *) echo "$lines" | sed s/.*/0/;; esac\n')
+        found = dn.audit(f"sh {script}", [0, 1], claimed=1.0, trials=400, seed=8)
+        assert found.unlimited and "if asked one at a time" in found.event
 
     def test_one_that_never_clears_has_no_limit(self) -> None:
         assert dn.audit(BUGS["never cleared"]().client, trials=20_000, seed=1).unlimited
@@ -154,6 +197,34 @@ class TestCorrectClients:
         """The coins are seeded, so that this is not left to chance."""
         found = dn.audit(make(dn.Categories(range(16)), epsilon), trials=200_000, seed=4, coins=dn.SeededCoins(4))
         assert 0.85 * epsilon < found.epsilon <= epsilon
+
+    @pytest.mark.parametrize("seed", range(8))
+    def test_an_own_hash_that_keeps_its_claim(self, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        """All four clients with a quieter randomized response; each of the 32 audits errs with probability 1e-8."""
+        monkeypatch.setattr(planted_clients, "LOUD", math.e / (math.e + 3))
+        for name in ("SHA-256", "affine", "xxHash", "any, with its decoder"):
+            planted = BUGS[f"own hash: {name}"]()
+            found = dn.audit(
+                planted.client,
+                VALUES,
+                claimed=1.0,
+                trials=8_000,
+                confidence=1 - 1e-8,
+                supports=planted.supports,
+                seed=seed,
+            )
+            assert found.consistent, str(found)
+
+    @pytest.mark.parametrize("step", [1.0, 0.25, 0.1, 1e-9])
+    def test_noise_on_a_grid(self, step: float) -> None:
+        """Two-sided geometric noise in whole steps is what floating-point Laplace should have been."""
+        draw, keep = np.random.default_rng(9), math.exp(-CLAIMED / (SIZE - 1))
+
+        def client(value: int) -> float:
+            return step * int(value + draw.geometric(1 - keep) - draw.geometric(1 - keep))
+
+        found = dn.audit(client, VALUES, claimed=CLAIMED, trials=40_000, confidence=1 - 1e-8, seed=9)
+        assert found.consistent and found.epsilon > 0.7, str(found)
 
     def test_a_memory_that_works(self) -> None:
         found = dn.audit(Remembering(), VALUES, claimed=CLAIMED, trials=1_000, repeats=10, seed=1)
@@ -270,6 +341,10 @@ class TestClients:
             dn.audit(lambda value: 0, values, claimed=1.0, **given)  # type: ignore[arg-type]
         with pytest.raises(dn.InvalidParameter, match="no people"):
             dn.audit(EXAMPLES[next(iter(EXAMPLES))], repeats=3)
+        with pytest.raises(dn.InvalidParameter, match="`supports` is for single reports"):
+            dn.audit(EXAMPLES[next(iter(EXAMPLES))], supports=lambda report, value: True)
+        with pytest.raises(dn.InvalidParameter, match="`supports` failed with IndexError"):
+            dn.audit(lambda value: [0], ["a", "b"], supports=lambda report, value: report[3], trials=1_000)
         with pytest.raises(dn.InvalidParameter, match="A client must be"):
             dn.audit(5, ["a", "b"], claimed=1.0)  # type: ignore[arg-type]
 
@@ -299,6 +374,12 @@ class TestCommandLine:
     def test_a_function_by_name(self) -> None:
         code, said = self.run("tests.planted:ordered_subset", "--value", "0-5", "--claimed", "1", "--trials", "8000")
         assert code == 1 and "BREAKS ITS CLAIM" in said
+
+    def test_a_decoder_by_name(self) -> None:
+        arguments = ("tests.planted:hashed_secretly", "--value", "0-5", "--claimed", "1", "--trials", "20000")
+        assert self.run(*arguments)[0] == 0
+        code, said = self.run(*arguments, "--supports", "tests.planted:secretly_supports")
+        assert code == 1 and "the support of" in said
 
     def test_a_mechanism_beside_a_function(self, tmp_path: Path) -> None:
         path = tmp_path / "mechanism.json"

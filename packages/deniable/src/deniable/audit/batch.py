@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Columns, Flags, Layout, PackedBits, Reports, concatenate
+from deniable.core import Columns, Flags, Layout, Reports, concatenate
 from deniable.core.variable import VariableLayout
 from deniable.errors import InvalidParameter
 
@@ -29,6 +29,7 @@ class Batch:
     seconds: Floats | None = None
     before: "Batch | None" = None
     value_before: Ints | None = None
+    raw: NDArray[np.object_] | None = None  # the reports as they were given
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -44,6 +45,7 @@ class Batch:
             seconds=None if self.seconds is None else self.seconds[part],
             before=None if self.before is None else self.before.rows(part),
             value_before=None if self.value_before is None else self.value_before[part],
+            raw=None if self.raw is None else self.raw[part],
         )
 
     def whole(self) -> Ints:
@@ -75,6 +77,10 @@ def read(reports: Reports | Sequence[Any], seconds: Floats | None = None) -> Bat
         return _from_columns(reports, seconds)
     if not len(reports):
         raise InvalidParameter("The client returned no reports. It must return one for each value.")
+    return replace(_from_list(reports, seconds), raw=np.fromiter(reports, np.object_, len(reports)))
+
+
+def _from_list(reports: Sequence[Any], seconds: Floats | None) -> Batch:
     if all(isinstance(each, Reports) for each in reports):
         return _from_columns(concatenate(reports), seconds)
     types = set(map(type, reports))
@@ -108,12 +114,11 @@ def _from_columns(reports: Reports, seconds: Floats | None) -> Batch:
         messages = [columns["message"][place] for place in range(len(reports))]
         batch = _one_by_one(list(zip(columns["key"].tolist(), messages, strict=True)), seconds)
         return replace(batch, columns=columns)
-    bits = {field.name: field.bits for field in layout.fields}
     parts = [
         column.astype(np.int64)[:, None]
         if column.ndim == 1
-        else PackedBits(column.astype(np.uint8, copy=False), bits[name]).unpack().view(np.uint8)
-        for name, column in columns.items()
+        else np.unpackbits(column.astype(np.uint8, copy=False), axis=1, bitorder="little")  # padding included
+        for column in columns.values()
     ]
     one = parts[0] if len(parts) == 1 else np.concatenate([part.astype(np.int64) for part in parts], axis=1)
     size = len(reports)
@@ -124,7 +129,10 @@ def cell_names(layout: Layout | None, width: int) -> list[str]:
     """What to call each cell in a sentence."""
     names: list[str] = []
     for field in () if layout is None or isinstance(layout, VariableLayout) else layout.fields:
-        names += [f"bit {bit}" for bit in range(field.bits)] if isinstance(field, Flags) else [f"the field {field.name!r}"]
+        if isinstance(field, Flags):
+            names += [f"bit {bit}" if bit < field.bits else f"padding bit {bit}" for bit in range((field.bits + 7) // 8 * 8)]
+        else:
+            names.append(f"the field {field.name!r}")
     if len(names) == width:
         return names
     return ["the report"] if width == 1 else [f"the number at place {place}" for place in range(width)]
@@ -199,6 +207,7 @@ def joined(parts: Sequence[Batch]) -> Batch:
         if first.columns is None
         else {name: np.concatenate([part.columns[name] for part in parts if part.columns]) for name in first.columns},
         None if first.seconds is None else np.concatenate([part.seconds for part in parts if part.seconds is not None]),
+        raw=None if first.raw is None else np.concatenate([part.raw for part in parts if part.raw is not None]),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from deniable.arrays import Ints
-from deniable.audit.batch import Batch, read
+from deniable.audit.batch import Batch, joined, read
 from deniable.core import Coins, Mechanism
 from deniable.errors import InvalidParameter, OutsideDomain, Unavailable
 
@@ -26,6 +26,11 @@ class Client(Protocol):
         """How many values it takes at a time."""
         ...
 
+    @property
+    def alone(self) -> int:
+        """How many values to ask one at a time, as a device does, while the event is looked for; 0 if it never gets more."""
+        ...
+
     def ask(self, places: Ints, people: Ints) -> Batch:
         """One report for each."""
         ...
@@ -35,6 +40,7 @@ class MechanismClient:
     """The code of a mechanism."""
 
     at_once = 1 << 16
+    alone = 4_000
 
     def __init__(self, mechanism: Mechanism, values: Sequence[object], coins: Coins | None = None) -> None:
         self._mechanism, self._values, self._coins = mechanism, values, coins
@@ -48,6 +54,7 @@ class FunctionClient:
     """A function of one value; with `repeats`, of a person's number and a value. How long each call takes is measured."""
 
     at_once = 1 << 14
+    alone = 0
 
     def __init__(self, function: Callable[..., Any], values: Sequence[object], repeats: bool) -> None:
         self._function, self._values, self._repeats = function, values, repeats
@@ -79,6 +86,7 @@ class CommandClient:
     """
 
     at_once = 1 << 17
+    alone = 100  # each is a process of its own
 
     def __init__(self, command: str, values: Sequence[object], repeats: bool) -> None:
         self._command, self._repeats = shlex.split(command), repeats
@@ -111,6 +119,7 @@ class AddressClient:
     """
 
     at_once = 1 << 12
+    alone = 500
 
     def __init__(self, url: str, values: Sequence[object], repeats: bool, timeout: float = 60.0) -> None:
         self._url, self._values, self._repeats, self._timeout = url, values, repeats, timeout
@@ -140,6 +149,8 @@ class AddressClient:
 class FileClient:
     """Pairs of value and report that were written down: each answer is the next unused report with that value."""
 
+    alone = 0
+
     def __init__(self, groups: Sequence[Sequence[Any]], repeats: int, coins: np.random.Generator) -> None:
         self._groups = [list(group) for group in groups]  # one entry a person: a report, or a list of them
         for group in self._groups:
@@ -159,6 +170,19 @@ class FileClient:
             self._used[place] += 1
             reports += entry if self._repeats > 1 else [entry]
         return read(reports)
+
+
+class OneByOne:
+    """Another client that gets one value at a time."""
+
+    alone = 0
+
+    def __init__(self, client: Client) -> None:
+        self._client, self.at_once = client, min(client.at_once, 1 << 12)
+
+    def ask(self, places: Ints, people: Ints) -> Batch:
+        """One report for each, every one from a call of its own."""
+        return joined([self._client.ask(places[turn : turn + 1], people[turn : turn + 1]) for turn in range(len(places))])
 
 
 def _parsed(lines: Sequence[str]) -> list[Any]:

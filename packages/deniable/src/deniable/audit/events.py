@@ -7,7 +7,7 @@ import numpy as np
 
 from deniable.arrays import Bools, Floats, Ints
 from deniable.audit.batch import Batch
-from deniable.audit.features import Feature
+from deniable.audit.feature import Feature
 
 Reading = Callable[[Feature], Ints]
 

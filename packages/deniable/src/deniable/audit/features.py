@@ -1,7 +1,6 @@
 """What can be seen in a report: its kind, length, numbers and bits, whom it supports, how it goes with the one before."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,64 +8,26 @@ from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
 from deniable.audit.batch import EMPTY, Batch, cell_names
+from deniable.audit.feature import Context, Feature
+from deniable.audit.floats import rounding
+from deniable.audit.hashes import by_hashes
 from deniable.core import CellProtocol, Mechanism, PureProtocol
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, InvalidParameter
 from deniable.privacy.law import law
 
-MOST_LEVELS = 1 << 14  # of a feature whose levels are looked at one by one
 FEW_LEVELS = 64
 BINS = 16
 LAW_LIMIT = 1 << 16
 MOST_NEIGHBOURS = 64  # cells that are held against those of the report before
+MOST_NUMBERS = 8  # whole numbers in a report whose bits are looked at, or floats whose digits are
+MOST_BYTES = 32  # the same for bytes
 
 
-@dataclass(frozen=True, eq=False)
-class Feature:
-    """A whole number that is read from each report; `yes` and `no` are sentences where it is 1 or 0."""
-
-    name: str
-    read: Callable[[Batch], Ints]
-    yes: str = ""
-    no: str = ""
-    ordered: bool = False  # larger and smaller mean something
-    shown: Callable[[int], str] = field(default=str)
-    alone: bool = True  # whether it needs no other report
-
-    @property
-    def binary(self) -> bool:
-        return bool(self.yes)
-
-    def says(self, levels: Ints) -> str:
-        """In words: the feature has one of these levels."""
-        if self.binary:
-            return self.yes if levels[0] else self.no
-        if len(levels) == 1:
-            return f"{self.name} is {self.shown(int(levels[0]))}"
-        if self.ordered:
-            low, high = self.shown(int(levels.min())), self.shown(int(levels.max()))
-            return f"{self.name} is one of {len(levels)} from {low} to {high}"
-        return f"{self.name} is one of {len(levels):,}"
-
-
-@dataclass(frozen=True, eq=False)
-class Context:
-    """What is known about the client besides its reports."""
-
-    values: Sequence[object]
-    mechanism: Mechanism | None = None  # that it claims to be
-    repeats: int = 1
-    timing: bool = False
-    sequence: bool = True
-
-    @property
-    def labels(self) -> list[str]:
-        """The values for people to read."""
-        return [text if len(text := repr(value)) <= 40 else text[:37] + "..." for value in self.values]
-
-
-def features_of(batch: Batch, context: Context) -> list[Feature]:
-    """All that varies in these reports and is worth a look."""
-    found = [*_cells(batch, context), *_shape(batch), *_claimed(batch, context)]
+def features_of(batch: Batch, values: Ints, context: Context) -> list[Feature]:
+    """All that varies in these reports and is worth a look; `values` are the places of the values behind them."""
+    found = [*_cells(batch, context), *_shape(batch), *_claimed(batch, context), *_counted(context)]
+    if context.repeats == 1 and batch.columns is None:
+        found += by_hashes(batch, values, context)
     if context.timing and batch.seconds is not None:
         edges = np.quantile(batch.seconds, np.arange(1, BINS) / BINS)
         found.append(
@@ -133,7 +94,10 @@ def _cells(batch: Batch, context: Context) -> list[Feature]:
         if len(distinct) > FEW_LEVELS:
             edges = np.unique(np.quantile(column, np.arange(1, BINS) / BINS))
             found.append(Feature(f"{name}, in {BINS} classes", _binned(_number(place), edges), ordered=True))
-        if not floats and width <= 8 and distinct[0] >= 0 and len(distinct) > 2:
+        if floats and width <= MOST_NUMBERS:
+            found += rounding(name, _number(place))
+        few = width <= (MOST_BYTES if _bytes(batch) else MOST_NUMBERS)
+        if not floats and few and distinct[0] >= 0 and len(distinct) > 2:
             for bit in range(min(62, int(distinct[-1]).bit_length())):
                 found.append(
                     Feature(
@@ -146,6 +110,10 @@ def _cells(batch: Batch, context: Context) -> list[Feature]:
     if width > 1 and not floats and batch.columns is None:
         found += _places(context)
     return found
+
+
+def _bytes(batch: Batch) -> bool:
+    return set(batch.names.values()) <= {"bytes", "bytearray"}
 
 
 def _whole(code: int) -> str:
@@ -219,6 +187,31 @@ def _shape(batch: Batch) -> list[Feature]:
             Feature("the whole report", lambda given: given.whole(), shown=lambda code: f"the one with hash {code:x}")
         )
     return found
+
+
+def _counted(context: Context) -> list[Feature]:
+    """What the collector of these reports makes of them, where the auditor was given that function."""
+    supports = context.supports
+    if supports is None:
+        return []
+    return [
+        Feature(f"the support of {label} by the report", _number_of(supports, value))
+        for value, label in zip(context.values, context.labels, strict=True)
+    ]
+
+
+def _number_of(supports: Callable[[Any, Any], Any], value: object) -> Callable[[Batch], Ints]:
+    def read(batch: Batch) -> Ints:
+        assert batch.raw is not None
+        try:
+            return np.fromiter((int(supports(report, value)) for report in batch.raw), np.int64, len(batch))
+        except Exception as error:  # its message may hold a report
+            raise InvalidParameter(
+                f"`supports` failed with {type(error).__name__}. It gets a report and a value, and returns true, false or a "
+                "whole number."
+            ) from None
+
+    return read
 
 
 def _claimed(batch: Batch, context: Context) -> list[Feature]:

@@ -20,10 +20,12 @@ from deniable.audit.clients import (
     FileClient,
     FunctionClient,
     MechanismClient,
+    OneByOne,
     read_pairs,
 )
 from deniable.audit.events import Readings
-from deniable.audit.features import Context, features_of
+from deniable.audit.feature import Context
+from deniable.audit.features import features_of
 from deniable.audit.result import Audit
 from deniable.audit.search import Found, Judge, best
 from deniable.core import Coins, Mechanism, checked_epsilon
@@ -36,6 +38,8 @@ TRIALS = 200_000
 SEARCH = 0.25  # of the trials: the event is looked for in one half of these and chosen in the other
 MOST_SEARCH = 120_000  # reports, however many trials
 MANY_CELLS = 1 << 25  # numbers that are held at once while the event is looked for
+JUDGED_ALONE = 12  # times as many trials one at a time to judge an event as to find it
+CLEARLY = 0.25  # epsilon that must be expected beyond that of batches before people are asked one at a time
 
 
 def audit(
@@ -48,6 +52,7 @@ def audit(
     repeats: int = 1,
     delta: float = 0.0,
     timing: bool = False,
+    supports: Callable[[Any, Any], object] | None = None,
     seed: int | None = None,
     coins: Coins | None = None,
     progress: Progress | None = None,
@@ -58,8 +63,10 @@ def audit(
     takes a JSON list of values and answers with a list of reports; any other text, a command that reads values and writes
     reports, one a line; or a path, a CSV or Parquet file with the columns "value" and "report". `values` are what it is
     asked: at least two. `claimed` is the epsilon it promises, or the mechanism that it says it is: then what a report of
-    that mechanism supports is looked at too. With `repeats` a trial is one person asked so often, and the claim is for all
-    reports of a person together: a function then gets the number of a person and a value.
+    that mechanism supports is looked at too; for any other client, `supports(report, value)` says whether its collector
+    counts a report for a value. With `repeats` a trial is one person asked so often, and the claim is for all reports of a
+    person together: a function then gets the number of a person and a value. A client that takes many values at once is also
+    asked one at a time, as a device is.
 
     >>> from deniable.domains import Categories
     >>> from deniable.mechanisms.shares.direct_response import DirectResponse
@@ -76,9 +83,12 @@ def audit(
     known: Sequence[object] = list(groups) or ([] if mechanism is None else default_values(mechanism))
     asked = list(known if values is None else values)
     made, kind = _made(client, asked, groups, repeats, draw, coins)
-    context = Context(asked, mechanism, repeats, timing, sequence=not isinstance(made, FileClient))
+    if supports is not None and (isinstance(made, MechanismClient) or repeats > 1):
+        raise InvalidParameter("`supports` is for single reports of a client that is no mechanism: a mechanism has its own.")
+    context = Context(asked, mechanism, repeats, timing, not isinstance(made, FileClient), supports)
     judge = Judge(max(2, round(trials * (1 - SEARCH))), NormalDist().inv_cdf(1 - (1 - confidence)))
-    found = _search(made, context, trials, judge, draw, progress)
+    found = _search(made, context, round(trials * SEARCH), judge, draw, progress)
+    made, found, judge, alone = _or_alone(made, context, found, judge, draw)
     first = second = of_first = of_second = 0
     if found is not None:
         first, second, of_first, of_second = _judge(made, context, found, judge.trials, draw, progress)
@@ -94,7 +104,7 @@ def audit(
         epsilon=lost,
         confidence=confidence,
         delta=delta,
-        event="no event distinguished any two values" if found is None else found.event.words,
+        event="no event distinguished any two values" if found is None else found.event.words + alone,
         pair=(context.labels[0], context.labels[1]) if found is None else tuple(context.labels[p] for p in found.pair),  # type: ignore[arg-type]
         seen=(first, second),
         asked=(of_first, of_second),
@@ -167,10 +177,24 @@ def _spread(size: int) -> list[int]:
     return sorted({place for place in (0, 1, 2, size // 2, size - 2, size - 1) if 0 <= place < size})
 
 
+def _or_alone(
+    client: Client, context: Context, found: Found | None, judge: Judge, draw: np.random.Generator
+) -> tuple[Client, Found | None, Judge, str]:
+    """The same client asked one value at a time, if an event was found there that can prove more; and how to say so."""
+    if client.alone and context.repeats == 1:
+        single = OneByOne(client)
+        count = min(client.alone, max(50, judge.trials // 3))
+        fewer = replace(judge, trials=min(judge.trials, JUDGED_ALONE * count))
+        other = _search(single, context, count, fewer, draw, None)
+        if other is not None and (found is None or other.score > found.score + CLEARLY):
+            return single, other, fewer, ", if asked one at a time"
+    return client, found, judge, ""
+
+
 def _search(
-    client: Client, context: Context, trials: int, judge: Judge, draw: np.random.Generator, progress: Progress | None
+    client: Client, context: Context, count: int, judge: Judge, draw: np.random.Generator, progress: Progress | None
 ) -> Found | None:
-    count = min(round(trials * SEARCH), max(1000, MOST_SEARCH // context.repeats))
+    count = min(count, max(1000, MOST_SEARCH // context.repeats))
     values = draw.integers(0, len(context.values), count)
     if isinstance(client, FileClient):  # a quarter of what the file has of each value
         each = [client.left(place) // 4 for place in range(len(context.values))]
@@ -184,7 +208,7 @@ def _search(
     half = len(values) // 2
     parts = slice(0, half * context.repeats), slice(half * context.repeats, None)
     fit, select = (batch.rows(part) for part in parts)
-    features = features_of(fit, context)
+    features = features_of(fit, values[:half], context)
     return best(features, Readings(fit), values[:half], Readings(select), values[half:], judge)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
 from deniable.audit.events import Event, Literal, Readings, Rule, Score
-from deniable.audit.features import MOST_LEVELS, Feature
+from deniable.audit.feature import MOST_LEVELS, Feature
 
 FEW_VALUES = 8  # values of which all pairs are looked at
 MOST_PAIRS = 40

@@ -24,6 +24,11 @@ from deniable.errors import InvalidParameter
     "--mechanism",
     help="The mechanism that the client claims to run: the JSON file that deniable plan wrote. Replaces --claimed.",
 )
+@click.option(
+    "--supports",
+    metavar="M:F",
+    help="A Python function of a report and a value: whether the collector counts the report for the value.",
+)
 @click.option("--command", "as_command", is_flag=True, help="Run CLIENT as a command, whatever it looks like.")
 @click.option("--trials", type=int, default=TRIALS, show_default=True, metavar="N", help="How many people to simulate.")
 @click.option(
@@ -52,6 +57,7 @@ def audit(
     values: tuple[str, ...],
     claimed: float | None,
     mechanism: Path | None,
+    supports: str | None,
     as_command: bool,
     trials: int,
     confidence: float,
@@ -74,7 +80,7 @@ def audit(
 
     A certificate examines the code; an audit sees only the reports. One part of the reports is used to search for two values
     and an event that distinguishes them: a bit, two bits, a position in a list, the length or type of a report, a repeated
-    seed, a learned score. The other part is used to count that event. The counts give a lower bound on epsilon that is wrong
+    seed, the last digits of a number, the bucket of a common hash function, a learned score. The other part is used to count that event. The counts give a lower bound on epsilon that is wrong
     with probability at most 1 - confidence. An audit can refute a claim but never proves it.
 
     \b
@@ -114,6 +120,7 @@ def audit(
             repeats=repeats,
             delta=delta,
             timing=timing,
+            supports=None if supports is None else named_function(supports),
             seed=seed,
             coins=None if seed is None else options.coins_of(seed),
             progress=progress,
