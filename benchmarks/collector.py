@@ -12,7 +12,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache, partial
 from itertools import islice
 from pathlib import Path
@@ -22,12 +22,13 @@ import numpy as np
 import deniable as dn
 from benchmarks.effort import Effort
 from benchmarks.figure import Figure
+from deniable.collector import opened
+from deniable.collector.access import new_token
 from deniable.collector.crowd import Sent, run_crowd
 from deniable.survey.reading import parse_toml
 from tests.servers import free_port, postgres, postgres_programs, served, wait_until_ready
 
 CELLS, CONNECTIONS, BATCH = 16, 64, 1000
-STARTING = 4.0  # seconds in which a collector still loads its compiled loops in the background
 BARE = """
 import uvicorn
 async def app(scope, receive, send):
@@ -47,19 +48,17 @@ def text(cells: int) -> str:
 
 
 @contextmanager
-def collector(store: str, cells: int = CELLS) -> Iterator[tuple[str, int]]:
-    """A collector's address and process, on a store of its own."""
+def collector(store: str, cells: int = CELLS) -> Iterator[tuple[str, int, str]]:
+    """A collector's address, process and batch token, on a store of its own."""
     folder = Path(tempfile.mkdtemp(prefix="deniable-bench-"))
     (folder / "survey.toml").write_text(text(cells))
     try:
-        if store == "postgresql":
-            with postgres() as server, served(folder / "survey.toml", server.database()) as running:
-                time.sleep(STARTING)
-                yield running.url, running.process.pid
-        else:
-            with served(folder / "survey.toml", str(folder / "store.db")) as running:
-                time.sleep(STARTING)
-                yield running.url, running.process.pid
+        with ExitStack() as stack:
+            address = stack.enter_context(postgres()).database() if store == "postgresql" else str(folder / "store.db")
+            with opened(address) as place:
+                token = new_token(place, "bench", "batch")
+            running = stack.enter_context(served(folder / "survey.toml", address))
+            yield running.url, running.process.pid, token
     finally:
         shutil.rmtree(folder)
 
@@ -79,13 +78,13 @@ def requests(kind: str, effort: Effort) -> int:
     return max(500, effort.n // 50) if kind == "single" else max(300, effort.n // 500)
 
 
-def sent(url: str, kind: str, effort: Effort, connections: int = CONNECTIONS) -> tuple[float, Sent]:
+def sent(url: str, kind: str, effort: Effort, token: str | None = None, connections: int = CONNECTIONS) -> tuple[float, Sent]:
     """Requests a second, and what was answered; the reports are made beforehand."""
     count = requests(kind, effort)
     made = list(islice(bodies(kind), count + 300))
-    run_crowd(url, iter(made[count:]), connections)  # warm up
+    run_crowd(url, iter(made[count:]), connections, token)  # warm up
     start = time.perf_counter()
-    done = run_crowd(url, iter(made[:count]), connections)
+    done = run_crowd(url, iter(made[:count]), connections, token)
     seconds = time.perf_counter() - start
     if done.arrived != count or done.lost:
         raise RuntimeError(f"the collector refused some reports: {done.statuses}, {done.lost} connections lost")
@@ -95,8 +94,8 @@ def sent(url: str, kind: str, effort: Effort, connections: int = CONNECTIONS) ->
 @cache
 def measured(store: str, kind: str, effort: Effort) -> tuple[float, float]:
     """Requests a second, and the seconds within which 99 of 100 were answered."""
-    with collector(store) as (url, _):
-        rate, done = sent(url, kind, effort)
+    with collector(store) as (url, _, token):
+        rate, done = sent(url, kind, effort, token if kind == "batch" else None)
     return rate, float(np.percentile(done.seconds, 99))
 
 
@@ -131,7 +130,7 @@ def bound_slowest(kind: str, effort: Effort) -> tuple[float, str]:
 def many_clients(effort: Effort) -> float:
     """A thousand connections at once, for a minute (six seconds if quick): requests that failed."""
     seconds = 60 if effort.seconds >= 0.5 else 6
-    with collector("sqlite") as (url, _):
+    with collector("sqlite") as (url, _, _token):
         end = time.monotonic() + seconds
 
         def until() -> Iterator[bytes]:
@@ -146,11 +145,11 @@ def many_clients(effort: Effort) -> float:
 
 def growth(effort: Effort) -> float:
     """How much more memory the collector holds after ten times effort.n reports than after the first tenth of them."""
-    with collector("sqlite") as (url, pid):
+    with collector("sqlite") as (url, pid, token):
         batches = bodies("batch")
-        run_crowd(url, islice(batches, effort.n // BATCH), 16)
+        run_crowd(url, islice(batches, effort.n // BATCH), 16, token)
         first = _resident(pid)
-        run_crowd(url, islice(batches, 9 * effort.n // BATCH), 16)
+        run_crowd(url, islice(batches, 9 * effort.n // BATCH), 16, token)
         return float(max(0, _resident(pid) - first))
 
 
@@ -161,10 +160,11 @@ def _resident(pid: int) -> int:
 
 def results(effort: Effort) -> float:
     """Milliseconds for the estimates of a survey with a thousand cells, over HTTP, best of ten."""
-    with collector("sqlite", 1000) as (url, _):
-        run_crowd(url, islice(bodies("batch", 1000), 20), 4)
-        times = []
+    with collector("sqlite", 1000) as (url, _, token):
+        batches, times = bodies("batch", 1000), list[float]()
+        run_crowd(url, islice(batches, 20), 4, token)
         for _ in range(10):
+            run_crowd(url, islice(batches, 1), 1, token)  # otherwise they are kept
             start = time.perf_counter()
             with urllib.request.urlopen(f"{url}/v1/results") as answer:
                 answer.read()

@@ -15,6 +15,7 @@ import pytest
 from deniable.collector import Collector, open_store, results
 from deniable.collector.access import Gate
 from deniable.collector.app import App
+from deniable.collector.tokens import hash_of
 from tests.servers import free_port
 from tests.surveys import survey
 
@@ -65,7 +66,8 @@ class Site:
         from deniable.survey.message import MEDIA_TYPE
 
         body = self.app.collector.survey.batch(answers, people)
-        request = urllib.request.Request(self.url + "/v1/reports", body, {"Content-Type": MEDIA_TYPE})
+        headers = {"Content-Type": MEDIA_TYPE, "Authorization": "Bearer a batch token"}
+        request = urllib.request.Request(self.url + "/v1/reports", body, headers)
         with urllib.request.urlopen(request, timeout=30):
             pass
 
@@ -79,7 +81,9 @@ def site(
     from deniable.collector.origins import AllowOrigins
 
     store = open_store(str(folder / "store.db"))
-    app = App(Collector(survey(text), store), submit or Gate(), read or Gate())
+    app = App(
+        Collector(survey(text), store), submit or Gate(), read or Gate(), batch=Gate([hash_of("a batch token")])
+    )
     port = free_port()
     config = uvicorn.Config(
         AllowOrigins(app, origins) if origins else app,

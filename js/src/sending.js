@@ -1,5 +1,6 @@
 // Sending a report with fetch, and waiting between attempts.
 
+import { hex } from "./bytes.js";
 import { SecureCoins } from "./coins.js";
 
 const AGAIN = new Set([0, 408, 425, 429, 500, 502, 503, 504]); // what means that the same report may succeed later
@@ -14,18 +15,23 @@ async function attempt(url, message, { fetch = globalThis.fetch, token }) {
       body: message,
       headers,
       credentials: "omit",
+      redirect: "error", // a report goes to the collector and to nobody else
       referrerPolicy: "no-referrer",
       signal: AbortSignal.timeout?.(10_000),
     });
-    const body = answer.ok ? {} : await answer.json().catch(() => ({}));
-    return {
-      status: answer.status,
-      wait: 1000 * Number(/^\d{1,5}$/.exec(answer.headers.get("Retry-After") ?? "") ?? 0),
-      detail: String(body.detail ?? ""),
-    };
+    const wait = 1000 * Number(/^\d{1,5}$/.exec(answer.headers.get("Retry-After") ?? "") ?? 0);
+    return { wait, ...judged(message, answer.status, await answer.json().catch(() => null)) };
   } catch (error) {
     return { status: 0, wait: 0, detail: error.name };
   }
+}
+
+/** What an answer means: status 0 if it is not that of a collector of this survey, as where a network wants a login. */
+function judged(message, status, body) {
+  const counted = status === 200 && body?.counted + body?.duplicates > 0 && body.survey === hex(message.slice(8, 24));
+  const problem = status !== 200 && String(body?.type).startsWith("urn:deniable:problem:");
+  if (counted || problem || AGAIN.has(status)) return { status, detail: String(body?.detail ?? "") };
+  return { status: 0, detail: `something else than the collector answered (status ${status})` };
 }
 
 export async function sendUntil(url, message, options) {
@@ -36,6 +42,5 @@ export async function sendUntil(url, message, options) {
     await sleep(Math.max(reply.wait, backoff));
     reply = await attempt(url, message, options);
   }
-  const arrived = reply.status >= 200 && reply.status < 300;
-  return { ...reply, state: arrived ? "sent" : AGAIN.has(reply.status) ? "kept" : "refused" };
+  return { ...reply, state: reply.status === 200 ? "sent" : AGAIN.has(reply.status) ? "kept" : "refused" };
 }

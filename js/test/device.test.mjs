@@ -41,6 +41,16 @@ function database() {
   };
 }
 
+/** What a collector answers when it has counted a message: it names the survey. */
+const counted = (message, survey = Buffer.from(message).toString("hex", 8, 24)) =>
+  new Response(JSON.stringify({ counted: 1, duplicates: 0, refused: [], survey }), { status: 200 });
+
+const refusal = (status) =>
+  new Response(JSON.stringify({ type: "urn:deniable:problem:some", status, detail: `said ${status}` }), {
+    status,
+    headers: status === 429 ? { "Retry-After": "7" } : {},
+  });
+
 /** A collector that answers as the test says, and remembers what it got. */
 function collector(...statuses) {
   const got = [];
@@ -52,12 +62,9 @@ function collector(...statuses) {
       token: headers.Authorization,
       body: Buffer.from(body).toString("hex"),
     });
-    const status = statuses.shift() ?? 202;
+    const status = statuses.shift() ?? 200;
     if (!status) throw new TypeError("fetch failed");
-    return new Response(JSON.stringify({ detail: `said ${status}` }), {
-      status,
-      headers: status === 429 ? { "Retry-After": "7" } : {},
-    });
+    return status === 200 ? counted(body) : refusal(status);
   };
   return { got, fetch };
 }
@@ -185,15 +192,15 @@ test("the report is in the ledger before it is sent, and a wrong answer leaves n
   await assert.rejects(page.send(""), { message: /Answer first/ });
   const message = await page.answer(ANSWERS);
   await page.send("https://survey.example/", {
-    fetch: async () => {
+    fetch: async (_, { body }) => {
       assert.equal((await ledger.entry("commute-2026")).message, Buffer.from(message).toString("hex"));
-      return new Response(null, { status: 202 });
+      return counted(body);
     },
   });
 });
 
 test("it sends the same report until it arrives", async () => {
-  const { got, fetch } = collector(0, 503, 429, 500, 202);
+  const { got, fetch } = collector(0, 503, 429, 500, 200);
   const waits = [];
   const page = device(await openLedger());
   const message = await page.answer(ANSWERS);
@@ -230,6 +237,28 @@ test("what did not arrive is kept and sent the next time; what is refused is not
   assert.equal(refusing.got[0].body, down.got[0].body);
 });
 
+test("only the collector of the survey is believed, and no redirect is followed", async () => {
+  const strangers = {
+    "a page that wants a login": () => new Response("<html>Log in</html>", { status: 200 }),
+    "nothing at all": () => new Response(null, { status: 204 }),
+    "another survey": ({ body }) => counted(body, "00".repeat(16)),
+    "something in JSON": () => new Response('{"counted": 1}', { status: 200 }),
+    "nothing counted": () => new Response('{"counted": 0, "duplicates": 0}', { status: 200 }),
+    "a page that forbids": () => new Response("<html>Forbidden</html>", { status: 403 }),
+    "a page that is gone": () => new Response('{"detail": "gone"}', { status: 410 }),
+  };
+  for (const [who, answer] of Object.entries(strangers)) {
+    const ledger = await openLedger();
+    const page = device(ledger);
+    await page.answer(ANSWERS);
+    const fetch = async (_, request) => (assert.equal(request.redirect, "error"), answer(request));
+    const receipt = await page.send("", { fetch, attempts: 1 });
+    assert.deepEqual([receipt.state, receipt.sentAt], ["kept", null], who);
+    assert.equal((await ledger.entry("commute-2026")).state, "kept", who);
+    assert.equal((await page.send("", { fetch: collector().fetch })).state, "sent", who);
+  }
+});
+
 test("a storage that fills up after the answer loses nothing", async () => {
   const localStorage = storage();
   const page = device(await openLedger({ indexedDB: null, localStorage }));
@@ -249,7 +278,7 @@ test("it waits for the network and says what happens", async () => {
   const target = new EventTarget();
   globalThis.addEventListener = target.addEventListener.bind(target);
   globalThis.removeEventListener = target.removeEventListener.bind(target);
-  const { got, fetch } = collector(0, 202);
+  const { got, fetch } = collector(0, 200);
   const page = device(await openLedger());
   await page.answer(ANSWERS);
   const states = [];

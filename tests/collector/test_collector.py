@@ -147,8 +147,16 @@ def test_time(tmp_path: Path) -> None:
     found = results(asked, one.number, store)
     assert found.people == 4
     assert {each.period for each in found.history} == {0, 1, 2}
+    while one.untidy:
+        one.tidy(1)
     with store.view() as view:
-        assert {period for _, period in view.ids(one.number)} == {1, 2}  # those that may still arrive
+        assert {period for _, period in view.ids(one.number)} == {0, 1, 2}  # dropped one period later than they could be
+    now = OPENS + 3 * DAY
+    assert verdict(now) == "counted"
+    while one.untidy:
+        one.tidy(1)
+    with store.view() as view:
+        assert {period for _, period in view.ids(one.number)} == {1, 2, 3}
     store.close()
 
 
@@ -251,7 +259,8 @@ def test_kept_reports_become_segments(tmp_path: Path, monkeypatch: pytest.Monkey
         with pytest.raises(ZeroDivisionError):
             write_segment(one, folder)
     send(40, 2)
-    assert write_segment(one, folder) == 100
+    assert write_segment(one, folder) == 60  # the same messages again, under the same name
+    assert write_segment(one, folder) == 40
     assert write_segment(one, folder) == 0
     send(10, 3)
     assert write_segment(one, folder) == 10

@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 import deniable as dn
 from deniable.collector import opened, results
+from deniable.collector.access import RENEWED, new_token
 from deniable.collector.crowd import Sent, post_all
 from tests.servers import Postgres, Served, free_port, served
 from tests.surveys import several, survey
@@ -195,8 +196,11 @@ def test_two_collectors_on_one_database(file: Path, database_server: Postgres) -
         load.finish()
         # the same reports again, to the other collector each
         body = b"".join(load.made)
+        with opened(store) as place:
+            token = new_token(place, load.survey.id, "batch")
+        time.sleep(2 * RENEWED)
         for collector in (first, second):
-            answer = post(collector, body)
+            answer = post(collector, body, token)
             assert answer["counted"] == 0 and answer["duplicates"] == len(load.made)
     finally:
         first.stop()
@@ -204,12 +208,13 @@ def test_two_collectors_on_one_database(file: Path, database_server: Postgres) -
     load.check(store)
 
 
-def post(collector: Served, body: bytes) -> dict[str, int]:
+def post(collector: Served, body: bytes, token: str | None = None) -> dict[str, int]:
     import json
 
     from deniable.survey.message import MEDIA_TYPE
 
-    request = urllib.request.Request(collector.url + "/v1/reports", body, {"Content-Type": MEDIA_TYPE}, method="POST")
+    headers = {"Content-Type": MEDIA_TYPE} | ({} if token is None else {"Authorization": f"Bearer {token}"})
+    request = urllib.request.Request(collector.url + "/v1/reports", body, headers, method="POST")
     with urllib.request.urlopen(request, timeout=30) as answer:
         found: dict[str, int] = json.loads(answer.read())
         return found
@@ -220,8 +225,11 @@ def test_kept_reports_are_in_files_when_it_stops(tmp_path: Path) -> None:
     path, kept = tmp_path / "survey.toml", TEXT.replace("[survey]", "[survey]\nkeep_reports = true")
     path.write_text(kept)
     asked = survey(kept)
-    with served(path, str(tmp_path / "store.db")) as collector:
-        post(collector, asked.batch({"q0": [1] * 500, "q1": [2] * 500}, 500))
+    store = str(tmp_path / "store.db")
+    with opened(store) as place:
+        token = new_token(place, asked.id, "batch")
+    with served(path, store) as collector:
+        post(collector, asked.batch({"q0": [1] * 500, "q1": [2] * 500}, 500), token)
     for question in asked.questions:
         (segment,) = (tmp_path / "survey.reports").glob(f"{question.id}-*.parquet")
         assert len(dn.read_reports(segment, question.mechanism)) == 500

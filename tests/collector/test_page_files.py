@@ -19,7 +19,7 @@ from deniable.collector.playground import WAITING, Playground
 from deniable.collector.promises import Promises
 from deniable.collector.static import PAGES, all_files
 from deniable.collector.verdicts import Refusal
-from tests.collector.test_app import call, get, made, post, refused, report, run
+from tests.collector.test_app import BATCH, call, get, made, post, refused, report, run
 from tests.surveys import COMMUTE, KINDS, ONE, survey
 
 pytestmark = pytest.mark.needs("starlette")
@@ -132,7 +132,7 @@ def test_cleaned_estimates_are_possible(text: str, tmp_path: Path) -> None:
     for app in made(tmp_path, text):
         asked = app.collector.survey
         answers = {q.id: q.how.pretend(q.mechanism.domain, np.random.default_rng(1), 12) for q in asked.questions}
-        post(app, asked.batch(answers, 12))
+        post(app, asked.batch(answers, 12), headers=BATCH)
         body = get(app, "/v1/results").body.decode()
         assert "Infinity" not in body and "NaN" not in body  # neither is JSON
         for question, found in zip(asked.questions, json.loads(body)["questions"], strict=True):

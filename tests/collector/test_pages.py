@@ -105,7 +105,7 @@ def blocked(where: Site, visitor: Visitor, status: int, detail: str) -> None:
     """The collector answers like this until the route is lifted."""
 
     def refuse(route: "Route") -> None:
-        body = json.dumps({"detail": detail})
+        body = json.dumps({"type": "urn:deniable:problem:some", "detail": detail})
         route.fulfill(status=status, body=body, content_type="application/problem+json")
 
     visitor.page.route("**/v1/reports", refuse)

@@ -1,5 +1,6 @@
 """`deniable answer` and `simulate`: people who answer a survey."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -90,20 +91,26 @@ def _asked(survey: Survey, device: Device) -> dict[str, object]:
     help="How many requests to send at a time.",
 )
 @options.seed
-def simulate(survey: Path, people: int, url: str, token: str | None, connections: int, seed: int | None) -> None:
+@click.option("--yes", is_flag=True, help="Send without asking for confirmation.")
+def simulate(survey: Path, people: int, url: str, token: str | None, connections: int, seed: int | None, yes: bool) -> None:
     """Send the reports of N made-up people to the collector of SURVEY over HTTP.
 
     Their answers are drawn at random, some common and some rare, and randomized as on a device. Use it to preview the
-    results of a survey and to test the load on its collector.
+    results of a survey and to test the load on its collector. Nothing can separate them from real people afterwards:
+    deniable manage delete removes all reports of a survey.
 
     \b
-    deniable simulate survey.toml --people 100000
+    deniable simulate survey.toml --people 100000 --yes
     """
     import numpy as np
 
     from deniable.collector.crowd import run_crowd
 
     asked = surveys.fetched(Survey.load(survey), url)
+    if not yes:
+        click.echo(f"The collector at {url} will count {people:,} made-up people like real ones.")
+        if not sys.stdin.isatty() or not click.confirm("Send them?", default=False):
+            raise InvalidParameter("Nothing was sent. To send without being asked, use --yes.")
     random = np.random.default_rng(seed)
     coins = options.coins_of(seed)
     whole = {q.id: q.how.pretend(q.mechanism.domain, random, people) for q in asked.questions}

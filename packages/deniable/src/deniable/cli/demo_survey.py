@@ -68,7 +68,7 @@ def _running(file: Path) -> Iterator[tuple[str, str]]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "deniable", "serve", str(file), "--port", str(port)]
+    command = [sys.executable, "-m", "deniable", "serve", str(file), "--port", str(port), "--print-token"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:

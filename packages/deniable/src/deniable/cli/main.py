@@ -28,7 +28,8 @@ VERBS = {
     "serve": ("serve:serve", "Collect the answers to a survey."),
     "answer": ("answer:answer", "Answer a survey in the terminal."),
     "simulate": ("answer:simulate", "Answer a survey with made-up people."),
-    "token": ("serve:token", "Create or revoke access tokens of a collector."),
+    "token": ("token:token", "Create, list, rotate and revoke access tokens of a survey."),
+    "manage": ("manage:manage", "Close, correct or delete a survey that was served."),
     "backup": ("serve:backup", "Write a backup of a collector's data."),
     "restore": ("serve:restore", "Restore a backup into an empty database."),
 }

@@ -1,13 +1,18 @@
-"""`deniable serve`, `token`, `backup` and `restore`: running a collector."""
+"""`deniable serve`, `backup` and `restore`: running a collector."""
 
+import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from deniable.cli import options, surveys
 from deniable.errors import InvalidParameter
+from deniable.files.atomic import written_whole
 from deniable.survey import Survey
+
+if TYPE_CHECKING:
+    from deniable.collector import Store
 
 
 @click.command(short_help="Collect the answers to a survey.")
@@ -24,13 +29,21 @@ from deniable.survey import Survey
     type=float,
     default=0.0,
     metavar="R",
-    help="Accept at most R requests per second from one address. Default: no limit.",
+    help="Accept at most R reports per second from one address without a token. Default: no limit.",
+)
+@click.option(
+    "--token-rate",
+    type=float,
+    default=0.0,
+    metavar="R",
+    help="Accept at most R reports per second with one token. Default: no limit.",
 )
 @click.option(
     "--max-body", type=click.IntRange(min=64), default=8 << 20, metavar="BYTES", help="The largest request to accept."
 )
 @options.file_option("--reports", help="Write kept reports to FOLDER, as Parquet.", metavar="FOLDER")
 @click.option("--log-addresses", is_flag=True, help="Log the address of every request.")
+@click.option("--print-token", is_flag=True, help="Print the first token to read results instead of writing it to a file.")
 def serve(
     survey: Path,
     store: str | None,
@@ -41,9 +54,11 @@ def serve(
     open_results: bool,
     allow_origin: tuple[str, ...],
     rate: float,
+    token_rate: float,
     max_body: int,
     reports: Path | None,
     log_addresses: bool,
+    print_token: bool,
 ) -> None:
     """Collect the reports of SURVEY over HTTP and publish the estimates.
 
@@ -53,8 +68,8 @@ def serve(
 
     People answer at the address that it prints. /results shows the results, and /try explains how it works.
 
-    Reading results requires a token, which the first start creates and shows once. Anyone can submit reports until you
-    create a token with deniable token --role submit.
+    Reading results requires a token. The first start writes one to a file beside the survey that only you can read. Anyone
+    can submit reports, one person's at a time, until you create a token with deniable token --role submit.
 
     \b
     deniable serve survey.toml
@@ -62,54 +77,42 @@ def serve(
     deniable serve survey.toml --tls-cert cert.pem --tls-key key.pem
     """
     asked = Survey.load(survey)
-    from deniable.collector import open_store
-    from deniable.collector.access import new_token
-    from deniable.collector.serve import Place, application
+    from deniable.collector import opened
+    from deniable.collector.serve import Place, application, listening
     from deniable.collector.serve import serve as run
     from deniable.collector.service import Limits
 
-    opened = open_store(surveys.store_of(survey, store))
-    with opened.view() as view:
-        none_yet = not view.hashes("results")
-    if none_yet and not open_results:
-        click.echo(f"The token to read results, which is shown only once: {new_token(opened, 'results')}")
-    app = application(asked, opened, Limits(body=max_body, rate=rate), open_results)
-    app.segments = reports if reports is not None else survey.with_suffix(".reports")
-    at = f"{'https' if tls_cert else 'http'}://{host}:{port}"
-    click.echo(f"Survey {asked.id} {app.collector.survey.fingerprint} at {at}")
-    click.echo(f"To answer: {at}/   the results: {at}/results   to try it out: {at}/try")
-    try:
-        run(app, Place(host, port, tls_cert, tls_key, log_addresses, allow_origin))
-    finally:
-        opened.close()
+    place = Place(host, port, tls_cert, tls_key, log_addresses, allow_origin)
+    with listening(place) as bound, opened(surveys.store_of(survey, store)) as data:
+        if not open_results:
+            _first_token(asked, data, survey.with_suffix(".token"), print_token)
+        app = application(asked, data, Limits(body=max_body, rate=rate, token_rate=token_rate), open_results)
+        app.segments = reports if reports is not None else survey.with_suffix(".reports")
+        at = f"{'https' if tls_cert else 'http'}://{host}:{port}"
+        click.echo(f"Survey {asked.id} {app.collector.survey.fingerprint} at {at}")
+        click.echo(f"To answer: {at}/   the results: {at}/results   to try it out: {at}/try")
+        run(app, place, bound)
 
 
-@click.command(short_help="Create or revoke access tokens of a collector.")
-@surveys.argument
-@surveys.store_option
-@click.option("--role", type=click.Choice(["submit", "results"]), required=True, help="What the token allows.")
-@click.option("--revoke", is_flag=True, help="Revoke all tokens of this role instead.")
-def token(survey: Path, store: str | None, role: Any, revoke: bool) -> None:
-    """Create an access token for the collector of SURVEY and show it once. Only its hash is stored.
-
-    As long as no token to submit exists, anyone can submit reports. A running collector applies new and revoked tokens
-    within seconds. Once it requires tokens, it does so until it is restarted, even if all are revoked.
-
-    \b
-    deniable token survey.toml --role submit
-    deniable token survey.toml --role results --revoke
-    """
-    from deniable.collector import opened
+def _first_token(survey: Survey, store: "Store", file: Path, shown: bool) -> None:
+    """Make a token to read results if there was never one."""
     from deniable.collector.access import new_token
 
-    Survey.load(survey)
-    with opened(surveys.store_of(survey, store)) as place:
-        if not revoke:
-            click.echo(new_token(place, role))
+    store.register(survey)  # refuses a changed one before anything is made
+    with store.view() as view:
+        tokens = [token for token in view.tokens(survey.id) if token.role == "results"]
+    if not tokens:
+        token = new_token(store, survey.id, "results", "first")
+        if shown:
+            click.echo(f"The token to read results, which is shown only once: {token}")
             return
-        with place.change() as change:
-            change.drop_tokens(role)
-        click.echo(f"All tokens to {role} have been revoked.")
+        with written_whole(file, overwrite=True, private=True) as temporary:
+            temporary.write_text(token + "\n", encoding="utf-8")
+        click.echo(f"The token to read results is in {file}, which only you can read.")
+    elif not any(token.valid(time.time()) for token in tokens):
+        click.echo(
+            "note: all tokens to read results are revoked or expired. Create one: deniable token --role results", err=True
+        )
 
 
 @click.command(short_help="Write a backup of a collector's data.")
@@ -118,7 +121,7 @@ def token(survey: Path, store: str | None, role: Any, revoke: bool) -> None:
 @options.target("--out", help="Write the backup to FILE.", required=True)
 @options.force
 def backup(survey: Path, store: str | None, out: Path) -> None:
-    """Write a consistent snapshot of the tallies and ids of SURVEY to FILE. The collector may be running.
+    """Write a consistent snapshot of the tallies and ids of SURVEY to FILE, which only you can read. The collector may run.
 
     \b
     deniable backup survey.toml --out survey.backup
@@ -126,8 +129,11 @@ def backup(survey: Path, store: str | None, out: Path) -> None:
     from deniable.collector.backup import write_backup
 
     place, collector = surveys.existing(survey, store)
+    from deniable.cli import panel
+
     try:
-        people = write_backup(collector.survey, place, out, overwrite=True)
+        with panel.progress("writing") as watch:
+            people = write_backup(collector.survey, place, out, overwrite=True, watch=watch)
     finally:
         place.close()
     click.echo(f"Wrote a backup of {people:,} people to {out}.")
@@ -149,8 +155,10 @@ def restore(survey: Path, file: Path, store: str | None) -> None:
     if not file.is_file():
         raise InvalidParameter(f"There is no file {str(file)!r}. Check the name.")
     asked = Survey.load(survey)
-    with opened(surveys.store_of(survey, store)) as place:
-        restored = read_backup(file, place)
+    from deniable.cli import panel
+
+    with opened(surveys.store_of(survey, store)) as place, panel.progress("restoring") as watch:
+        restored = read_backup(file, place, watch)
     if restored.contract() != asked.contract():
         click.echo(f"note: the backup is of the survey {restored.id!r}, not of the one in {survey}.", err=True)
     click.echo(f"Restored {restored.id}.")

@@ -1,10 +1,13 @@
 """What the verbs about surveys share: the file, the database beside it, and results in the terminal."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import click
 
+from deniable.cli.options import Command
 from deniable.errors import InvalidParameter, Unavailable
 from deniable.planning.ranking import counted, people
 from deniable.survey import Survey
@@ -18,9 +21,36 @@ URL = "http://127.0.0.1:8080"
 MOST_BARS = 40
 
 argument = click.argument("survey", type=click.Path(path_type=Path), metavar="SURVEY")
-store_option = click.option(
-    "--store", metavar="STORE", help="An SQLite file or postgresql://...; by default the survey's name with .db."
-)
+STORE = "deniable.store"  # where a context has the address that a file gave
+
+
+def _read_store(ctx: click.Context, _: click.Parameter, path: Path | None) -> None:
+    if path is not None:
+        lines = path.read_text(encoding="utf-8").split()
+        if len(lines) != 1:
+            raise InvalidParameter(f"The file {path} must hold one line: the address of the database.")
+        ctx.meta[STORE] = lines[0]
+
+
+def store_option(command: Command) -> Command:
+    """The database of a survey; its address may come from a file or the environment, which nobody else can see."""
+    given = click.option(
+        "--store",
+        envvar="DENIABLE_STORE",
+        metavar="STORE",
+        help="An SQLite file or postgresql://...; by default the variable DENIABLE_STORE, or the survey's name with .db.",
+    )
+    file = click.option(
+        "--store-file",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        expose_value=False,
+        callback=_read_store,
+        help="Read the address from FILE, so that no password appears in the list of processes.",
+    )
+    return given(file(command))
+
+
 url_option = click.option("--url", metavar="URL", default=URL, show_default=True, help="The address of the collector.")
 token_option = click.option(
     "--token", envvar="DENIABLE_TOKEN", metavar="TOKEN", help="The access token; by default the variable DENIABLE_TOKEN."
@@ -29,7 +59,10 @@ token_option = click.option(
 
 def store_of(survey: Path, store: str | None) -> str:
     """The address of the store: beside the survey unless another is given."""
-    return store if store is not None else str(survey.with_suffix(".db"))
+    read: str | None = click.get_current_context().meta.get(STORE)
+    if read is None and store is not None and "://" in store and urlsplit(store).password and store in " ".join(sys.argv):
+        click.echo("note: everybody on this machine can see this password. Use --store-file or DENIABLE_STORE.", err=True)
+    return read or store or str(survey.with_suffix(".db"))
 
 
 def existing(survey: Path, address: str | None) -> tuple["Store", "Collector"]:

@@ -1,92 +1,178 @@
-"""Who may submit and who may read: tokens, of which only hashes are kept, and a limit on requests."""
+"""Who may submit and who may read: tokens of a survey, and a limit on the reports of one sender."""
 
 import asyncio
 import hashlib
 import hmac
+import ipaddress
 import secrets
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import Literal
 
 from deniable.collector.store import Store
-from deniable.errors import Unavailable
+from deniable.collector.tokens import ROLES, Role, Token, hash_of
+from deniable.errors import InvalidParameter, Unavailable
 
-Role = Literal["submit", "results"]
 RENEWED = 2.0  # seconds between looks for new tokens
+WEEK = 7 * 86_400
 
 
-def new_token(store: Store, role: Role) -> str:
-    """Make a token; it is shown once, here, and only its hash is kept."""
-    token = secrets.token_urlsafe(32)
+def new_token(store: Store, survey: str, role: Role, name: str = "", expires: int | None = None) -> str:
+    """Make a token for the survey with this id; it is shown once, here, and only its hash is kept."""
+    token, now = secrets.token_urlsafe(32), int(time.time())
     with store.change() as change:
-        change.put_token(role, hash_of(token))
+        change.alone()
+        names = {each.name for each in change.tokens(survey) if each.role == role and each.valid(now)}
+        if name and name in names:
+            raise InvalidParameter(f"A {role} token named {name!r} exists already. Choose another name, or rotate it.")
+        made = Token(role, name or _free_name(role, names), hash_of(token), now, expires)
+        change.put_token(survey, made)
     return token
 
 
-def hash_of(token: str) -> bytes:
-    """What is kept of a token. It has 256 random bits, so it needs no salt and no slow hash."""
-    return hashlib.sha256(token.encode()).digest()
+def _free_name(role: Role, names: set[str]) -> str:
+    return next(name for place in range(1, len(names) + 2) if (name := f"{role}-{place}") not in names)
+
+
+def find_token(tokens: Iterable[Token], which: str, now: float) -> Token:
+    """The one valid token with this name, or whose id begins so."""
+    valid = [token for token in tokens if token.valid(now)]
+    found = [token for token in valid if token.name == which]
+    found = found or [token for token in valid if len(which) >= 4 and token.id.startswith(which.lower())]
+    if len(found) != 1:
+        many = "Several valid tokens are" if found else "No valid token is"
+        raise InvalidParameter(f"{many} called {which!r}. See deniable token list, and give the id.")
+    return found[0]
+
+
+def revoke_token(store: Store, survey: str, which: str) -> Token:
+    """Revoke one token, given by its name or id. What it opened stays closed, even if no token is left."""
+    now = int(time.time())
+    with store.change() as change:
+        change.alone()
+        token = find_token(change.tokens(survey), which, now)
+        change.end_token(survey, token, token.expires, now)
+    return token
+
+
+def revoke_role(store: Store, survey: str, role: Role) -> int:
+    """Revoke every token of a role; how many there were."""
+    now = int(time.time())
+    with store.change() as change:
+        change.alone()
+        valid = [token for token in change.tokens(survey) if token.role == role and token.valid(now)]
+        for token in valid:
+            change.end_token(survey, token, token.expires, now)
+    return len(valid)
+
+
+def rotate_token(
+    store: Store, survey: str, which: str, overlap: int = WEEK, expires: int | None = None
+) -> tuple[str, Token]:
+    """A new token in place of one with the same name and role, and the old one, which still works for so many seconds."""
+    fresh, now = secrets.token_urlsafe(32), int(time.time())
+    with store.change() as change:
+        change.alone()
+        old = find_token(change.tokens(survey), which, now)
+        until = now + overlap if old.expires is None else min(old.expires, now + overlap)
+        change.end_token(survey, old, until, None)
+        change.put_token(survey, Token(old.role, old.name, hash_of(fresh), now, expires))
+    return fresh, old
 
 
 class Gate:
     """Whether a request's token opens a role. The comparison takes the same time whatever the token is.
 
-    `hashes` are tokens that always open it; those that are kept in the store come and go by `renew`.
+    `hashes` are tokens that always open it; those of the survey come and go by `renew`.
     """
 
-    def __init__(self, hashes: Iterable[bytes] = ()) -> None:
-        self._always = self._hashes = list(hashes)
-        self._guards = bool(self._hashes)
+    def __init__(self, hashes: Iterable[bytes] = (), clock: Callable[[], float] = time.time) -> None:
+        self._always = self._hashes = [(each, None) for each in hashes]
+        self._guards, self._clock = bool(self._hashes), clock
 
-    def renew(self, hashes: list[bytes]) -> "Gate":
-        """Take these tokens of the store instead. A gate that asked for one goes on asking, even if none is left."""
-        self._hashes = self._always + hashes
-        self._guards = self._guards or bool(hashes)
+    def renew(self, tokens: Iterable[Token]) -> "Gate":
+        """Take these tokens instead. A gate for which one was ever made asks for one, even if none is valid."""
+        tokens = list(tokens)
+        self._guards = self._guards or bool(tokens)
+        self._hashes = [*self._always, *((each.hash, each.expires) for each in tokens if each.revoked is None)]
         return self
+
+    def holder(self, authorization: bytes | None) -> bytes | None:
+        """The hash of the valid token in this header; None if there is none."""
+        if authorization is None or authorization[:7].lower() != b"bearer ":
+            return None
+        given, found = hashlib.sha256(authorization[7:]).digest(), False
+        for known, expires in self._hashes:
+            found |= hmac.compare_digest(given, known) and (expires is None or self._clock() < expires)
+        return given if found else None
 
     def opens(self, authorization: bytes | None) -> bool:
         """Whether this header holds one of the tokens."""
-        if authorization is None or authorization[:7].lower() != b"bearer ":
-            return False
-        given = hashlib.sha256(authorization[7:]).digest()
-        found = False
-        for known in self._hashes:
-            found |= hmac.compare_digest(given, known)
-        return found
+        return self.holder(authorization) is not None
 
     def __bool__(self) -> bool:
         return self._guards
 
 
-async def watch_tokens(store: Store, gates: Mapping[Role, Gate]) -> None:
+def gates_of(store: Store, survey: str, clock: Callable[[], float] = time.time) -> dict[Role, Gate]:
+    """A gate for each role, with the tokens that the store has."""
+    return {role: Gate(clock=clock).renew(tokens) for role, tokens in _by_role(store, survey).items()}
+
+
+async def watch_tokens(store: Store, survey: str, gates: Mapping[Role, Gate]) -> None:
     """Let the gates know of new and revoked tokens, a few seconds after they were made."""
     while True:
         await asyncio.sleep(RENEWED)
         with suppress(Unavailable):  # then what was known holds on
-            for role, hashes in (await asyncio.to_thread(_hashes, store, list(gates))).items():
-                gates[role].renew(hashes)
+            tokens = await asyncio.to_thread(_by_role, store, survey)
+            for role, gate in gates.items():
+                gate.renew(tokens[role])
 
 
-def _hashes(store: Store, roles: list[Role]) -> dict[Role, list[bytes]]:
+def _by_role(store: Store, survey: str) -> dict[Role, list[Token]]:
     with store.view() as view:
-        return {role: view.hashes(role) for role in roles}
+        tokens = view.tokens(survey)
+    return {role: [token for token in tokens if token.role == role] for role in ROLES}
 
 
 class RateLimit:
-    """At most `rate` requests a second from one address, with bursts of twice that. Addresses stay in memory."""
+    """At most `rate` reports a second from one sender, with bursts of twice that. Senders stay in memory."""
 
-    def __init__(self, rate: float, clock: Callable[[], float], most: int = 10_000) -> None:
+    def __init__(self, rate: float, clock: Callable[[], float], most: int = 100_000) -> None:
         self._rate, self._clock, self._most = rate, clock, most
-        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self.burst = max(1.0, 2 * rate)
+        self._left: OrderedDict[bytes, tuple[float, float]] = OrderedDict()
 
-    def allows(self, address: str) -> bool:
-        """Whether a request from there may pass now."""
-        now, full = self._clock(), 2 * self._rate
-        left, last = self._left.pop(address, (full, now))
-        left = min(full, left + (now - last) * self._rate)
-        passes = left >= 1
-        self._left[address] = (left - passes, now)
+    def allows(self, sender: bytes, reports: int = 1) -> bool:
+        """Whether so many reports of this sender may pass now; none of them does otherwise. 0 asks whether one could."""
+        now = self._clock()
+        left, last = self._left.pop(sender, (self.burst, now))
+        left = min(self.burst, left + (now - last) * self._rate)
+        passes = left >= max(1, reports)
+        self._left[sender] = (left - reports if passes else left, now)
         if len(self._left) > self._most:
             self._left.popitem(last=False)
         return passes
+
+
+class Senders:
+    """Names for senders that last as long as the process: a salted hash of a token, or of an address.
+
+    Whoever has an IPv6 address has a whole network of 64 bits, which counts as one sender.
+    """
+
+    def __init__(self) -> None:
+        self._salt = secrets.token_bytes(16)
+
+    def by_address(self, address: str) -> bytes:
+        """The name of whoever sends from this address."""
+        with suppress(ValueError):
+            parsed = ipaddress.ip_address(address)
+            if parsed.version == 6:
+                address = str(parsed.ipv4_mapped or ipaddress.ip_network((parsed, 64), strict=False))
+        return hashlib.blake2b(address.encode(), key=self._salt, digest_size=12).digest()
+
+    def by_token(self, token_hash: bytes) -> bytes:
+        """The name of whoever holds this token."""
+        return hashlib.blake2b(token_hash, key=self._salt, digest_size=16).digest()

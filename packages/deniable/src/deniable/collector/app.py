@@ -2,109 +2,125 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 from deniable.collector import verdicts
-from deniable.collector.access import Gate
+from deniable.collector.access import Gate, RateLimit
 from deniable.collector.collector import Collector
-from deniable.collector.json_reports import read_json
-from deniable.collector.service import Limits, Receive, Scope, Send, Service, header, problem, problem_headers, respond
+from deniable.collector.intake import QUICK, media_of, read_messages, too_large
+from deniable.collector.service import (
+    Headers,
+    Limits,
+    Receive,
+    Scope,
+    Send,
+    Service,
+    header,
+    problem,
+    problem_headers,
+    respond,
+)
 from deniable.collector.verdicts import Counted, Refusal, Verdict
-from deniable.errors import InvalidReport, SurveyMismatch
 from deniable.survey import Message
-from deniable.survey.message import MEDIA_TYPE
-
-_ONE_COUNTED = b'{"counted":1,"duplicates":0,"refused":[]}'
 
 
 class App(Service):
     """The ASGI application of a collector."""
 
-    def __init__(self, collector: Collector, submit: Gate, read: Gate, limits: Limits | None = None) -> None:
+    def __init__(
+        self, collector: Collector, submit: Gate, read: Gate, limits: Limits | None = None, batch: Gate | None = None
+    ) -> None:
         from deniable.collector.routes import routes  # needs Starlette
 
-        super().__init__(collector, submit, read, limits)
+        super().__init__(collector, submit, read, limits, batch)
         self._rest: Callable[[Scope, Receive, Send], Awaitable[None]] = routes(self)
+        self._reader: ThreadPoolExecutor | None = None  # one long body at a time
+        self._one_counted = _summary([Counted.NOW], collector.survey.fingerprint)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] == "http" and scope["path"] == "/v1/reports":
-            refusal = self._refused_at_once(scope)
-            outcome = refusal if refusal is not None else await self._submitted(scope, receive)
+        if scope["type"] == "http" and _too_many(scope["headers"], self.limits):
+            await self._reply(verdicts.TOO_MANY_HEADERS.saying(_most_headers(self.limits)), send)
+        elif scope["type"] == "http" and scope["path"] == "/v1/reports":
+            sender = self._admitted(scope)
+            outcome = sender if isinstance(sender, Refusal) else await self._submitted(scope, receive, sender)
             await self._reply(outcome, send)
         else:
             await self._rest(scope, receive, send)
 
-    def _refused_at_once(self, scope: Scope) -> Refusal | None:
+    def _admitted(self, scope: Scope) -> "Refusal | Sender":
+        """Who sends this, or why nothing of it is read."""
         if scope["method"] != "POST":
             return verdicts.NO_METHOD.saying("Use POST.")
-        if self.rate is not None and not self.rate.allows((scope.get("client") or ("",))[0]):
+        given = header(scope, b"authorization")
+        holder = None if given is None else self.batch_gate.holder(given)
+        batch = holder is not None
+        if holder is None and self.submit_gate:
+            holder = self.submit_gate.holder(given)
+            if holder is None:
+                return verdicts.NO_TOKEN
+        sender = Sender(batch)
+        if holder is not None and self.token_rate is not None:
+            sender = Sender(batch, self.token_rate, self.senders.by_token(holder))
+        elif holder is None and self.address_rate is not None:
+            sender = Sender(batch, self.address_rate, self.senders.by_address((scope.get("client") or ("",))[0]))
+        if not sender.allowed(0):
             return verdicts.TOO_OFTEN
-        if self.submit_gate and not self.submit_gate.opens(header(scope, b"authorization")):
-            return verdicts.NO_TOKEN
         length = header(scope, b"content-length")
         if length is not None and (not length.isdigit() or int(length) > self.limits.body):
-            return self._too_large()
-        return None
+            return too_large(self.limits, batch)
+        return sender
 
-    def _too_large(self) -> Refusal:
-        return verdicts.TOO_LARGE.saying(
-            f"A request may hold at most {self.limits.body:,} bytes, {self.limits.messages:,} messages and "
-            f"{self.limits.reports:,} reports."
-        )
-
-    async def _submitted(self, scope: Scope, receive: Receive) -> Refusal | list[Verdict]:
-        body = await self._body(receive)
-        if isinstance(body, Refusal):
-            return body
+    async def _submitted(self, scope: Scope, receive: Receive, sender: "Sender") -> Refusal | list[Verdict]:
+        body, taken = await self._body(receive, sender.batch)
         try:
-            messages = self._read(scope, body)
-        except SurveyMismatch as error:
-            return verdicts.OTHER_SURVEY.saying(str(error))
-        except InvalidReport as error:
-            return verdicts.DAMAGED.saying(str(error))
-        if isinstance(messages, Refusal):
-            return messages
-        if len(messages) > self.limits.messages or sum(message.reports for message in messages) > self.limits.reports:
-            return self._too_large()
-        answer = await self.writer.submit(messages, len(body))
-        if not isinstance(answer, Refusal):
-            self._note(messages, answer)
-        return answer
+            if isinstance(body, Refusal):
+                return body
+            messages = await self._read(media_of(header(scope, b"content-type")), body, sender.batch)
+            if isinstance(messages, Refusal):
+                return messages
+            if sender.rate is not None:
+                refusal = sender.charged(sum(message.reports for message in messages))
+                if refusal is not None:
+                    return refusal
+            answer = await self.writer.submit(messages)
+            if not isinstance(answer, Refusal):
+                self._note(messages, answer)
+            return answer
+        finally:
+            self.flight.bytes -= taken
 
-    async def _body(self, receive: Receive) -> bytes | Refusal:
-        event = await receive()
-        if event["type"] == "http.disconnect":
-            return verdicts.DAMAGED
-        if not event.get("more_body"):
-            body: bytes = event.get("body", b"")
-            return body if len(body) <= self.limits.body else self._too_large()
+    async def _read(self, media: bytes, body: bytes, batch: bool) -> list[Message] | Refusal:
+        survey, limits = self.collector.survey, self.limits
+        if len(body) <= QUICK:
+            return read_messages(survey, body, media, limits, batch)
+        if self._reader is None:
+            self._reader = ThreadPoolExecutor(1, "deniable reader")
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._reader, read_messages, survey, body, media, limits, batch)
+
+    async def _body(self, receive: Receive, batch: bool) -> tuple[bytes | Refusal, int]:
+        """The body, or why it is not read to its end; and how many bytes of it are in flight."""
+        parts, size = list[bytes](), 0
         try:
             async with asyncio.timeout(self.limits.seconds):
-                return await self._long_body(event, receive)
+                while True:
+                    event = await receive()
+                    if event["type"] == "http.disconnect":
+                        return verdicts.DAMAGED, size
+                    part: bytes = event.get("body", b"")
+                    if size + len(part) > self.limits.body:
+                        return too_large(self.limits, batch), size
+                    if not self.flight.take(len(part), size + len(part)):
+                        return verdicts.BUSY, size
+                    size += len(part)
+                    parts.append(part)
+                    if not event.get("more_body"):
+                        return b"".join(parts), size
         except TimeoutError:
-            return verdicts.SLOW
-
-    async def _long_body(self, event: MutableMapping[str, Any], receive: Receive) -> bytes | Refusal:
-        parts, size = [event.get("body", b"")], len(event.get("body", b""))
-        while event.get("more_body"):
-            event = await receive()
-            if event["type"] == "http.disconnect":
-                return verdicts.DAMAGED
-            parts.append(event.get("body", b""))
-            size += len(parts[-1])
-            if size > self.limits.body:
-                return self._too_large()
-        return b"".join(parts)
-
-    def _read(self, scope: Scope, body: bytes) -> list[Message] | Refusal:
-        media = (header(scope, b"content-type") or b"").split(b";")[0].strip().lower()
-        if media == MEDIA_TYPE.encode() or media == b"application/octet-stream":
-            return self.collector.survey.read(body)
-        if media == b"application/json":
-            return read_json(self.collector.survey, body)
-        return verdicts.MEDIA.saying(f"Use {MEDIA_TYPE} or application/json.")
+            return verdicts.SLOW, size
 
     def _note(self, messages: list[Message], answer: list[Verdict]) -> None:
         for message, verdict in zip(messages, answer, strict=True):
@@ -125,12 +141,44 @@ class App(Service):
         if isinstance(outcome, Refusal):
             await respond(send, outcome.status, problem(outcome), b"application/problem+json", problem_headers(outcome))
         elif len(outcome) == 1 and outcome[0] is Counted.NOW:
-            await respond(send, 200, _ONE_COUNTED, b"application/json")
+            await respond(send, 200, self._one_counted, b"application/json")
         else:
-            await respond(send, 200, _summary(outcome), b"application/json")
+            await respond(send, 200, _summary(outcome, self.collector.survey.fingerprint), b"application/json")
 
 
-def _summary(outcome: list[Verdict]) -> bytes:
+class Sender(NamedTuple):
+    """Who sends a request: whether with a batch token, and how the reports are limited, under which name."""
+
+    batch: bool
+    rate: RateLimit | None = None
+    name: bytes = b""
+
+    def allowed(self, reports: int) -> bool:
+        """Whether so many reports may pass now."""
+        return self.rate is None or self.rate.allows(self.name, reports)
+
+    def charged(self, reports: int) -> Refusal | None:
+        """None if so many reports may pass now, of which all count."""
+        if self.allowed(reports):
+            return None
+        assert self.rate is not None
+        if reports > self.rate.burst:
+            return verdicts.TOO_LARGE.saying(f"You may send at most {int(self.rate.burst):,} reports at a time.")
+        return verdicts.TOO_OFTEN
+
+
+def _too_many(headers: Headers, limits: Limits) -> bool:
+    size = 0
+    for name, value in headers:
+        size += len(name) + len(value)
+    return size > limits.head or len(headers) > limits.headers
+
+
+def _most_headers(limits: Limits) -> str:
+    return f"A request may have at most {limits.headers} headers of {limits.head:,} bytes in all."
+
+
+def _summary(outcome: list[Verdict], fingerprint: str) -> bytes:
     refused = [
         {"message": place, "reason": verdict.reason, "detail": verdict.detail or verdict.title}
         for place, verdict in enumerate(outcome)
@@ -138,4 +186,4 @@ def _summary(outcome: list[Verdict]) -> bytes:
     ]
     counted = sum(verdict is Counted.NOW for verdict in outcome)
     data = {"counted": counted, "duplicates": len(outcome) - counted - len(refused), "refused": refused}
-    return json.dumps(data).encode()
+    return json.dumps(data | {"survey": fingerprint}).encode()

@@ -1,52 +1,58 @@
 """A survey's store as one file, and back: the survey, its tallies and the ids that were counted, at one moment.
 
-It is gzipped text, one JSON value a line: the format, the survey, the people, the tallies, then the ids. The ids are in it
-so that a report which arrives again after a restore is still counted once. Tokens are not in it.
+It is gzipped text, one JSON value a line: the format, the survey, its state, the people, the tallies, then the ids. The ids
+are in it so that a report which arrives again after a restore is still counted once, and the state, so that what was refused
+before is refused after it. Tokens are not in it.
 """
 
 import gzip
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from deniable.collector.store import Store
+from deniable.collector.store import Stage, Store
 from deniable.core import Tally
 from deniable.errors import DeniableError, InvalidParameter, InvalidReport
 from deniable.files.atomic import written_whole
 from deniable.survey import Survey
 
-FORMAT = "deniable backup 1"
+FORMAT, FIRST_FORMAT = "deniable backup 2", "deniable backup 1"  # the first one has no line for the state
 IDS_A_LINE = 1000
-HEAD = 4  # lines before the ids
+HEAD = {FORMAT: 5, FIRST_FORMAT: 4}  # lines before the ids
+Watch = Callable[[float], None]  # is called with the share of the work that is done
 
 
-def write_backup(survey: Survey, store: Store, path: Path, overwrite: bool = False) -> int:
-    """Write a backup while the collector runs; how many people it holds."""
+def write_backup(survey: Survey, store: Store, path: Path, overwrite: bool = False, watch: Watch = lambda _: None) -> int:
+    """Write a backup while the collector runs; how many people it holds. Only the owner of the file can read it."""
     with (
-        written_whole(path, overwrite) as temporary,
+        written_whole(path, overwrite, private=True) as temporary,
         store.view() as view,
         gzip.open(temporary, "wt", encoding="utf-8") as out,
     ):
+        view.patient()
         known = view.survey(survey.id)
         if known is None:
             raise InvalidParameter("This database holds no data for that survey.")
         number, registered = known[0], Survey.from_json(known[1])
-        people = view.people(number)
+        people, state = view.people(number), view.state(number)
+        assert state is not None
+        kept = {"oldest": state.oldest, "stage": int(state.stage), "title": state.title, "delete_after": state.delete_after}
         tallies = [
             {"period": period, "question": question, "tally": json.loads(tally.to_json())}
             for (period, question), tally in sorted(view.tallies(number, registered).items())
         ]
-        for line in (FORMAT, registered.spec(), sorted(people.items()), tallies):
+        for line in (FORMAT, registered.spec(), kept, sorted(people.items()), tallies):
             out.write(json.dumps(line) + "\n")
-        lines, ids = HEAD, list[tuple[str, int]]()
+        lines, ids, whole = HEAD[FORMAT], list[tuple[str, int]](), max(1, view.count_ids(number))
         for identity, period in view.ids(number):
             ids.append((identity.hex(), period))
             if len(ids) == IDS_A_LINE:
                 out.write(json.dumps(ids) + "\n")
                 ids, lines = [], lines + 1
+                watch(IDS_A_LINE * (lines - HEAD[FORMAT]) / whole)
         if ids:
             out.write(json.dumps(ids) + "\n")
             lines += 1
@@ -54,45 +60,64 @@ def write_backup(survey: Survey, store: Store, path: Path, overwrite: bool = Fal
         return sum(people.values())
 
 
-def read_backup(path: Path, store: Store) -> Survey:
+def read_backup(path: Path, store: Store, watch: Watch = lambda _: None) -> Survey:
     """Put a backup into a store that does not know its survey yet: all of it, or nothing. It is read twice, line by line."""
     try:
         lines = _lines(path)
-        if next(lines) != FORMAT:
+        form = next(lines)
+        if form not in HEAD:
             raise InvalidReport("something else")
         survey = Survey.from_json(json.dumps(next(lines)))
+        kept = next(lines) if form == FORMAT else None
         people = [(int(period), int(n)) for period, n in next(lines)]
         prints = {question.id: question.mechanism for question in survey.questions}
         tallies = [(row["period"], row["question"], Tally.from_json(json.dumps(row["tally"]))) for row in next(lines)]
         for _, question, tally in tallies:
             prints[question].check_tally(tally)
-        for _ in _ids(path):  # refuses a file that is cut off, before anything is stored
-            pass
+        with_ids, batches = set[int](), 0
+        for ids in _ids(path):  # refuses a file that is cut off, before anything is stored
+            with_ids.update(ids.values())
+            batches += 1
+        # A period with people but without ids has been forgotten: it is not accepted again.
+        forgotten = [period + 1 for period, _ in people if period not in with_ids]
+        oldest = max([0, *forgotten]) if kept is None else int(kept["oldest"])
+        stage = Stage.OPEN if kept is None else Stage(kept["stage"])
     except (OSError, EOFError, ValueError, KeyError, TypeError, StopIteration, DeniableError) as error:
         raise InvalidReport(f"The file {path} is not a complete backup of a survey. Copy it again.") from error
     with store.change() as change:
+        change.patient()
         change.alone()
         if change.survey(survey.id) is not None:
             raise InvalidParameter(f"This database already holds the survey {survey.id!r}. Restore into an empty one.")
         number = change.put_survey(survey)
-        for ids in _ids(path):
+        for place, ids in enumerate(_ids(path), 1):
             change.claim(number, ids)
+            watch(place / batches)
         for period, n in people:
             change.join(number, period, n)
         for period, question, tally in tallies:
             change.add(number, period, question, tally.n, tally.counts.astype(np.int64))
+        change.accept_from(number, oldest)
+        change.put_stage(number, stage)
+        if kept is not None and kept["title"] is not None:
+            change.put_title(number, kept["title"])
+        if kept is not None:
+            change.put_delete_after(number, kept["delete_after"])
     return survey
 
 
 def _ids(path: Path) -> Iterator[dict[bytes, int]]:
-    """The ids and their periods, some at a time; refuses a file whose last line does not count the others."""
-    line: Any = None
+    """The ids of one period, some at a time; refuses a file whose last line does not count the others."""
+    line, head = None, HEAD[FORMAT]
     for place, line in enumerate(_lines(path)):
-        if isinstance(line, dict) and set(line) == {"lines"}:
+        if place == 0:
+            head = HEAD[line]
+        elif isinstance(line, dict) and set(line) == {"lines"}:
             if line != {"lines": place}:
                 break
-        elif place >= HEAD:
-            yield {bytes.fromhex(identity): int(period) for identity, period in line}
+        elif place >= head:
+            for made in sorted({period for _, period in line}):
+                yield {bytes.fromhex(identity): int(period) for identity, period in line if period == made}
     if not isinstance(line, dict) or line != {"lines": place}:
         raise InvalidReport("cut off")
 

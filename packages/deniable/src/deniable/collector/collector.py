@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from deniable.arrays import Bools, Ints
-from deniable.collector.store import Change, Store
-from deniable.collector.verdicts import CLOSED, IMPOSSIBLE, TOO_EARLY, TOO_LATE, Counted, Refusal, Verdict
+from deniable.collector.store import Change, Stage, State, Store
+from deniable.collector.verdicts import CLOCK, CLOSED, IMPOSSIBLE, TOO_EARLY, TOO_LATE, Counted, Refusal, Verdict
 from deniable.core import Reports, concatenate
 from deniable.errors import InvalidReport
 from deniable.survey import Message, Survey
@@ -30,7 +30,8 @@ class Collector:
     def __init__(self, survey: Survey, store: Store, clock: Clock = time.time) -> None:
         self.store, self.clock = store, clock
         self.number, self.survey = store.register(survey)
-        self._forgotten = 0
+        self._oldest = 0  # as the store had it last
+        self.untidy = True  # whether there may be ids that need not be kept
 
     def take(self, messages: Sequence[Message]) -> list[Verdict]:
         """Count these messages in one transaction; when this returns, what was counted is durable.
@@ -51,20 +52,57 @@ class Collector:
     ) -> list[Verdict]:
         """The verdicts, after the messages that have none yet were counted in one transaction."""
         verdicts = list(known)
-        firsts: dict[bytes, int] = {}
+        firsts: dict[tuple[int, bytes], int] = {}
         for place, message in enumerate(messages):
-            if verdicts[place] is None and message.id in firsts:
+            if verdicts[place] is None and (message.period, message.id) in firsts:
                 verdicts[place] = Counted.BEFORE
             elif verdicts[place] is None:
-                firsts[message.id] = place
+                firsts[(message.period, message.id)] = place
         if firsts:
+            newest = max(period for period, _ in firsts)
+            # By what devices say too: a clock that is far ahead must not end periods that nobody has come to.
+            oldest = min(self.survey.oldest_period(now), newest)
             with self.store.change() as change:
-                fresh = change.claim(self.number, {key: messages[place].period for key, place in firsts.items()})
-                for key, place in firsts.items():
-                    verdicts[place] = Counted.NOW if key in fresh else Counted.BEFORE
+                state = change.accepting(self.number, alone=oldest > self._oldest)
+                self._refuse(state, firsts, verdicts, now)
+                for period in sorted({period for period, _ in firsts}):
+                    mine = {identity: made for made, identity in firsts if made == period}
+                    fresh = change.claim(self.number, mine)
+                    for identity in mine:
+                        verdicts[firsts[(period, identity)]] = Counted.NOW if identity in fresh else Counted.BEFORE
                 self._count(change, messages, batches, [verdict is Counted.NOW for verdict in verdicts])
-                self._forget(change, now)
+                if firsts and state is not None and oldest > state.oldest:
+                    change.accept_from(self.number, oldest)
+            if firsts and state is not None:
+                self.untidy |= oldest > state.oldest
+                self._oldest = max(oldest, state.oldest)
         return [verdict for verdict in verdicts if verdict is not None]
+
+    def _refuse(
+        self, state: State | None, firsts: dict[tuple[int, bytes], int], verdicts: list[Verdict | None], now: float
+    ) -> None:
+        """Refuse what the store no longer accepts, whatever this collector's clock says."""
+        closed = state is None or state.fingerprint != self.survey.fingerprint or state.stage is not Stage.OPEN
+        for key in list(firsts):
+            if closed or state is None:
+                verdicts[firsts.pop(key)] = CLOSED
+            elif key[0] < state.oldest:
+                self._oldest = state.oldest
+                verdicts[firsts.pop(key)] = CLOCK
+
+    def tidy(self, most: int) -> bool:
+        """Drop some ids that need not be kept any more, in a transaction of its own; whether there may be more.
+
+        They are those of the periods before the last one that was refused: one period later than they could be.
+        """
+        with self.store.change() as change:
+            state = change.accepting(self.number)
+            if state is None or state.fingerprint != self.survey.fingerprint:
+                self.untidy = False
+            else:
+                before = state.oldest - 1 if state.stage is not Stage.ENDED else 1 << 32
+                self.untidy = change.forget(self.number, before, most) > 0
+        return self.untidy
 
     def _weed(self, messages: Sequence[Message], verdicts: list[Verdict | None]) -> None:
         """Refuse the messages that cannot be counted even alone."""
@@ -127,9 +165,11 @@ class Collector:
     ) -> None:
         tallies: dict[tuple[int, str], tuple[int, Ints]] = {}
         people: dict[int, int] = defaultdict(int)
-        for message in (message for message, new in zip(messages, fresh, strict=True) if new):
+        counted = [message for message, new in zip(messages, fresh, strict=True) if new]
+        for message in counted:
             people[message.period] += message.reports
-            if self.survey.keep_reports:
+        if self.survey.keep_reports:
+            for message in sorted(counted, key=lambda message: message.payload):  # not in the order in which they came
                 change.keep(self.number, message.period, message.part, message.reports, message.payload)
         for part, found in batches.items():
             owners = np.concatenate([batch.owners for batch in found])
@@ -158,10 +198,3 @@ class Collector:
         made, new = np.array([message.period for message in messages])[owners], np.array(fresh)[owners]
         chosen = [(period, new & (made == period)) for period in periods]
         return [(period, rows) for period, rows in chosen if rows.any()]
-
-    def _forget(self, change: Change, now: float) -> None:
-        """Ids need not be kept once no report of their period is taken."""
-        oldest = self.survey.oldest_period(now)
-        if oldest > self._forgotten:
-            change.forget(self.number, oldest)
-            self._forgotten = oldest

@@ -15,8 +15,8 @@ from deniable.errors import InvalidReport, SurveyMismatch
 from deniable.survey import Message, Question, Survey
 
 
-def read_json(survey: Survey, body: bytes) -> list[Message]:
-    """The messages in a JSON body."""
+def read_json(survey: Survey, body: bytes, most: int | None = None) -> list[Message]:
+    """The messages in a JSON body; of a longer list, one more than `most`."""
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
@@ -24,7 +24,7 @@ def read_json(survey: Survey, body: bytes) -> list[Message]:
     people = data if isinstance(data, list) else [data]
     if not people:
         raise InvalidReport("The list of reports is empty.")
-    return [_message(survey, each) for each in people]
+    return [_message(survey, each) for each in (people if most is None else people[: most + 1])]
 
 
 def write_json(survey: Survey, message: Message) -> dict[str, object]:

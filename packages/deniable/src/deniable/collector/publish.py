@@ -11,9 +11,11 @@ import numpy as np
 
 from deniable.collector.store import Store
 from deniable.core import Estimate, Tally, confidence_each
+from deniable.errors import InvalidParameter
 from deniable.files.arrow import pyarrow_package
 from deniable.survey import Question, Survey
 
+MOST_CONFIDENT = 0.999999999  # above it, floating-point numbers have no tail left
 COLUMNS = ("question", "period", "measure", "answer", "value", "standard_error", "low", "high", "reports", "cleaned")
 Record = tuple[str, int | None, str, str, float, float, float, float, int, float]
 
@@ -55,6 +57,7 @@ class Results:
     confidence: float
     answered: tuple[Answered, ...]
     history: tuple[Answered, ...]
+    title: str = ""  # if it was corrected
 
     def records(self) -> list[Record]:
         """Every published number, first those of the whole survey, then period by period."""
@@ -64,7 +67,7 @@ class Results:
         """The results as plain data; a question of too few reports has no estimates."""
         return {
             "survey": self.survey.id,
-            "title": self.survey.title,
+            "title": self.title or self.survey.title,
             "fingerprint": self.survey.fingerprint,
             "epsilon": self.survey.epsilon,
             "unit": self.survey.unit,
@@ -116,9 +119,11 @@ def _row(line: Record) -> dict[str, object]:
     return {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()}
 
 
-def results(survey: Survey, number: int, store: Store, confidence: float = 0.95) -> Results:
+def results(survey: Survey, number: int, store: Store, confidence: float = 0.95, title: str | None = None) -> Results:
     """The results of a survey, from one consistent look at its store."""
     confidence_each(confidence, 1)  # refuses what is no confidence
+    if confidence > MOST_CONFIDENT:
+        raise InvalidParameter(f"The confidence level of published intervals must be at most {MOST_CONFIDENT}.")
     with store.view() as view:
         tallies, people = view.tallies(number, survey), view.people(number)
     periods = sorted(people)
@@ -128,7 +133,7 @@ def results(survey: Survey, number: int, store: Store, confidence: float = 0.95)
         answered.append(_answered(survey, question, None, sum(found.values(), start=0) or None))  # type: ignore[arg-type]
         if survey.window is not None:
             history += [_answered(survey, question, period, tally) for period, tally in found.items()]
-    return Results(survey, sum(people.values()), confidence, tuple(answered), tuple(history))
+    return Results(survey, sum(people.values()), confidence, tuple(answered), tuple(history), title or "")
 
 
 def _answered(survey: Survey, question: Question, period: int | None, tally: Tally | None) -> Answered:

@@ -2,21 +2,21 @@
 
 import asyncio
 import json
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from deniable.collector import verdicts
-from deniable.collector.access import Gate, Role, watch_tokens
 from deniable.collector.openapi import description
 from deniable.collector.playground import Playground
 from deniable.collector.promises import Promises
-from deniable.collector.publish import Results, results
-from deniable.collector.segments import write_segment
+from deniable.collector.publish import MOST_CONFIDENT
+from deniable.collector.published import Published
+from deniable.collector.readiness import Readiness
 from deniable.collector.service import SAFE, Service, problem, problem_headers
 from deniable.collector.static import FOLDER, HEADERS, PAGES, all_files
 from deniable.collector.verdicts import Refusal
-from deniable.errors import DeniableError, MissingExtra, Unavailable
+from deniable.collector.work import working_beside
+from deniable.errors import MissingExtra, Unavailable
 
 try:
     from starlette.applications import Starlette
@@ -26,9 +26,6 @@ try:
     from starlette.routing import Route
 except ImportError:
     raise MissingExtra("A collector over HTTP", "collector") from None
-
-log = logging.getLogger("deniable.collector")
-SEGMENT_SECONDS = 60
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 FORMATS = {"json": "application/json", "csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
@@ -41,6 +38,7 @@ def routes(app: Service) -> Starlette:
         return Response(body, status, {name.decode(): value.decode() for name, value in SAFE}, media)
 
     promises, playground, checks = Promises(app.collector.survey), Playground(), set[asyncio.Future[None]]()
+    rendered, readiness = Published(app), Readiness(app)
 
     def refused(refusal: Refusal) -> Response:
         app.metrics.refused[refusal.reason] += 1
@@ -82,9 +80,19 @@ def routes(app: Service) -> Starlette:
         kind, level = request.query_params.get("format", "json"), _number(request.query_params.get("confidence", "0.95"))
         if kind not in FORMATS:
             return refused(verdicts.BAD_QUERY.saying(f"format must be one of {', '.join(FORMATS)}."))
-        if not 0 < level < 1:
+        if not 0 < level <= MOST_CONFIDENT:
             return refused(verdicts.BAD_QUERY.saying("confidence must be a number between 0 and 1, such as 0.95."))
-        return reply(await asyncio.to_thread(_rendered, app, kind, level), FORMATS[kind])
+        return shown(await rendered.answer(kind, level), FORMATS[kind])
+
+    async def tallies(request: Request) -> Response:
+        return shown(await rendered.answer("tallies", 0.95), "application/json")
+
+    def shown(answer: bytes | Refusal, media: str) -> Response:
+        return refused(answer) if isinstance(answer, Refusal) else reply(answer, media)
+
+    async def ready(request: Request) -> Response:
+        refusal = await readiness.refusal()
+        return reply('{"status":"ready"}', "application/json") if refusal is None else refused(refusal)
 
     def says(made: Callable[[Service], str], media: str = "application/json", aside: bool = False) -> Endpoint:
         """An endpoint that takes nothing; `aside`, in a thread of its own, if it reads the database."""
@@ -113,15 +121,9 @@ def routes(app: Service) -> Starlette:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         app.writer.start(asyncio.get_running_loop())
-        keeping = asyncio.create_task(_keep(app)) if app.collector.survey.keep_reports and app.segments else None
-        gates: dict[Role, Gate] = {"submit": app.submit_gate, **({"results": app.read_gate} if app.read_gate else {})}
-        watching = asyncio.create_task(watch_tokens(app.collector.store, gates))
-        yield
-        watching.cancel()
-        await asyncio.to_thread(app.writer.stop)
-        if keeping is not None:
-            keeping.cancel()
-            await asyncio.to_thread(_segment, app)
+        async with working_beside(app):
+            yield
+            await asyncio.to_thread(app.writer.stop)
 
     return Starlette(
         routes=[
@@ -131,32 +133,16 @@ def routes(app: Service) -> Starlette:
             Route("/v1/promise", promise),
             Route("/v1/try", tried),
             Route("/v1/results", guarded(published)),
-            Route("/v1/tallies", guarded(says(_tallies, aside=True))),
+            Route("/v1/tallies", guarded(tallies)),
             Route("/v1/intake", guarded(says(lambda app: json.dumps(app.metrics.summary())))),
             Route("/health/live", says(lambda _: '{"status":"alive"}')),
-            Route("/health/ready", says(_ready, aside=True)),
+            Route("/health/ready", ready),
             Route("/metrics", guarded(says(_metrics, "text/plain; version=0.0.4; charset=utf-8"))),
             Route("/openapi.json", says(_described)),
         ],
         exception_handlers={HTTPException: on_http, Unavailable: on_away, MissingExtra: on_extra},
         lifespan=lifespan,
     )
-
-
-async def _keep(app: Service) -> None:
-    """Move kept reports into files now and then."""
-    while True:
-        await asyncio.sleep(SEGMENT_SECONDS)
-        await asyncio.to_thread(_segment, app)
-
-
-def _segment(app: Service) -> None:
-    assert app.segments is not None
-    try:
-        while write_segment(app.collector, app.segments):
-            pass
-    except (DeniableError, OSError) as error:
-        log.error("Reports could not be written to Parquet; they remain in the database: %s", type(error).__name__)
 
 
 def _number(text: str) -> float:
@@ -166,34 +152,8 @@ def _number(text: str) -> float:
         return float("nan")
 
 
-def _results(app: Service, confidence: float) -> Results:
-    return results(app.collector.survey, app.collector.number, app.collector.store, confidence)
-
-
-def _rendered(app: Service, kind: str, confidence: float) -> str | bytes:
-    found = _results(app, confidence)
-    return found.parquet() if kind == "parquet" else found.csv() if kind == "csv" else found.json()
-
-
-def _tallies(app: Service) -> str:
-    """The tallies that may be published, for whoever wants to estimate in another way."""
-    found = _results(app, 0.95)
-    rows = [
-        {"question": each.question.id, "period": each.period, "tally": json.loads(each.tally.to_json())}
-        for each in (*found.answered, *found.history)
-        if each.tally is not None
-    ]
-    return json.dumps({"fingerprint": app.collector.survey.fingerprint, "tallies": rows})
-
-
-def _ready(app: Service) -> str:
-    with app.collector.store.view() as view:
-        view.survey(app.collector.survey.id)
-    return '{"status":"ready"}'
-
-
 def _metrics(app: Service) -> str:
-    return app.metrics.text(app.writer.waiting, app.writer.healthy)
+    return app.metrics.text(app.flight.bytes, app.writer.healthy)
 
 
 def _described(app: Service) -> str:

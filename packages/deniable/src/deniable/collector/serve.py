@@ -3,24 +3,31 @@
 import gc
 import importlib
 import logging
+import signal
+import socket
 import sys
 import threading
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from deniable import kernels
-from deniable.collector.access import Gate
+from deniable.collector.access import Gate, gates_of
 from deniable.collector.app import App
 from deniable.collector.collector import Collector
+from deniable.collector.events import FORMAT, note
 from deniable.collector.origins import AllowOrigins
 from deniable.collector.service import Limits
 from deniable.collector.store import Store
 from deniable.errors import InvalidParameter
 from deniable.plugins import optional
 from deniable.survey import Survey
+
+BACKLOG = 4096  # connections that wait to be accepted
+SPARE_FILES = 100  # that are not connections
 
 
 @dataclass(frozen=True)
@@ -36,13 +43,36 @@ class Place:
 
 
 def application(survey: Survey, store: Store, limits: Limits | None = None, open_results: bool = False) -> App:
-    """The application, with the tokens that the store knows; `open_results` lets everybody read what is published."""
+    """The application, with the tokens of the survey; `open_results` lets everybody read what is published."""
     collector = Collector(survey, store)
-    with store.view() as view:
-        submit, read = Gate().renew(view.hashes("submit")), Gate().renew(view.hashes("results"))
-    if not read and not open_results:
+    gates = gates_of(store, survey.id)
+    if not gates["results"] and not open_results:
         raise InvalidParameter("Results require a token, and none exists yet. Create one with: deniable token")
-    return App(collector, submit, read if not open_results else Gate(), limits)
+    return App(collector, gates["submit"], gates["results"] if not open_results else Gate(), limits, gates["batch"])
+
+
+@contextmanager
+def listening(place: Place) -> Iterator[socket.socket]:
+    """The socket of a collector, bound before anything is stored: a busy port or a bad certificate leaves no trace."""
+    optional("uvicorn", "A collector over HTTP", "collector")
+    optional("starlette", "A collector over HTTP", "collector")
+    if (place.tls_certificate is None) != (place.tls_key is None):
+        raise InvalidParameter("TLS requires both a certificate and its key.")
+    if place.tls_certificate is not None:
+        import ssl
+
+        try:
+            ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(place.tls_certificate, place.tls_key)
+        except (OSError, ValueError) as error:
+            raise InvalidParameter(f"The certificate or its key cannot be used: {error}.") from error
+    try:
+        family = socket.getaddrinfo(place.host, place.port, type=socket.SOCK_STREAM)[0][0]
+        bound = socket.create_server((place.host, place.port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        cause = error.strerror or type(error).__name__
+        raise InvalidParameter(f"Nothing can listen at {place.host}:{place.port}: {cause}. Choose another port.") from error
+    with bound:
+        yield bound
 
 
 def warm_up(survey: Survey) -> None:
@@ -60,29 +90,75 @@ def warm_up(survey: Survey) -> None:
     gc.freeze()
 
 
-def serve(app: App, place: Place) -> None:
-    """Serve until the process is asked to stop; what has arrived by then is counted and answered."""
+def serve(app: App, place: Place, bound: socket.socket) -> None:
+    """Serve at a socket until the process is asked to stop; what has arrived by then is counted and answered."""
+    from deniable.collector.connections import KEEP_ALIVE, Connection, Server
+
     uvicorn = optional("uvicorn", "A collector over HTTP", "collector")
-    if (place.tls_certificate is None) != (place.tls_key is None):
-        raise InvalidParameter("TLS requires both a certificate and its key.")
-    threading.Thread(target=warm_up, args=(app.collector.survey,), daemon=True).start()
+    survey = app.collector.survey
+    app.warm.clear()
+    threading.Thread(target=_warm, args=(app,), daemon=True).start()
     # The writer needs the interpreter for moments between its waits for the disk; it must not queue for it each time.
     sys.setswitchinterval(0.0005)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    logging.basicConfig(level=logging.INFO, format=FORMAT)
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # what clients do wrong is counted, not logged one by one
+
+    class Limited(Connection):
+        limits = replace(app.limits, connections=_connections(app.limits.connections))
+
     config = uvicorn.Config(
         AllowOrigins(app, place.origins) if place.origins else app,
         host=place.host,
         port=place.port,
+        http=Limited,
         ssl_certfile=place.tls_certificate,
         ssl_keyfile=place.tls_key,
         access_log=place.addresses_in_log,
         log_level="info" if place.addresses_in_log else "warning",
         server_header=False,
         proxy_headers=False,
-        backlog=4096,
-        timeout_keep_alive=60,
+        backlog=BACKLOG,
+        timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=30,
         lifespan="on",
         ws="none",
     )
-    uvicorn.Server(config).run()
+    note("started", survey=survey.id, fingerprint=survey.fingerprint, host=place.host, port=place.port)
+    with _quiet_end():
+        Server(config).run(sockets=[bound])
+    note("stopped", survey=survey.id)
+
+
+def _warm(app: App) -> None:
+    try:
+        warm_up(app.collector.survey)
+    except Exception:  # then the first report takes longer, or says what is wrong
+        note("warm-up-failed", logging.ERROR, trace=True)
+    app.warm.set()
+    note("ready", survey=app.collector.survey.id)
+
+
+@contextmanager
+def _quiet_end() -> Iterator[None]:
+    """The server stops at a signal, and raises it again when it has stopped. By then there is nothing left to interrupt."""
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        with suppress(KeyboardInterrupt):
+            yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _connections(wanted: int) -> int:
+    """How many connections the system lets us have: each takes a file, and some are needed for the store."""
+    try:
+        import resource
+    except ImportError:
+        return wanted
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    need = wanted + SPARE_FILES
+    if soft != resource.RLIM_INFINITY and soft < need:
+        soft = need if hard == resource.RLIM_INFINITY else min(need, hard)
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return wanted if soft == resource.RLIM_INFINITY else max(1, min(wanted, soft - SPARE_FILES))

@@ -1,13 +1,14 @@
 """What the parts of a collector over HTTP share: its limits and state, and how it refuses."""
 
 import json
+import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deniable.collector.access import Gate, RateLimit
+from deniable.collector.access import Gate, RateLimit, Senders
 from deniable.collector.collector import Collector
 from deniable.collector.metrics import Metrics
 from deniable.collector.verdicts import NO_METHOD, Refusal
@@ -28,26 +29,56 @@ SAFE: Headers = [
 
 @dataclass(frozen=True)
 class Limits:
-    """How much one request, one address and the queue may hold."""
+    """How much one request, one sender and all of them together may take."""
 
     body: int = 8 << 20  # bytes of a request
-    messages: int = 10_000  # in a request
-    reports: int = 1_000_000  # in a request: a report may be as small as one bit
-    queue: int = 64 << 20  # bytes that wait to be counted
-    rate: float = 0.0  # requests a second from one address; 0 for no limit
+    json: int = 1 << 20  # bytes of a request in JSON, which takes far more work
+    messages: int = 10_000  # in a request with a batch token
+    reports: int = 1_000_000  # in a request with a batch token: a report may be as small as one bit
+    people: int = 1_000  # in a request without one: each message is one person's
+    queue: int = 64 << 20  # bytes of all requests that are being read or wait to be counted
+    rate: float = 0.0  # reports a second from one address; 0 for no limit
+    token_rate: float = 0.0  # reports a second with one token; 0 for no limit
     seconds: float = 30.0  # to send a body
+    head_seconds: float = 10.0  # to send the head of a request
+    headers: int = 64  # of a request
+    head: int = 16 << 10  # bytes of all headers
+    connections: int = 4000
+
+
+class Flight:
+    """The bytes of requests that are being read or wait to be counted. Large bodies leave a quarter for small ones."""
+
+    SMALL = 64 << 10
+
+    def __init__(self, limit: int) -> None:
+        self.bytes, self._limit = 0, limit
+
+    def take(self, size: int, whole: int) -> bool:
+        """Whether there is room for so many more bytes of a body that has `whole` bytes by now; then it is taken."""
+        limit = self._limit if whole <= self.SMALL else self._limit * 3 // 4
+        if self.bytes + size > limit and self.bytes + size > whole:  # one body alone always has room
+            return False
+        self.bytes += size
+        return True
 
 
 class Service:
-    """One collector. `submit` guards the reports if it holds tokens; `read` guards results and metrics."""
+    """One collector. `submit` guards the reports if it holds tokens, `batch` messages of many people, `read` the results."""
 
-    def __init__(self, collector: Collector, submit: Gate, read: Gate, limits: Limits | None = None) -> None:
+    def __init__(
+        self, collector: Collector, submit: Gate, read: Gate, limits: Limits | None = None, batch: Gate | None = None
+    ) -> None:
         self.collector, self.limits = collector, limits or Limits()
-        self.submit_gate, self.read_gate = submit, read
+        self.submit_gate, self.read_gate, self.batch_gate = submit, read, batch or Gate()
         self.metrics = Metrics()
         self.segments: Path | None = None  # where kept reports go as Parquet files, if the survey keeps them
-        self.writer = Writer(collector, self.limits.queue, self.metrics.commit)
-        self.rate = RateLimit(self.limits.rate, time.monotonic) if self.limits.rate else None
+        self.writer = Writer(collector, self.metrics.commit)
+        self.flight, self.senders = Flight(self.limits.queue), Senders()
+        self.address_rate = RateLimit(self.limits.rate, time.monotonic) if self.limits.rate else None
+        self.token_rate = RateLimit(self.limits.token_rate, time.monotonic) if self.limits.token_rate else None
+        self.warm = threading.Event()  # whether everything is loaded that the first report needs
+        self.warm.set()
 
 
 def header(scope: Scope, name: bytes) -> bytes | None:

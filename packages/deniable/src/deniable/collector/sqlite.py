@@ -1,14 +1,16 @@
 """The store in one SQLite file: write-ahead log, synchronised at every commit."""
 
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
-from deniable.collector.store import MIGRATIONS, Change, Row, Store, View, check_version, chunks
-from deniable.errors import Unavailable
+from deniable.collector.schema import MIGRATIONS, check_version
+from deniable.collector.store import MOST_VARIABLES, Change, Row, Store, View, chunks
+from deniable.errors import InvalidParameter, Unavailable
 
-MOST_VARIABLES = 500
+FULL = 2  # of the setting `synchronous`: a commit is on the disk
 
 
 class _Rows(View):
@@ -25,14 +27,15 @@ class _Rows(View):
 class _Change(_Rows, Change):
     def claim(self, number: int, ids: Mapping[bytes, int]) -> set[bytes]:
         taken = set[bytes]()
-        for some in chunks(list(ids), MOST_VARIABLES):
-            marks = ",".join("?" * len(some))
-            taken.update(
-                row[0] for row in self.run(f"SELECT id FROM seen WHERE survey = ? AND id IN ({marks})", number, *some)
-            )
-        fresh = [(number, identity, period) for identity, period in ids.items() if identity not in taken]
-        self._connection.executemany("INSERT INTO seen (survey, id, period) VALUES (?, ?, ?)", fresh)
-        return {identity for _, identity, _ in fresh}
+        for period in set(ids.values()):
+            same = [identity for identity, made in ids.items() if made == period]
+            for some in chunks(same, MOST_VARIABLES):
+                marks = ",".join("?" * len(some))
+                found = f"SELECT id FROM seen WHERE survey = ? AND period = ? AND id IN ({marks})"
+                taken.update(row[0] for row in self.run(found, number, period, *some))
+        fresh = [(number, period, identity) for identity, period in ids.items() if identity not in taken]
+        self._connection.executemany("INSERT INTO seen (survey, period, id) VALUES (?, ?, ?)", fresh)
+        return {identity for _, _, identity in fresh}
 
 
 class SqliteStore(Store):
@@ -42,14 +45,17 @@ class SqliteStore(Store):
         self.address = address.removeprefix("sqlite://")
         self._lock = threading.Lock()
         self._writer: sqlite3.Connection | None = None
+        _make_private(self.address)
         with self.change() as change:  # makes the tables, and finds out whether it can be written
-            change.run("SELECT 1 FROM surveys LIMIT 1")
+            change.probe()
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.address, timeout=10, isolation_level=None, check_same_thread=False)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
+            if connection.execute("PRAGMA synchronous").fetchone()[0] < FULL:
+                raise InvalidParameter("SQLite does not write commits to the disk here. Use another file or PostgreSQL.")
             _migrate(connection)
         except BaseException:
             connection.close()
@@ -94,6 +100,13 @@ class SqliteStore(Store):
     def close(self) -> None:
         with self._lock:
             self._abandon()
+
+
+def _make_private(address: str) -> None:
+    """Make the file if there is none, for its owner only; SQLite gives the files beside it the same mode."""
+    # An existing file is left alone: to close it again would let go of the locks that SQLite holds for this process.
+    with suppress(OSError):  # that it cannot be made is found out, and said, by opening it
+        os.close(os.open(address, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
 
 def _migrate(connection: sqlite3.Connection) -> None:

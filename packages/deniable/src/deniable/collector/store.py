@@ -4,20 +4,25 @@ Ids and tallies change in one transaction, so that a report is counted exactly o
 is the same for SQLite and PostgreSQL but for the few lines that subclasses override.
 """
 
+import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Any, TypeVar
 
 import numpy as np
 
 from deniable.arrays import Ints
+from deniable.collector.tokens import Token
 from deniable.core import Tally
 from deniable.errors import InvalidParameter, SurveyMismatch
 from deniable.plugins import registered
 from deniable.survey import Survey
 
 Row = tuple[Any, ...]
+Item = TypeVar("Item")
 
 # The store for each scheme of an address. Other packages add theirs with entry points of this group.
 GROUP = "deniable.stores"
@@ -27,24 +32,28 @@ OURS = {
     "postgresql": "collector.postgres:PostgresStore",
 }
 
-# Each entry brings the schema from the version of its place to the next one. Never change one that was released: add one.
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    (
-        "CREATE TABLE surveys (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, fingerprint TEXT NOT NULL, "
-        "spec TEXT NOT NULL)",
-        "CREATE TABLE seen (survey INTEGER NOT NULL, id BLOB NOT NULL, period INTEGER NOT NULL, PRIMARY KEY (survey, id)) "
-        "WITHOUT ROWID",
-        "CREATE TABLE tallies (survey INTEGER NOT NULL, period INTEGER NOT NULL, question TEXT NOT NULL, n BIGINT NOT NULL, "
-        "counts BLOB NOT NULL, PRIMARY KEY (survey, period, question))",
-        "CREATE TABLE people (survey INTEGER NOT NULL, period INTEGER NOT NULL, n BIGINT NOT NULL, "
-        "PRIMARY KEY (survey, period))",
-    ),
-    (
-        "CREATE TABLE tokens (role TEXT NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (role, hash))",
-        "CREATE TABLE kept (number INTEGER PRIMARY KEY AUTOINCREMENT, survey INTEGER NOT NULL, period INTEGER NOT NULL, "
-        "part BLOB NOT NULL, reports BIGINT NOT NULL, payload BLOB NOT NULL)",
-    ),
-)
+# Tallies with more cells than this are kept in chunks, of which a transaction writes only those that change.
+LARGE, CHUNK = 4096, 512
+MOST_VARIABLES = 500  # in one statement
+
+
+class Stage(IntEnum):
+    """How far a survey has come: it collects, was closed early, or has ended for good because its ids were dropped."""
+
+    OPEN = 0
+    CLOSED = 1
+    ENDED = 2
+
+
+@dataclass(frozen=True)
+class State:
+    """What a transaction has to know about a survey before it counts anything."""
+
+    fingerprint: str
+    oldest: int  # the first period of which reports may still be counted
+    stage: Stage
+    title: str | None = None  # a corrected title, shown in place of the one that people answered
+    delete_after: int | None = None  # the time after which everything about the survey is deleted
 
 
 class View:
@@ -60,6 +69,9 @@ class View:
         """The same, row by row, however many there are."""
         raise NotImplementedError
 
+    def patient(self) -> None:
+        """Let the statements of this transaction take as long as they need."""
+
     def survey(self, name: str) -> tuple[int, str] | None:
         """The number and the specification of the survey with this id."""
         rows = self.run("SELECT number, spec FROM surveys WHERE id = ?", name)
@@ -68,11 +80,20 @@ class View:
     def tallies(self, number: int, survey: Survey) -> dict[tuple[int, str], Tally]:
         """The tally of every period and question that has one."""
         prints = {question.id: question.mechanism.fingerprint for question in survey.questions}
-        rows = self.run("SELECT period, question, n, counts FROM tallies WHERE survey = ?", number)
-        return {
-            (period, question): Tally(prints[question], n, np.frombuffer(counts, "<i8").astype(np.int64))
-            for period, question, n, counts in rows
-        }
+        sizes = {question.id: question.mechanism.cells for question in survey.questions}
+        found, sums = dict[tuple[int, str], int](), dict[tuple[int, str], Ints]()
+        for period, question, n, counts in self.run(
+            "SELECT period, question, n, counts FROM tallies WHERE survey = ?", number
+        ):
+            whole = np.frombuffer(counts, "<i8").astype(np.int64) if counts else np.zeros(sizes[question], np.int64)
+            found[(period, question)], sums[(period, question)] = n, whole
+        if any(size > LARGE for size in sizes.values()):
+            for period, question, chunk, counts in self.run(
+                "SELECT period, question, chunk, counts FROM cells WHERE survey = ?", number
+            ):
+                piece = np.frombuffer(counts, "<i8")
+                sums[(period, question)][chunk * CHUNK : chunk * CHUNK + len(piece)] += piece
+        return {key: Tally(prints[key[1]], n, sums[key]) for key, n in found.items()}
 
     def people(self, number: int) -> dict[int, int]:
         """How many reports every period has."""
@@ -83,16 +104,33 @@ class View:
         for identity, period in self.stream("SELECT id, period FROM seen WHERE survey = ?", number):
             yield bytes(identity), int(period)
 
-    def hashes(self, role: str) -> list[bytes]:
-        """The hashes of the tokens with this role."""
-        return [bytes(row[0]) for row in self.run("SELECT hash FROM tokens WHERE role = ?", role)]
+    def count_ids(self, number: int) -> int:
+        """How many ids that is."""
+        return int(self.run("SELECT COUNT(*) FROM seen WHERE survey = ?", number)[0][0])
 
-    def kept(self, number: int, limit: int) -> list[tuple[int, int, int, int, bytes]]:
-        """The first messages that were kept: number, period, part, reports, payload."""
+    def state(self, number: int) -> State | None:
+        """What is stored about a survey beside its contract; None if it was deleted."""
+        rows = self.run("SELECT fingerprint, oldest, stage, title, delete_after FROM surveys WHERE number = ?", number)
+        return State(rows[0][0], int(rows[0][1]), Stage(rows[0][2]), *rows[0][3:]) if rows else None
+
+    def tokens(self, survey: str) -> list[Token]:
+        """The tokens of the survey with this id, revoked and expired ones too, in the order in which they were made."""
+        rows = self.run(
+            "SELECT role, name, hash, made, expires, revoked FROM access WHERE survey = ? ORDER BY made, name", survey
+        )
+        return [Token(role, name, bytes(token), *times) for role, name, token, *times in rows]
+
+    def segment(self, number: int) -> tuple[str, int] | None:
+        """The name of the files that kept messages are being written to, and the last of these messages."""
+        rows = self.run("SELECT name, last FROM segments WHERE survey = ?", number)
+        return (str(rows[0][0]), int(rows[0][1])) if rows else None
+
+    def kept(self, number: int, limit: int, last: int | None = None) -> list[tuple[int, int, int, int, bytes]]:
+        """The first messages that were kept, up to the `last` if it is given: number, period, part, reports, payload."""
         rows = self.run(
             "SELECT number, period, part, reports, payload FROM kept "
-            f"WHERE survey = ? ORDER BY number LIMIT ?{self.for_update}",
-            number, limit,
+            f"WHERE survey = ? AND number <= ? ORDER BY number LIMIT ?{self.for_update}",
+            number, (1 << 63) - 1 if last is None else last, limit,
         )  # fmt: skip
         return [(row[0], row[1], int.from_bytes(bytes(row[2]), "little"), row[3], bytes(row[4])) for row in rows]
 
@@ -110,6 +148,11 @@ class Change(View):
             "INSERT INTO surveys (number, id, fingerprint, spec) VALUES (?, ?, ?, ?)",
             number, survey.id, survey.fingerprint, survey.to_json(),
         )  # fmt: skip
+        # Tokens that an earlier release made before there was any survey.
+        self.run(
+            "INSERT INTO access (survey, role, hash, name, made) SELECT ?, role, hash, 'earlier', 0 FROM tokens", survey.id
+        )
+        self.run("DELETE FROM tokens")
         return number
 
     def claim(self, number: int, ids: Mapping[bytes, int]) -> set[bytes]:
@@ -118,20 +161,44 @@ class Change(View):
 
     def add(self, number: int, period: int, question: str, reports: int, counts: Ints) -> None:
         """Add to a tally."""
-        key = (number, period, question)
+        key, large = (number, period, question), len(counts) > LARGE
         select = f"SELECT n, counts FROM tallies WHERE survey = ? AND period = ? AND question = ?{self.for_update}"
         rows = self.run(select, *key)
         if not rows:
             self.run(
                 "INSERT INTO tallies (survey, period, question, n, counts) VALUES (?, ?, ?, 0, ?) ON CONFLICT DO NOTHING",
-                *key, bytes(8 * len(counts)),
+                *key, b"" if large else bytes(8 * len(counts)),
             )  # fmt: skip
             rows = self.run(select, *key)
-        total = np.frombuffer(rows[0][1], "<i8") + counts
+        if large:
+            if rows[0][1]:  # a store of an earlier release has it in one piece
+                counts = counts + np.frombuffer(rows[0][1], "<i8")
+            self._add_cells(key, counts)
+            stored = b""
+        else:
+            stored = (np.frombuffer(rows[0][1], "<i8") + counts).astype("<i8").tobytes()
         self.run(
             "UPDATE tallies SET n = ?, counts = ? WHERE survey = ? AND period = ? AND question = ?",
-            rows[0][0] + reports, total.astype("<i8").tobytes(), *key,
+            rows[0][0] + reports, stored, *key,
         )  # fmt: skip
+
+    def _add_cells(self, key: tuple[int, int, str], counts: Ints) -> None:
+        """Add to the chunks that change. The row of the tally is held meanwhile, so nobody else changes them."""
+        where = "survey = ? AND period = ? AND question = ?"
+        for some in chunks(np.unique(np.flatnonzero(counts) // CHUNK).tolist(), MOST_VARIABLES):
+            marks = ",".join("?" * len(some))
+            rows = self.run(f"SELECT chunk, counts FROM cells WHERE {where} AND chunk IN ({marks})", *key, *some)
+            before = {int(chunk): np.frombuffer(data, "<i8") for chunk, data in rows}
+            for chunk in some:
+                piece = counts[chunk * CHUNK : (chunk + 1) * CHUNK]
+                if chunk in before:
+                    data = (before[chunk] + piece).astype("<i8").tobytes()
+                    self.run(f"UPDATE cells SET counts = ? WHERE {where} AND chunk = ?", data, *key, chunk)
+                else:
+                    self.run(
+                        "INSERT INTO cells (survey, period, question, chunk, counts) VALUES (?, ?, ?, ?, ?)",
+                        *key, chunk, piece.astype("<i8").tobytes(),
+                    )  # fmt: skip
 
     def join(self, number: int, period: int, reports: int) -> None:
         """Count people who took part."""
@@ -150,21 +217,92 @@ class Change(View):
 
     def drop_kept(self, messages: Sequence[int]) -> None:
         """Forget these kept messages: they are in a file now."""
-        for start in range(0, len(messages), 500):
-            some = messages[start : start + 500]
+        for some in chunks(messages, MOST_VARIABLES):
             self.run(f"DELETE FROM kept WHERE number IN ({','.join('?' * len(some))})", *some)
 
-    def forget(self, number: int, before: int) -> None:
-        """Drop the ids of periods of which no report is taken any more."""
-        self.run("DELETE FROM seen WHERE survey = ? AND period < ?", number, before)
+    def accepting(self, number: int, alone: bool = False) -> State | None:
+        """The state of a survey, which holds until this transaction ends: nobody drops ids that it still compares.
 
-    def put_token(self, role: str, token_hash: bytes) -> None:
+        `alone` if this transaction is going to change which periods are accepted.
+        """
+        return self.state(number)
+
+    def accept_from(self, number: int, oldest: int) -> None:
+        """Accept no report of an earlier period any more, whatever the clocks say."""
+        self.run("UPDATE surveys SET oldest = ? WHERE number = ? AND oldest < ?", oldest, number, oldest)
+
+    def forget(self, number: int, before: int, most: int | None = None) -> int:
+        """Drop ids of earlier periods, at most so many; how many there were, or 0 if none is left."""
+        chosen = "survey = ? AND period < ?"
+        if most is None:
+            self.run(f"DELETE FROM seen WHERE {chosen}", number, before)
+            return 0
+        last = self.run(
+            f"SELECT period, id FROM seen WHERE {chosen} ORDER BY survey, period, id LIMIT 1 OFFSET ?",
+            number, before, most - 1,
+        )  # fmt: skip
+        if not last:
+            self.run(f"DELETE FROM seen WHERE {chosen}", number, before)
+            return 0
+        period, identity = last[0]
+        self.run("DELETE FROM seen WHERE survey = ? AND period < ?", number, period)
+        self.run("DELETE FROM seen WHERE survey = ? AND period = ? AND id <= ?", number, period, identity)
+        return most
+
+    def put_token(self, survey: str, token: Token) -> None:
         """Allow another token; only its hash is kept."""
-        self.run("INSERT INTO tokens (role, hash) VALUES (?, ?) ON CONFLICT DO NOTHING", role, token_hash)
+        self.run(
+            "INSERT INTO access (survey, role, hash, name, made, expires) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            survey, token.role, token.hash, token.name, token.made, token.expires,
+        )  # fmt: skip
 
-    def drop_tokens(self, role: str) -> None:
-        """Allow no token of this role any more."""
-        self.run("DELETE FROM tokens WHERE role = ?", role)
+    def end_token(self, survey: str, token: Token, expires: int | None, revoked: int | None) -> None:
+        """Let a token expire, or revoke it. It stays known, so that what asked for a token goes on asking."""
+        self.run(
+            "UPDATE access SET expires = ?, revoked = ? WHERE survey = ? AND role = ? AND hash = ?",
+            expires, revoked, survey, token.role, token.hash,
+        )  # fmt: skip
+
+    def put_stage(self, number: int, stage: Stage) -> None:
+        """Close a survey, or open it again."""
+        self.run("UPDATE surveys SET stage = ? WHERE number = ?", int(stage), number)
+
+    def put_title(self, number: int, title: str) -> None:
+        """Show another title from now on."""
+        self.run("UPDATE surveys SET title = ? WHERE number = ?", title, number)
+
+    def put_delete_after(self, number: int, when: int | None) -> None:
+        """Delete the survey after this time."""
+        self.run("UPDATE surveys SET delete_after = ? WHERE number = ?", when, number)
+
+    def delete(self, number: int, survey: str) -> None:
+        """Delete everything about a survey: tallies, ids, kept reports, tokens and the survey itself."""
+        self.patient()
+        for table in ("seen", "tallies", "cells", "people", "kept", "segments"):
+            self.run(f"DELETE FROM {table} WHERE survey = ?", number)
+        self.run("DELETE FROM access WHERE survey = ?", survey)
+        self.run("DELETE FROM surveys WHERE number = ?", number)
+
+    def put_segment(self, number: int, name: str, last: int) -> None:
+        """Remember the name of the files that these kept messages are about to be written to."""
+        self.run("INSERT INTO segments (survey, name, last) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", number, name, last)
+
+    def drop_segment(self, number: int, name: str) -> None:
+        """The kept messages are in the files of this name."""
+        self.run("DELETE FROM segments WHERE survey = ? AND name = ?", number, name)
+
+    def identity(self) -> str:
+        """The random name of this store, the same for as long as it exists."""
+        rows = self.run("SELECT id FROM store")
+        if not rows:
+            self.run("INSERT INTO store (id, probe) VALUES (?, 0)", secrets.token_hex(6))
+            rows = self.run("SELECT id FROM store ORDER BY id LIMIT 1")
+        return str(rows[0][0])
+
+    def probe(self) -> None:
+        """Write something, to find out whether that is possible."""
+        self.identity()
+        self.run("UPDATE store SET probe = 1 - probe")
 
 
 class Store(ABC):
@@ -195,24 +333,24 @@ class Store(ABC):
             known = change.survey(survey.id)
             if known is None:
                 return change.put_survey(survey), survey
+            state = change.state(known[0])
         number, first = known[0], Survey.from_json(known[1])
-        if first.contract() != survey.contract():
+        if not same_contract(first, survey, state.title if state is not None else None):
             raise SurveyMismatch(
                 f"The survey {survey.id!r} has changed since it was first served from this database. People answered the "
-                "first version; give the new one an id of its own."
+                "first version; give the new one an id of its own. Only the title can be corrected: deniable manage title."
             )
         return number, first
 
 
-def check_version(found: int) -> None:
-    """Refuse a database of a later release."""
-    if found > len(MIGRATIONS):
-        raise InvalidParameter(
-            f"This database has schema {found}; this release supports schemas up to {len(MIGRATIONS)}. Update deniable."
-        )
+def same_contract(first: Survey, other: Survey, title: str | None) -> bool:
+    """Whether two surveys have the same contract; the other may have the corrected title of the first."""
+    if first.contract() == other.contract():
+        return True
+    return other.title == title and replace(first, title=other.title).contract() == other.contract()
 
 
-def chunks(items: Sequence[bytes], size: int) -> Iterable[Sequence[bytes]]:
+def chunks(items: Sequence[Item], size: int) -> Iterable[Sequence[Item]]:
     """The items, so many at a time."""
     return (items[start : start + size] for start in range(0, len(items), size))
 

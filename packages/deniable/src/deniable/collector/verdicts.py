@@ -30,6 +30,9 @@ Verdict = Counted | Refusal
 
 DAMAGED = Refusal("damaged", 400, "The report is damaged or incomplete")
 NO_TOKEN = Refusal("no-token", 401, "A valid token is required", "Send it in the header Authorization: Bearer ...")
+NO_BATCHES = Refusal(
+    "no-batches", 403, "A message must be one person's", "Only the holder of a batch token may send several under one id."
+)
 NOT_FOUND = Refusal("not-found", 404, "Not found")
 NO_METHOD = Refusal("method", 405, "Method not allowed")
 OTHER_SURVEY = Refusal("other-survey", 409, "The report was made for another survey")
@@ -42,10 +45,16 @@ BAD_QUERY = Refusal("bad-query", 422, "Invalid query parameter")
 TOO_EARLY = Refusal("too-early", 425, "The report is from the future", "Check the clock of the device.", 60)
 TOO_OFTEN = Refusal("too-often", 429, "Too many requests", "Wait before the next one.", 1)
 BUSY = Refusal("busy", 429, "The collector is busy", "The queue is full. Nothing was counted; send the report again.", 1)
+TOO_MANY_HEADERS = Refusal("headers", 431, "The headers of the request are too large")
 SLOW = Refusal("slow", 408, "The request took too long")
+CLOCK = Refusal(
+    "clock", 503, "The clock of the collector is wrong", "It has accepted later periods before. Send the report again.", 60
+)
 AWAY = Refusal("store-away", 503, "The database is unavailable", "Nothing was counted. Send the report again in 2 s.", 2)
 
+STARTING = Refusal("starting", 503, "The collector is starting", "It still loads its compiled loops.", 2)
+
 REFUSALS = (
-    DAMAGED, NO_TOKEN, NOT_FOUND, NO_METHOD, OTHER_SURVEY, CLOSED, TOO_LATE, TOO_LARGE, MEDIA, IMPOSSIBLE, BAD_QUERY,
-    TOO_EARLY, TOO_OFTEN, BUSY, SLOW, AWAY,
+    DAMAGED, NO_TOKEN, NO_BATCHES, NOT_FOUND, NO_METHOD, OTHER_SURVEY, CLOSED, TOO_LATE, TOO_LARGE, MEDIA, IMPOSSIBLE,
+    BAD_QUERY, TOO_EARLY, TOO_OFTEN, BUSY, TOO_MANY_HEADERS, SLOW, CLOCK, STARTING, AWAY,
 )  # fmt: skip

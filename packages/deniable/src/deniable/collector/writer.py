@@ -4,31 +4,35 @@ import asyncio
 import logging
 import queue
 import threading
+import time
 from collections.abc import Callable, Sequence
 
 from deniable.collector.collector import Collector
-from deniable.collector.verdicts import AWAY, BUSY, Refusal, Verdict
+from deniable.collector.events import note
+from deniable.collector.verdicts import AWAY, Refusal, Verdict
 from deniable.errors import Unavailable
 from deniable.survey import Message
-
-log = logging.getLogger("deniable.collector")
 
 Answer = list[Verdict] | Refusal
 Waiting = tuple[Sequence[Message], "asyncio.Future[Answer]"]
 MOST_AT_ONCE = 2000  # messages in one transaction, so that nobody waits long
 MOST_REPORTS = 1_000_000  # reports that begin a transaction of their own, so that memory stays small
+MOST_FORGOTTEN = 2000  # ids that are dropped between two groups, so that nobody waits long for that
+PAUSE = 0.02  # seconds without a message, after which more of them are dropped
+TROUBLE = 5.0  # seconds until that is tried again after it failed
 
 
 class Writer:
     """The queue before the store. While one commit is under way the next batch gathers, so waiting buys throughput."""
 
-    def __init__(self, collector: Collector, limit: int, watch: Callable[[int, float], None] = lambda *_: None) -> None:
-        self._collector, self._limit, self._watch = collector, limit, watch
+    def __init__(self, collector: Collector, watch: Callable[[int, float], None] = lambda *_: None) -> None:
+        self._collector, self._watch = collector, watch
         self._queue: queue.SimpleQueue[Waiting | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self.waiting = 0  # bytes, and touched by the event loop only
+        self._tidy_from = 0.0  # when to drop ids again
         self.healthy = True
+        self.committed = 0.0  # when the last commit went through, by the monotonic clock
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Begin to work for the requests of this event loop."""
@@ -43,23 +47,17 @@ class Writer:
             self._thread.join()
             self._thread = None
 
-    async def submit(self, messages: Sequence[Message], size: int) -> Answer:
-        """The verdicts on these messages, once they are durable; `size` is how many bytes they are."""
-        if self.waiting + size > self._limit and self.waiting:
-            return BUSY
+    async def submit(self, messages: Sequence[Message]) -> Answer:
+        """The verdicts on these messages, once they are durable."""
         assert self._loop is not None
-        self.waiting += size
         future: asyncio.Future[Answer] = self._loop.create_future()
         self._queue.put((messages, future))
-        try:
-            return await future
-        finally:
-            self.waiting -= size
+        return await future
 
     def _work(self) -> None:
         going = True
         while going:
-            first = self._queue.get()
+            first = self._next()
             if first is None:
                 return
             together, size, reports = [first], len(first[0]), _reports(first)
@@ -79,25 +77,42 @@ class Writer:
                 self._loop.call_soon_threadsafe(_answer, together, answers)
             except RuntimeError:  # the loop has ended: nobody waits any more
                 return
+            if self._collector.untidy:
+                self._tidy()
+
+    def _next(self) -> Waiting | None:
+        """What arrives next. While nothing does, ids that need not be kept are dropped, some at a time."""
+        while self._collector.untidy:
+            try:
+                return self._queue.get(timeout=PAUSE)
+            except queue.Empty:
+                self._tidy()
+        return self._queue.get()
+
+    def _tidy(self) -> None:
+        if time.monotonic() >= self._tidy_from:
+            try:
+                self._collector.tidy(MOST_FORGOTTEN)
+            except Unavailable as error:
+                self._tidy_from = time.monotonic() + TROUBLE
+                note("ids-not-dropped", logging.WARNING, cause=str(error))
 
     def _taken(self, together: list[Waiting]) -> Sequence[Answer]:
-        from time import perf_counter
-
-        start = perf_counter()
+        start = time.perf_counter()
         try:
             verdicts = self._collector.take([message for messages, _ in together for message in messages])
         except Unavailable as error:
             if self.healthy:
-                log.error("%s Reports are refused until it is available again.", error)
+                note("store-away", logging.ERROR, cause=str(error), consequence="reports are refused until it is back")
             self.healthy = False
             return [AWAY] * len(together)
         except Exception:  # a bug must not end the thread that everybody waits for
-            log.exception("counting failed")
+            note("counting-failed", logging.ERROR, trace=True)
             return [AWAY] * len(together)
         if not self.healthy:
-            log.warning("The database is available again.")
-        self.healthy = True
-        self._watch(len(verdicts), perf_counter() - start)
+            note("store-back", logging.WARNING)
+        self.healthy, self.committed = True, time.monotonic()
+        self._watch(len(verdicts), time.perf_counter() - start)
         answers, at = [], 0
         for messages, _ in together:
             answers.append(verdicts[at : at + len(messages)])

@@ -2,6 +2,7 @@
 
 import math
 import os
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,7 +28,8 @@ class Device:
     """The client of one person and one survey.
 
     `answer` returns the bytes of the report, once, and refuses a second time. `submit` answers and sends; it returns an
-    `Outcome` and counts dropped answers instead of raising into the program around it, unless `strict`.
+    `Outcome` and counts dropped answers instead of raising into the program around it, unless `strict`. It holds its caller
+    up for about `patience` seconds at most; what has not arrived by then is kept, and sent the next time.
     """
 
     def __init__(
@@ -37,11 +39,12 @@ class Device:
         send: Sender | str | None = None,
         coins: Coins | None = None,
         attempts: int = 5,
+        patience: float = 10.0,
     ) -> None:
         self.survey = survey
         self.ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-        self._send = http_sender(send) if isinstance(send, str) else send
-        self._coins, self._attempts = coins, attempts
+        self._send = http_sender(send, timeout=min(10.0, patience)) if isinstance(send, str) else send
+        self._coins, self._attempts, self._patience = coins, attempts, patience
         self.dropped = 0
 
     @cached_property
@@ -84,16 +87,24 @@ class Device:
             raise InvalidParameter("There is no report to send yet. Answer first.")
         if entry.state == "sent":
             return Reply(200)
-        reply = send_until(self._send, bytes.fromhex(entry.message), self._attempts)
+        reply = send_until(self._send, bytes.fromhex(entry.message), self._attempts, patience=self._patience)
         if not reply.again:
             self.ledger.mark(self.survey.id, "sent" if reply.arrived else "refused")
         return reply
 
-    def submit(self, answers: Mapping[str, object] | None = None, strict: bool = False) -> Outcome:
-        """Answer, if that has not happened yet, and send. What was answered before is sent again, never made anew."""
+    def submit(
+        self, answers: Mapping[str, object] | None = None, strict: bool = False, wait: bool = True
+    ) -> Outcome:
+        """Answer, if that has not happened yet, and send. What was answered before is sent again, never made anew.
+
+        Without `wait` the report is sent in the background: the outcome says that it is kept, and the ledger what came of it.
+        """
         try:
             if self.entry() is None:
                 self.answer({} if answers is None else answers)
+            if not wait:
+                threading.Thread(target=self.submit, name="deniable device", daemon=True).start()
+                return Outcome("kept", "sending")
             reply = self.send()
         except Exception as error:
             if strict:

@@ -5,21 +5,10 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 from deniable.errors import InvalidParameter
-from deniable.files.atomic import written_whole
-
-try:
-    import fcntl
-
-    def _lock(file: IO[Any]) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX)
-
-except ImportError:  # where there is no such lock, one program uses a file at a time
-
-    def _lock(file: IO[Any]) -> None:
-        """Nothing to hold."""
+from deniable.files.atomic import lock, written_whole
 
 
 class KeptFile:
@@ -58,8 +47,8 @@ class KeptFile:
             yield held
             self._held = held
             return
-        with self._path.with_name(self._path.name + ".lock").open("a") as lock:
-            _lock(lock)
+        with self._path.with_name(self._path.name + ".lock").open("a") as held:
+            lock(held)
             data = self.read()
             yield data
             with written_whole(self._path, overwrite=True, private=True) as temporary:

@@ -1,6 +1,7 @@
 """Sending a report over HTTP with nothing but the standard library, and waiting between attempts."""
 
 import json
+import math
 import random
 import time
 from collections.abc import Callable
@@ -9,6 +10,9 @@ from dataclasses import dataclass
 from deniable.errors import InvalidParameter
 from deniable.survey.message import MEDIA_TYPE
 
+FINGERPRINT = slice(8, 24)  # where a message has the fingerprint of its survey
+PROBLEM = "urn:deniable:problem:"
+MOST_BYTES = 1 << 16  # of an answer
 AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})  # what a collector says when the same report may succeed later
 
 
@@ -35,49 +39,84 @@ Sender = Callable[[bytes], Reply]
 
 
 def http_sender(url: str, token: str | None = None, timeout: float = 10.0) -> Sender:
-    """A function that posts a report to the collector at this address."""
+    """A function that posts a report to the collector at this address.
+
+    It believes only the collector itself: any other answer, such as the page of a network that wants a login, means that
+    nobody has counted the report. Redirects are not followed.
+    """
     import urllib.error
     import urllib.request  # loads the whole of HTTP and TLS, which a program that only randomizes does not need
+    from http.client import HTTPException
 
     if not url.startswith(("http://", "https://")):
         raise InvalidParameter("The address of a collector must begin with http:// or https://.")
     headers = {"Content-Type": MEDIA_TYPE} | ({} if token is None else {"Authorization": f"Bearer {token}"})
 
+    class Stay(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *_: object) -> None:  # then it is an error
+            return None
+
+    opener = urllib.request.build_opener(Stay)
+
     def send(message: bytes) -> Reply:
         request = urllib.request.Request(url.rstrip("/") + "/v1/reports", message, headers, method="POST")
         try:
-            with urllib.request.urlopen(request, timeout=timeout) as answer:
-                answer.read()
-                return Reply(answer.status)
+            with opener.open(request, timeout=timeout) as answer:
+                return judged(message, answer.status, answer.read(MOST_BYTES))
         except urllib.error.HTTPError as error:
             with error:
-                return Reply(error.code, _seconds(error.headers.get("Retry-After")), _detail(error.read(4096)))
-        except (OSError, ValueError) as error:  # refused, reset, timed out, no such host
+                wait = _seconds(error.headers.get("Retry-After"))
+                return judged(message, error.code, error.read(MOST_BYTES), wait)
+        except (OSError, ValueError, HTTPException) as error:  # refused, reset, timed out, no such host, not HTTP
             return Reply(0, None, type(error).__name__)
 
     return send
+
+
+def judged(message: bytes, status: int, body: bytes, wait: float | None = None) -> Reply:
+    """What an answer to this message means: status 0 if it is not the answer of a collector of this survey."""
+    try:
+        data = json.loads(body)
+        if status == 200:
+            counted = data["counted"] + data["duplicates"] > 0
+            if counted and data["survey"] == message[FINGERPRINT].hex():
+                return Reply(status)
+        elif str(data["type"]).startswith(PROBLEM):
+            return Reply(status, wait, str(data["detail"]))
+    except (ValueError, KeyError, TypeError):
+        pass
+    if status in AGAIN:
+        return Reply(status, wait)
+    what = "a redirect" if 300 <= status < 400 else "something else than the collector of this survey"
+    return Reply(0, None, f"{what} (status {status}) answered")
 
 
 def _seconds(text: str | None) -> float | None:
     return float(text) if text is not None and text.isdigit() and len(text) < 6 else None
 
 
-def _detail(body: bytes) -> str:
-    try:
-        return str(json.loads(body)["detail"])
-    except (ValueError, KeyError, TypeError):
-        return ""
-
-
 def send_until(
-    send: Sender, message: bytes, attempts: int, first: float = 0.5, sleep: Callable[[float], None] | None = None
+    send: Sender,
+    message: bytes,
+    attempts: int,
+    first: float = 0.5,
+    sleep: Callable[[float], None] | None = None,
+    patience: float = math.inf,
 ) -> Reply:
-    """Send until it arrives or is refused for good; wait twice as long each time, within random bounds, or as asked."""
+    """Send until it arrives or is refused for good; wait twice as long each time, within random bounds, or as asked.
+
+    It gives up where the waits, and what the attempts took, would exceed `patience` in seconds.
+    """
+    start, waited = time.monotonic(), 0.0
     reply = send(message)
     for attempt in range(1, attempts):
         if not reply.again:
             break
         backoff = first * 2 ** (attempt - 1)
-        (sleep or time.sleep)(max(reply.wait or 0.0, backoff * random.uniform(0.5, 1.0)))
+        wait = max(reply.wait or 0.0, backoff * random.uniform(0.5, 1.0))
+        if max(waited, time.monotonic() - start) + wait > patience:
+            break
+        (sleep or time.sleep)(wait)
+        waited += wait
         reply = send(message)
     return reply

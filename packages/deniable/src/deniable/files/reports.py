@@ -19,12 +19,16 @@ def batch_size(mechanism: Mechanism) -> int:
 
 
 def write_batches(
-    path: str | PathLike[str], mechanism: Mechanism, batches: Iterable[Reports], overwrite: bool = False
+    path: str | PathLike[str],
+    mechanism: Mechanism,
+    batches: Iterable[Reports],
+    overwrite: bool = False,
+    private: bool = False,
 ) -> int:
     """Write batches of reports to a file as they come, and return how many reports there were.
 
     The file appears when all batches are in it, or not at all. The batches may be made while they are written:
-    `write_batches(path, m, (m.perturb(part) for part in parts))`.
+    `write_batches(path, m, (m.perturb(part) for part in parts))`. A `private` file can be read by its owner only.
     """
     target, written = Path(path), 0
 
@@ -40,7 +44,7 @@ def write_batches(
             raise EmptyBatch("There are no reports to write.")
 
     write = write_parquet if target.suffix == ".parquet" else write_packed
-    with written_whole(target, overwrite) as temporary:
+    with written_whole(target, overwrite, private) as temporary:
         write(temporary, mechanism, checked())
     return written
 

@@ -69,10 +69,11 @@ def decode(body: bytes, fingerprint: bytes, size: Size) -> list[Message]:
 
     It refuses a part that is not asked.
     """
-    return list(_messages(body, fingerprint, size))
+    return list(messages(body, fingerprint, size))
 
 
-def _messages(body: bytes, fingerprint: bytes, size: Size) -> Iterator[Message]:
+def messages(body: bytes, fingerprint: bytes, size: Size) -> Iterator[Message]:
+    """The same, one by one: those before a damaged one are returned before it is refused."""
     start = 0
     while True:
         if len(body) - start < SMALLEST:

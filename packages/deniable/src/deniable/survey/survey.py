@@ -274,6 +274,10 @@ class Survey:
         """The messages in a body; refuses damaged ones and those of another survey."""
         return message.decode(body, self.fingerprint_bytes, self._payload)
 
+    def messages(self, body: bytes) -> Iterator[Message]:
+        """The same, one by one, for those who want to stop early."""
+        return message.messages(body, self.fingerprint_bytes, self._payload)
+
     def _payload(self, part: int, reports: int, body: bytes, start: int) -> int:
         stop = start
         for question in self.part(part):

@@ -1,0 +1,107 @@
+"""Connections of a server: heads that do not come, bodies that do not end and clients that do not read are dropped."""
+
+import asyncio
+import logging
+import signal
+import time
+from types import FrameType
+from typing import Any
+
+from deniable.collector.events import note
+from deniable.collector.service import Limits
+from deniable.errors import MissingExtra
+
+try:
+    import uvicorn
+except ImportError:
+    raise MissingExtra("A collector over HTTP", "collector") from None
+
+try:
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol as Base
+except ImportError:  # without httptools, as on Windows
+    from uvicorn.protocols.http.h11_impl import H11Protocol as Base  # type: ignore[assignment]
+
+SWEEP = 1.0  # seconds between looks at all connections
+KEEP_ALIVE = 60  # seconds that a connection may stay open without a request
+
+
+class Connection(Base):
+    """One connection, which remembers since when it waits for the client, and how much of a head it has read."""
+
+    limits = Limits()
+
+    def connection_made(self, transport: Any) -> None:
+        self.since, self.head, self.unsent = time.monotonic(), 0, 0
+        super().connection_made(transport)
+        if len(self.connections) > self.limits.connections:
+            _make_room(self.connections, self)
+
+    def data_received(self, data: bytes) -> None:
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete:  # the head of the next request
+            if not self.head:
+                self.since = time.monotonic()
+            self.head += len(data)
+        super().data_received(data)
+        if self.cycle is not cycle:
+            self.head = 0
+        elif self.head > self.limits.head:
+            self.drop()
+
+    def waits(self) -> str | None:
+        """What this connection waits for: the rest of a head, of a body, the client to read; None if not for the client."""
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete:
+            unread = cycle is not None and cycle.more_body
+            return "body" if unread else "head" if self.head or cycle is None else "request"
+        if cycle.more_body:
+            return "body"
+        return None if self.flow is None or not self.flow.write_paused else "reader"
+
+    def overdue(self, now: float) -> bool:
+        """Whether the client has had enough time."""
+        what = self.waits()
+        if what == "reader" and (unsent := self.transport.get_write_buffer_size()) != self.unsent:
+            self.unsent, what = unsent, None  # slow, but it reads
+        if what is None:
+            self.since = now
+        if what is None or what == "request":  # uvicorn itself ends connections without a request
+            return False
+        return now - self.since > (self.limits.head_seconds if what == "head" else self.limits.seconds + SWEEP)
+
+    def drop(self) -> None:
+        """End it at once."""
+        if self.transport is not None:
+            self.transport.abort()
+
+
+def _make_room(connections: set[Any], newest: Connection) -> None:
+    """Drop the connection that has kept us waiting longest; the newest one if all are being answered."""
+    waiting = [each for each in connections if each is not newest and each.waits() is not None]
+    min(waiting, key=lambda each: each.since, default=newest).drop()
+
+
+class Server(uvicorn.Server):
+    """A server that drops overdue connections, and logs why it stops."""
+
+    async def main_loop(self) -> None:
+        sweeping = asyncio.ensure_future(self._sweep())
+        try:
+            await super().main_loop()
+        finally:
+            sweeping.cancel()
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP)
+            now, dropped = time.monotonic(), 0
+            for connection in list(self.server_state.connections):
+                if isinstance(connection, Connection) and connection.overdue(now):
+                    connection.drop()
+                    dropped += 1
+            if dropped:
+                note("dropped", logging.WARNING, connections=dropped, cause="the client was too slow")
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        note("stopping", signal=signal.Signals(sig).name)
+        super().handle_exit(sig, frame)

@@ -1,0 +1,56 @@
+"""From the body of a request to messages: limits come before work, and a long body is read beside the event loop."""
+
+from collections.abc import Iterable
+
+from deniable.collector import verdicts
+from deniable.collector.json_reports import read_json
+from deniable.collector.service import Limits
+from deniable.collector.verdicts import Refusal
+from deniable.errors import InvalidReport, SurveyMismatch
+from deniable.survey import Message, Survey
+from deniable.survey.message import MEDIA_TYPE
+
+QUICK = 4 << 10  # bytes that take less time to read than to hand over to another thread
+JSON = b"application/json"
+BINARY = frozenset({MEDIA_TYPE.encode(), b"application/octet-stream"})
+
+
+def media_of(content_type: bytes | None) -> bytes:
+    """The media type of a header, without its parameters."""
+    return (content_type or b"").split(b";")[0].strip().lower()
+
+
+def read_messages(survey: Survey, body: bytes, media: bytes, limits: Limits, batch: bool) -> list[Message] | Refusal:
+    """The messages in a body; with a `batch` token one of them may hold many reports. Stops at the first that may not."""
+    try:
+        if media in BINARY:
+            return _limited(survey.messages(body), limits, batch)
+        if media == JSON:
+            if len(body) > limits.json:
+                return verdicts.TOO_LARGE.saying(
+                    f"A request in JSON may hold at most {limits.json:,} bytes. Send {MEDIA_TYPE} instead."
+                )
+            return _limited(read_json(survey, body, limits.messages if batch else limits.people), limits, batch)
+    except SurveyMismatch as error:
+        return verdicts.OTHER_SURVEY.saying(str(error))
+    except InvalidReport as error:
+        return verdicts.DAMAGED.saying(str(error))
+    return verdicts.MEDIA.saying(f"Use {MEDIA_TYPE} or application/json.")
+
+
+def _limited(messages: Iterable[Message], limits: Limits, batch: bool) -> list[Message] | Refusal:
+    found, reports, most = [], 0, limits.messages if batch else limits.people
+    for message in messages:
+        if message.reports > 1 and not batch:
+            return verdicts.NO_BATCHES
+        reports += message.reports
+        if len(found) >= most or reports > limits.reports:
+            return too_large(limits, batch)
+        found.append(message)
+    return found
+
+
+def too_large(limits: Limits, batch: bool) -> Refusal:
+    """What a request may hold."""
+    what = f"{limits.messages:,} messages and {limits.reports:,} reports" if batch else f"{limits.people:,} messages"
+    return verdicts.TOO_LARGE.saying(f"A request may hold at most {limits.body:,} bytes and {what}.")

@@ -1,0 +1,90 @@
+"""Results over HTTP: rendered once, kept until another report is counted, and never more than one at a time."""
+
+import asyncio
+import json
+import math
+import time
+from collections import OrderedDict
+from typing import NamedTuple
+
+from deniable.collector.publish import Results, results
+from deniable.collector.service import Service
+from deniable.collector.verdicts import BUSY, Refusal
+from deniable.files.arrow import pyarrow_package
+
+KINDS = ("json", "csv", "parquet", "tallies")
+KEPT = 8  # renderings
+CHEAP = 0.5  # seconds that may be spent on every request
+REST = 3  # times as long as the last rendering took, until the next one
+WAITING = 8  # requests that may wait for a rendering
+
+Version = tuple[tuple[int, int], ...]  # how many people every period has
+
+
+class _Rendered(NamedTuple):
+    version: Version
+    body: bytes
+    title: str | None
+
+
+class Published:
+    """What readers are shown. Where it takes long, they may get numbers that are a little older than the last report."""
+
+    def __init__(self, app: Service) -> None:
+        self._app, self._turn, self._waiting = app, asyncio.Lock(), 0
+        self._kept: OrderedDict[tuple[str, float], _Rendered] = OrderedDict()
+        self._cost, self._rested = 0.0, 0.0
+
+    async def answer(self, kind: str, confidence: float) -> bytes | Refusal:
+        """The results in one format."""
+        if self._waiting >= WAITING:
+            return BUSY.saying("Too many people read the results right now. Try again.")
+        self._waiting += 1
+        try:
+            async with self._turn:
+                return await asyncio.to_thread(self._current, kind, confidence)
+        finally:
+            self._waiting -= 1
+
+    def _current(self, kind: str, confidence: float) -> bytes | Refusal:
+        collector, now = self._app.collector, time.monotonic()
+        with collector.store.view() as view:
+            version, state = tuple(view.people(collector.number).items()), view.state(collector.number)
+        title, kept = state.title if state is not None else None, self._kept.get((kind, confidence))
+        resting = self._cost > CHEAP and now < self._rested
+        if kept is not None and (resting or (kept.version, kept.title) == (version, title)):
+            return kept.body
+        if resting:
+            wait = max(1, math.ceil(self._rested - now))
+            return _later(wait)
+        if kind == "parquet":
+            pyarrow_package()  # to load it is no part of what a rendering costs
+        start = time.thread_time()
+        body = _rendered(results(collector.survey, collector.number, collector.store, confidence, title), kind)
+        self._cost = time.thread_time() - start
+        self._rested = time.monotonic() + REST * self._cost
+        self._kept[(kind, confidence)] = _Rendered(version, body, title)
+        self._kept.move_to_end((kind, confidence))
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+        return body
+
+
+def _later(seconds: int) -> Refusal:
+    return Refusal(BUSY.reason, BUSY.status, BUSY.title, "Results of this size are not computed all the time.", seconds)
+
+
+def _rendered(found: Results, kind: str) -> bytes:
+    if kind == "parquet":
+        return found.parquet()
+    return (found.csv() if kind == "csv" else _tallies(found) if kind == "tallies" else found.json()).encode()
+
+
+def _tallies(found: Results) -> str:
+    """The tallies that may be published, for whoever wants to estimate in another way."""
+    rows = [
+        {"question": each.question.id, "period": each.period, "tally": json.loads(each.tally.to_json())}
+        for each in (*found.answered, *found.history)
+        if each.tally is not None
+    ]
+    return json.dumps({"fingerprint": found.survey.fingerprint, "tallies": rows})

@@ -1,0 +1,58 @@
+"""The tables of a store, and how a store of an earlier release gets them. The SQL is SQLite's; PostgreSQL translates it."""
+
+from deniable.errors import InvalidParameter
+
+# Each entry brings the schema from the version of its place to the next one. Never change one that was released: add one.
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE surveys (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, fingerprint TEXT NOT NULL, "
+        "spec TEXT NOT NULL)",
+        "CREATE TABLE seen (survey INTEGER NOT NULL, id BLOB NOT NULL, period INTEGER NOT NULL, PRIMARY KEY (survey, id)) "
+        "WITHOUT ROWID",
+        "CREATE TABLE tallies (survey INTEGER NOT NULL, period INTEGER NOT NULL, question TEXT NOT NULL, n BIGINT NOT NULL, "
+        "counts BLOB NOT NULL, PRIMARY KEY (survey, period, question))",
+        "CREATE TABLE people (survey INTEGER NOT NULL, period INTEGER NOT NULL, n BIGINT NOT NULL, "
+        "PRIMARY KEY (survey, period))",
+    ),
+    (
+        "CREATE TABLE tokens (role TEXT NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (role, hash))",
+        "CREATE TABLE kept (number INTEGER PRIMARY KEY AUTOINCREMENT, survey INTEGER NOT NULL, period INTEGER NOT NULL, "
+        "part BLOB NOT NULL, reports BIGINT NOT NULL, payload BLOB NOT NULL)",
+    ),
+    (
+        # Ids by period: those of a period lie together, so that they are dropped without looking at the others.
+        "ALTER TABLE seen RENAME TO seen_before",
+        "CREATE TABLE seen (survey INTEGER NOT NULL, period INTEGER NOT NULL, id BLOB NOT NULL, "
+        "PRIMARY KEY (survey, period, id)) WITHOUT ROWID",
+        "INSERT INTO seen (survey, period, id) SELECT survey, period, id FROM seen_before ORDER BY survey, period, id",
+        "DROP TABLE seen_before",
+        "ALTER TABLE surveys ADD COLUMN oldest BIGINT NOT NULL DEFAULT 0",
+        "ALTER TABLE surveys ADD COLUMN stage BIGINT NOT NULL DEFAULT 0",
+        "ALTER TABLE surveys ADD COLUMN title TEXT",
+        "ALTER TABLE surveys ADD COLUMN delete_after BIGINT",
+        # A period that has people but no ids has been forgotten: it is not accepted again.
+        "UPDATE surveys SET oldest = COALESCE((SELECT MAX(people.period) + 1 FROM people WHERE people.survey = "
+        "surveys.number AND NOT EXISTS (SELECT 1 FROM seen WHERE seen.survey = people.survey AND seen.period = "
+        "people.period)), 0)",
+        # Tokens of the whole store become tokens of each of its surveys. Without any, they wait for the first one.
+        "CREATE TABLE access (survey TEXT NOT NULL, role TEXT NOT NULL, hash BLOB NOT NULL, name TEXT NOT NULL, "
+        "made BIGINT NOT NULL, expires BIGINT, revoked BIGINT, PRIMARY KEY (survey, role, hash))",
+        "INSERT INTO access (survey, role, hash, name, made) "
+        "SELECT surveys.id, tokens.role, tokens.hash, 'earlier', 0 FROM surveys CROSS JOIN tokens",
+        "DELETE FROM tokens WHERE EXISTS (SELECT 1 FROM surveys)",
+        # Large tallies in pieces, of which a transaction writes only those that change.
+        "CREATE TABLE cells (survey INTEGER NOT NULL, period INTEGER NOT NULL, question TEXT NOT NULL, "
+        "chunk INTEGER NOT NULL, counts BLOB NOT NULL, PRIMARY KEY (survey, period, question, chunk))",
+        "CREATE TABLE store (id TEXT NOT NULL PRIMARY KEY, probe BIGINT NOT NULL)",
+        # The kept messages that are being written to files under this name.
+        "CREATE TABLE segments (survey INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, last BIGINT NOT NULL)",
+    ),
+)  # fmt: skip
+
+
+def check_version(found: int) -> None:
+    """Refuse a database of a later release."""
+    if found > len(MIGRATIONS):
+        raise InvalidParameter(
+            f"This database has schema {found}; this release supports schemas up to {len(MIGRATIONS)}. Update deniable."
+        )
