@@ -10,6 +10,8 @@ from deniable.arrays import Ints
 from deniable.core import LARGEST_DOMAIN, Answers, Domain, Label, Spec
 from deniable.errors import InvalidParameter, OutsideDomain
 
+NO_ANSWER = "(no answer)"  # the answer of people who skip an optional question
+
 
 @dataclass(frozen=True)
 class Categories(Domain[Label, Ints]):

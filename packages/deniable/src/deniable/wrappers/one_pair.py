@@ -30,7 +30,7 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class OnePair(Mechanism[Sequence[object], Ints]):
-    """Two answers, or a single one, drawn at random and in public, are hashed, and the bucket is randomized by direct response.
+    """Two answers, or one, drawn at random and in public, are hashed; their bucket is randomized by direct response.
 
     The hash functions hide what either answer is alone (see algebra/pair_hash.py), so that reports on a pair are spent on
     how its answers depend on each other; what single answers are is estimated once for all tables, from those who report
