@@ -64,8 +64,8 @@ class Decoder(ABC):
 
     def indicators(self, reports: Any) -> tuple[Ints, Floats]:
         """For each report a number, and for each number its unbiased indicators of the answers."""
-        rows, which = np.unique(self.votes(reports), axis=0, return_inverse=True)
-        return which.ravel(), np.hstack([rows, np.ones((len(rows), 1))]) @ self.debias.T
+        which, rows = distinct(self.votes(reports))
+        return which, np.hstack([rows, np.ones((len(rows), 1))]) @ self.debias.T
 
     @property
     def numbers(self) -> Floats:
@@ -73,6 +73,11 @@ class Decoder(ABC):
         if not all(isinstance(label, int | float) and not isinstance(label, bool) for label in self.labels):
             raise InvalidParameter("The answers to this question are not numbers. Ask for numbers with Ordered or Interval.")
         return np.array(self.labels, np.float64)
+
+    def decoded(self, reports: Any) -> Floats:
+        """The number behind each report, right on average."""
+        which, rows = self.indicators(reports)
+        return (rows @ self.numbers)[which]
 
     def length(self, reports: Any) -> int:
         """How many people reported."""
@@ -103,8 +108,8 @@ class SupportDecoder(Decoder):
         return np.hstack([np.eye(self.size), np.full((self.size, 1), -q)]) / (p - q)
 
     def likelihood(self, reports: Reports) -> tuple[Ints, Floats]:
-        rows, which = np.unique(self.votes(reports), axis=0, return_inverse=True)
-        return which.ravel(), 1 + (self._odds - 1) * rows
+        which, rows = distinct(self.votes(reports))
+        return which, (1 + (self._odds - 1) * rows) / max(self._odds, 1.0)
 
     @cached_property
     def _every(self) -> tuple[Floats, Floats]:
@@ -123,8 +128,8 @@ class SupportDecoder(Decoder):
     @property
     def channel(self) -> Floats:
         supports, chance = self._every
-        rows, which = np.unique(supports, axis=0, return_inverse=True)
-        weight = np.bincount(which.ravel(), chance)
+        which, rows = distinct(supports)
+        weight = np.bincount(which, chance)
         return (1 + (self._odds - 1) * rows.T) * weight
 
     @cached_property
@@ -184,6 +189,9 @@ class MatrixDecoder(Decoder):
     def squares(self) -> Floats:
         return np.stack([(self.inverse * row) @ self.inverse.T for row in self.matrix])
 
+    def decoded(self, reports: Any) -> Floats:
+        return self.unbiased(self.numbers)[self.codes(reports)]
+
     def unbiased(self, wanted: Floats) -> Floats:
         """A number for each report whose mean under answer x is wanted[x]; refused where there is none."""
         found = np.linalg.lstsq(self.matrix, wanted, rcond=1e-12)[0]
@@ -225,7 +233,8 @@ class LawDecoder(MatrixDecoder):
             laws = [law(mechanism, index, LIMIT // domain.size) for index in range(domain.size)]
         except NotCertifiable as why:
             raise InvalidParameter(
-                f"The law of these reports cannot be listed: {why} Use a mechanism with fewer reports, such as DirectResponse."
+                f"The law of these reports cannot be listed: {why} Use a mechanism with fewer reports, "
+                "such as DirectResponse."
             ) from None
         rows = np.concatenate([each.reports for each in laws])
         example, which = distinct_rows(rows)
@@ -291,11 +300,26 @@ def _(mechanism: Channel) -> Decoder:
     return ReportDecoder(mechanism, mechanism.matrix)
 
 
+class MeanDecoder(ReportDecoder):
+    """The reports of a mechanism for means: numbers that are right on average."""
+
+    mechanism: MeanMechanism
+
+    def decoded(self, reports: Reports) -> Floats:
+        return self.mechanism.numbers[self.codes(reports)]
+
+
 @decoder.register
 def _(mechanism: MeanMechanism) -> Decoder:
     if mechanism.domain.size > MOST_ANSWERS:
         raise InvalidParameter(f"An interval in tables and models has at most {MOST_ANSWERS - 1:,} steps. Use fewer.")
-    return ReportDecoder(mechanism, np.stack([mechanism.chances(index) for index in range(mechanism.domain.size)]))
+    return MeanDecoder(mechanism, np.stack([mechanism.chances(index) for index in range(mechanism.domain.size)]))
+
+
+def distinct(votes: Floats) -> tuple[Ints, Floats]:
+    """For each row of zeros and ones its number among the different ones, and these."""
+    example, which = distinct_rows(np.packbits(votes.astype(np.bool_), axis=1))
+    return which, votes[example]
 
 
 def same_people(columns: Sequence[tuple[str, int]]) -> int:

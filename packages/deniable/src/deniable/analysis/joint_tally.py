@@ -80,7 +80,8 @@ class JointTally:
             good = False
         if not good:
             raise InvalidReport(
-                'A joint tally is a JSON object with "fingerprints", "n" and rows of whole numbers in "counts". Export it again.'
+                'A joint tally is a JSON object with "fingerprints", "n" and rows of whole numbers in "counts". Export it '
+                "again."
             )
         return cls(fingerprints, n, counts.astype(np.int64))
 

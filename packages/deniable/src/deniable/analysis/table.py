@@ -212,7 +212,7 @@ class Table:
         return aligned(lines) + "\n" + about + ("; * may be zero" if noisy.any() else "")
 
     def plot(self, confidence: float = 0.95) -> "Figure":
-        """Shaded cells with their shares; cells that may be zero are grey. A third question gives one panel for each answer."""
+        """Shaded cells with their shares; those that may be zero are grey. The first of three questions gives the panels."""
         try:
             from matplotlib.figure import Figure
         except ImportError:
