@@ -74,10 +74,10 @@ class Decoder(ABC):
             raise InvalidParameter("The answers to this question are not numbers. Ask for numbers with Ordered or Interval.")
         return np.array(self.labels, np.float64)
 
-    def decoded(self, reports: Any) -> Floats:
-        """The number behind each report, right on average."""
+    def decoded(self, reports: Any, power: int = 1) -> Floats:
+        """The number behind each report, or a power of it, right on average."""
         which, rows = self.indicators(reports)
-        return (rows @ self.numbers)[which]
+        return (rows @ self.numbers**power)[which]
 
     def length(self, reports: Any) -> int:
         """How many people reported."""
@@ -189,8 +189,8 @@ class MatrixDecoder(Decoder):
     def squares(self) -> Floats:
         return np.stack([(self.inverse * row) @ self.inverse.T for row in self.matrix])
 
-    def decoded(self, reports: Any) -> Floats:
-        return self.unbiased(self.numbers)[self.codes(reports)]
+    def decoded(self, reports: Any, power: int = 1) -> Floats:
+        return self.unbiased(self.numbers**power)[self.codes(reports)]
 
     def unbiased(self, wanted: Floats) -> Floats:
         """A number for each report whose mean under answer x is wanted[x]; refused where there is none."""
@@ -305,8 +305,8 @@ class MeanDecoder(ReportDecoder):
 
     mechanism: MeanMechanism
 
-    def decoded(self, reports: Reports) -> Floats:
-        return self.mechanism.numbers[self.codes(reports)]
+    def decoded(self, reports: Reports, power: int = 1) -> Floats:
+        return self.mechanism.numbers[self.codes(reports)] if power == 1 else super().decoded(reports, power)
 
 
 @decoder.register

@@ -182,8 +182,12 @@ class OnePair(Mechanism[Sequence[object], Ints]):
         tables = [shares[start:end] for start, end in itertools.pairwise(edges)]
         if any(abs(own.sum() - 1) > 1e-9 for own in tables):
             raise InvalidParameter("The true shares of each table must sum to 1.")
-        reports = n * np.bincount(self._slots) / len(self._slots)
-        return self._published(Tables(self, tables, reports, n))
+        return self._published(Tables(self, tables, n * self.group_shares, n))
+
+    @property
+    def group_shares(self) -> Floats:
+        """The share of people who report in each group."""
+        return np.bincount(self._slots) / len(self._slots)
 
     def tables(self, tally: Tally) -> "Tables":
         """The tables with what is known of their errors, for cross-tabulation."""
