@@ -200,7 +200,7 @@ class MatrixDecoder(Decoder):
                 "The reports of this mechanism determine the mean but not the spread of the answers. Use Piecewise, or "
                 "Ordered answers with a mechanism for shares."
             )
-        return found
+        return np.asarray(found, np.float64)
 
 
 class ReportDecoder(MatrixDecoder):

@@ -63,7 +63,7 @@ class GroupComparison:
         step = np.zeros(len(self.groups))
         step[self.groups.index(first)] -= 1
         step[self.groups.index(second)] += 1
-        value, error = float(step @ self.values), float(np.sqrt(max(0.0, step @ self.covariance @ step)))
+        value, error = float(step @ self.values), max(0.0, float(step @ self.covariance @ step)) ** 0.5
         reach = NORMAL.inv_cdf((1 + confidence_each(self.confidence, 1)) / 2) * error
         p_value = two_sided(value / error) if error > 0 else float(value == 0)
         return Difference(first, second, value, error, (value - reach, value + reach), p_value)
@@ -147,10 +147,9 @@ def _membership(groups: Variable) -> tuple[Sequence[Any], Floats]:
     if groups.decoder is not None:
         labels, inside = list(groups.labels or ()), groups.indicators
     else:
-        labels, codes = np.unique(groups.values, return_inverse=True)
-        if len(labels) <= MOST_GROUPS:
-            inside = np.eye(len(labels))[codes]
-        labels = labels.tolist() if groups.labels is None else [groups.labels[place] for place in labels.tolist()]
+        found, codes = np.unique(groups.values, return_inverse=True)
+        labels = found.tolist() if groups.labels is None else [groups.labels[place] for place in found.tolist()]
+        inside = np.eye(len(labels))[codes] if len(labels) <= MOST_GROUPS else np.zeros((0, 0))
     if not 2 <= len(labels) <= MOST_GROUPS:
         raise InvalidParameter(f"{groups.name!r} has {len(labels)} groups; 2 to {MOST_GROUPS} can be compared.")
     return labels, inside

@@ -1,7 +1,7 @@
 """Tests of independence with the exact covariance of the estimated shares."""
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 
 import numpy as np
@@ -32,13 +32,26 @@ def product(parts: list[Floats]) -> Floats:
     return reduce(np.multiply.outer, parts)
 
 
+def kron(parts: Sequence[Floats]) -> Floats:
+    """The Kronecker product of several matrices."""
+    found = np.ones((1, 1))
+    for part in parts:
+        found = np.asarray(np.kron(found, part), np.float64)
+    return found
+
+
+def summing(shape: tuple[int, ...], axes: Sequence[int]) -> Floats:
+    """What turns the cells of a table into the shares of some of its questions."""
+    return kron([np.eye(size) if axis in axes else np.ones((1, size)) for axis, size in enumerate(shape)])
+
+
 def departures(shape: tuple[int, ...]) -> Floats:
     """Rows that pick out all interactions of a table: contrasts of two questions or more, sums over the others."""
     rows = []
     for size in range(2, len(shape) + 1):
         for chosen in itertools.combinations(range(len(shape)), size):
             parts = [contrasts(each) if axis in chosen else np.ones((1, each)) for axis, each in enumerate(shape)]
-            rows.append(reduce(np.kron, parts))
+            rows.append(kron(parts))
     return np.vstack(rows)
 
 
@@ -49,7 +62,7 @@ def deviation(shares: Floats) -> tuple[Floats, Floats]:
     for axis in range(len(shape)):
         # The margin of this question is a sum over the others; the other margins stand as factors beside it.
         parts = [np.eye(n) if place == axis else np.outer(own[place], np.ones(n)) for place, n in enumerate(shape)]
-        slope = slope - reduce(np.kron, parts)
+        slope = slope - kron(parts)
     return (shares - product(own)).ravel(), slope
 
 

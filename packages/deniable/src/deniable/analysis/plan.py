@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from deniable.analysis.decoder import decoder
+from deniable.analysis.independence import summing
 from deniable.analysis.joint_tally import product_covariance
 from deniable.analysis.table import MOST_CELLS
 from deniable.arrays import Floats
@@ -105,9 +106,7 @@ def _compound_error(mechanism: Mechanism, shape: tuple[int, ...], n: int) -> flo
     covariance = np.tensordot(even, decoder(mechanism).squares, 1) - np.outer(even, even)
     noise = []
     for pair in itertools.combinations(range(len(shape)), 2):
-        onto = np.ones((1, 1))
-        for axis, own in enumerate(shape):
-            onto = np.kron(onto, np.eye(own) if axis in pair else np.ones((1, own)))
+        onto = summing(shape, pair)
         noise.append(_for_people(onto @ covariance @ onto.T, onto @ even))
     return float(np.sqrt(np.mean(np.concatenate(noise)) / n))
 

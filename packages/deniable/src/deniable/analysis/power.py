@@ -241,7 +241,7 @@ def _noise(mechanism: Mechanism, answer: object) -> Callable[[float], float]:
 def _standard(shares: Floats) -> Floats:
     """The numbers 0, 1, 2, ... with mean 0 and variance 1 under these shares."""
     numbers = np.arange(len(shares)) - float(shares @ np.arange(len(shares)))
-    return numbers / math.sqrt(float(shares @ numbers**2))
+    return np.asarray(numbers / math.sqrt(float(shares @ numbers**2)), np.float64)
 
 
 def _sides(share: float, effect: float) -> list[int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.analysis.correlation import Correlation, table_correlation
-from deniable.analysis.independence import independence_test
+from deniable.analysis.independence import independence_test, summing
 from deniable.analysis.outcome import TestOutcome
 from deniable.arrays import Bools, Floats
 from deniable.core import Estimate, confidence_each
@@ -79,7 +79,7 @@ class Table:
 
     def _summed(self, axes: Sequence[int]) -> Estimate:
         """The shares of some of the questions, summed over the others."""
-        onto = self._onto(axes)
+        onto = summing(self.shares.shape, axes)
         labels: Any = list(itertools.product(*(self.answers[axis] for axis in axes)))
         if len(axes) == 1:
             labels = list(self.answers[axes[0]])
@@ -89,18 +89,12 @@ class Table:
 
         return Estimate(labels, onto @ self.shares.ravel(), np.diag(covary()).copy(), self.n, covary)
 
-    def _onto(self, axes: Sequence[int]) -> Floats:
-        onto = np.ones((1, 1))
-        for axis, size in enumerate(self.shares.shape):
-            onto = np.kron(onto, np.eye(size) if axis in axes else np.ones((1, size)))
-        return onto
-
     def pair(self, first: str, second: str) -> "Table":
         """The table of two of three questions."""
         axes = sorted(self._axis(name) for name in (first, second))
         if len(set(axes)) != 2:
             raise InvalidParameter("A table needs two different questions.")
-        onto, shape = self._onto(axes), tuple(self.shares.shape[axis] for axis in axes)
+        onto, shape = summing(self.shares.shape, axes), tuple(self.shares.shape[axis] for axis in axes)
         whole = self.shares
 
         def law(shares: Floats) -> Floats:

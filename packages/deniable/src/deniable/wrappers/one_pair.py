@@ -230,7 +230,7 @@ class OnePair(Mechanism[Sequence[object], Ints]):
         """What turns the share of reports that support each pair into the interaction of its answers."""
         one, both = map(float, self.hashed.collisions)
         scale = (1 - 2 * one + both) * self._signal
-        return np.kron(*(np.eye(size) - 1 / size for size in self._shape(group))) / scale
+        return np.asarray(np.kron(*(np.eye(size) - 1 / size for size in self._shape(group))) / scale, np.float64)
 
     def margin_of(self, group: Group, side: int) -> Floats:
         """What turns the share of reports that support each pair into the centred shares of one of its questions."""
@@ -239,7 +239,8 @@ class OnePair(Mechanism[Sequence[object], Ints]):
         one, both = map(float, self.hashed.collisions)
         scale = (1 - one + (other - 1) * (one - both)) * self._signal
         centre = (np.eye(own) - 1 / own) / scale
-        return np.kron(centre, np.ones((1, other))) if side == 0 else np.kron(np.ones((1, other)), centre)
+        parts = (centre, np.ones((1, other)))
+        return np.asarray(np.kron(*(parts if side == 0 else parts[::-1])), np.float64)
 
     @property
     def _signal(self) -> float:

@@ -6,14 +6,16 @@ buckets where there are fewer. With as many buckets as places and P answers, a b
 in every column: it says nothing of either answer alone.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from deniable.arrays import Bools, Floats, Ints
+from deniable.arrays import Bools, Floats
 from deniable.core import lookup
 from deniable.mechanisms.algebra.fields import field_tables, is_prime
 
@@ -77,7 +79,7 @@ class PairHash:
             return x * y % self.order
         return lookup(field_tables(self.order)[1].ravel(), x * self.order + y)
 
-    def supported(self, draws: list[Ints], bucket: Ints, rows: int, columns: int) -> Bools:
+    def supported(self, draws: Sequence[NDArray[np.integer]], bucket: NDArray[np.integer], rows: int, columns: int) -> Bools:
         """Whether each report supports each pair, of shape (reports, rows, columns)."""
         given = [draw.astype(np.int64)[:, None, None] for draw in draws]
         found = self.bucket(np.arange(rows)[None, :, None], np.arange(columns)[None, None, :], given)
