@@ -28,6 +28,7 @@ ORDER = [
     "testing",
     "metrics",
     "planning",
+    "analysis",
     "graphs",
     "files",
     "aggregate",

@@ -13,6 +13,7 @@ from deniable.domains.link import Link
 from deniable.domains.loss_matrix import LossMatrix
 from deniable.domains.ordered import Ordered
 from deniable.domains.points import Points
+from deniable.domains.product import Product
 from deniable.domains.quadkey import quadkey
 from deniable.domains.sparse_vector import SparseVector
 from deniable.domains.vectors import Vectors
@@ -25,6 +26,7 @@ KINDS: dict[str, Callable[[Mapping[str, Any]], AnyDomain]] = {
     "losses": LossMatrix.from_spec,
     "ordered": Ordered.from_spec,
     "points": Points.from_spec,
+    "product": Product.from_spec,
     "vectors": Vectors.from_spec,
     "sign-magnitude": SignMagnitude.from_spec,
     "unit-vectors": UnitVectors.from_spec,

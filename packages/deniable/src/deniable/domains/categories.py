@@ -12,6 +12,8 @@ from deniable.core import LARGEST_DOMAIN, Answers, Domain, Label, Spec
 from deniable.core.spec import whole
 from deniable.errors import InvalidParameter, OutsideDomain
 
+NO_ANSWER = "(no answer)"  # the answer of people who skip an optional question
+
 
 @dataclass(frozen=True)
 class Categories(Domain[Label, Ints]):

@@ -66,6 +66,7 @@ OURS = {
     "memoized-1": "wrappers.memoized:Memoized",
     "every-attribute-1": "wrappers.every_attribute:EveryAttribute",
     "one-attribute-1": "wrappers.one_attribute:OneAttribute",
+    "one-pair-1": "wrappers.one_pair:OnePair",
     "fake-attributes-1": "wrappers.fake_attributes:FakeAttributes",
 }
 

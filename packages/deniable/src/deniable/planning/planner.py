@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection
 from functools import singledispatch
 from statistics import NormalDist
-from typing import Literal, cast, overload
+from typing import Literal, Protocol, cast, overload
 
 from numpy.typing import ArrayLike
 
@@ -115,17 +115,49 @@ def plan(
     return planner(domain, epsilon, n, max_bits)
 
 
+class Detectable(Protocol):
+    """An effect that a test is to find, such as `share_of`, `difference_of`, `table_of` and `coefficient_of` describe."""
+
+    def people(self, effect: float, power: float, level: float) -> int:
+        """How many people must answer, so that a test at this level finds an effect of this size so often."""
+
+
+@overload
 def required_n(
     domain: Domain, epsilon: float, error: float, confidence: float = 0.95, sensitive: Collection[object] | None = None
+) -> int: ...
+@overload
+def required_n(domain: Detectable, *, effect: float, power: float = 0.8, level: float = 0.05) -> int: ...
+
+
+def required_n(
+    domain: Domain | Detectable,
+    epsilon: float | None = None,
+    error: float | None = None,
+    confidence: float = 0.95,
+    sensitive: Collection[object] | None = None,
+    *,
+    effect: float | None = None,
+    power: float = 0.8,
+    level: float = 0.05,
 ) -> int:
     """How many people must answer so that the interval of every share reaches at most `error` to either side.
 
-    It is computed for the planned mechanism and the least favourable share.
+    It is computed for the planned mechanism and the least favourable share. Of an effect in place of a domain, such as
+    `table_of(mechanism)`: so that a test at this level finds one of this size as often as `power` says.
 
     >>> from deniable.domains import Categories
     >>> required_n(Categories(["yes", "no"]), epsilon=1.0, error=0.01)
     35368
     """
+    if not isinstance(domain, Domain):
+        if effect is None or not hasattr(domain, "people"):
+            raise InvalidParameter(
+                "Give a domain with an epsilon and an error, or an effect: required_n(share_of(...), effect=0.05)."
+            )
+        return domain.people(effect, power, level)
+    if epsilon is None or error is None or effect is not None:
+        raise InvalidParameter("The number of people for a domain follows from an epsilon and an error.")
     return people_for(plan(domain, epsilon, 1, sensitive=sensitive), error, confidence)
 
 

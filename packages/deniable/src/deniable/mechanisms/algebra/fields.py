@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
+from deniable.errors import InvalidParameter
 
 Polynomial = tuple[int, ...]  # of degree n over F_p: the n coefficients below the leading one, constant first
 
@@ -136,3 +137,29 @@ def sequence(polynomial: Polynomial, p: int, size: int) -> NDArray[np.unsignedin
         total %= p
         known += new
     return values[:size]
+
+
+@lru_cache(maxsize=16)
+def field_tables(q: int) -> tuple[Ints, Ints]:
+    """The sums and the products of all pairs of elements of the field of q = p^m elements, as tables of q x q numbers.
+
+    An element is the number whose digits to base p are its coefficients, the constant the lowest: 0 and 1 are themselves.
+
+    >>> field_tables(4)[1].tolist()
+    [[0, 0, 0, 0], [0, 1, 2, 3], [0, 2, 3, 1], [0, 3, 1, 2]]
+    """
+    found = prime_power(q)
+    if found is None:
+        raise InvalidParameter(f"There is no field of {q} elements: their number must be a power of a prime.")
+    p, m = found
+    place = p ** np.arange(m)
+    digits = np.arange(q)[:, None] // place % p
+    sums = (digits[:, None] + digits[None, :]) % p @ place
+    if m == 1:
+        return sums, np.outer(np.arange(q), np.arange(q)) % q
+    powers = np.array([power_of_x(k, primitive_polynomial(p, m), p) @ place for k in range(q - 1)])
+    log = np.zeros(q, np.int64)
+    log[powers] = np.arange(q - 1)
+    products = powers[(log[:, None] + log[None, :]) % (q - 1)]
+    products[0], products[:, 0] = 0, 0
+    return sums, products

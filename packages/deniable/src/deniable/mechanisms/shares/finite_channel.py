@@ -10,11 +10,14 @@ from typing import Self
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core import LARGEST_SUM, Coins, Domain, PrivacyLoss, WeightTable
+from deniable.core import LARGEST_SUM, SMALLEST_EPSILON, Coins, Domain, PrivacyLoss, WeightTable
+from deniable.core.odds import LARGEST_EPSILON
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.channel import Channel
+from deniable.mechanisms.shares.exact_channel import own_cost
 
 LARGEST_TABLE = 1 << 24  # weights in one channel
+MOST_DRAWS = 20  # cards that a person draws in Kuk's design
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,57 @@ class FiniteChannel(Channel):
     def from_rows(cls, domain: Domain, epsilon: float, rows: Sequence[Sequence[Fraction | int]]) -> Self:
         """The channel with these exact probabilities, or anything proportional to them in each row."""
         return cls(domain, epsilon, equal_sums(rows))
+
+    @classmethod
+    def forced(cls, domain: Domain, truth: Fraction, forced: Sequence[Fraction]) -> Self:
+        """The forced-response design: the truth with this probability, else a forced answer, each with its own.
+
+        A die that asks for the truth at 2 to 5, for "no" at 1 and for "yes" at 6 has truth 2/3 and forced (1/6, 1/6).
+        """
+        return cls._designed(
+            domain, [[truth * (i == j) + share for j, share in enumerate(forced)] for i in range(domain.size)]
+        )
+
+    @classmethod
+    def warner(cls, domain: Domain, truth: Fraction) -> Self:
+        """Warner's design (1965): one of two answers is true with this probability, else the other is given."""
+        return cls._designed(domain, [[truth, 1 - truth], [1 - truth, truth]])
+
+    @classmethod
+    def unrelated(cls, domain: Domain, truth: Fraction, shares: Sequence[Fraction]) -> Self:
+        """The unrelated-question design: else people answer a question whose answers have known shares (Greenberg 1969)."""
+        return cls.forced(domain, truth, [(1 - truth) * share for share in shares])
+
+    @classmethod
+    def mangat(cls, domain: Domain, truth: Fraction) -> Self:
+        """Mangat's design (1994): those with the second answer give it; others use Warner's. The loss is unbounded.
+
+        A report of the first answer rules out the second.
+        """
+        return cls._designed(domain, [[truth, 1 - truth], [Fraction(0), Fraction(1)]], LARGEST_EPSILON)
+
+    @classmethod
+    def kuk(cls, domain: Domain, red: tuple[Fraction, Fraction], draws: int = 1) -> Self:
+        """Kuk's design (1990): people draw cards from a deck that their answer chooses, and report how many are red.
+
+        `red` has the share of red cards in the deck of each of the two answers.
+        """
+        if not isinstance(draws, int) or not 1 <= draws <= MOST_DRAWS:
+            raise InvalidParameter(f"People draw 1 to {MOST_DRAWS} cards.")
+        counts = range(draws + 1)
+        return cls._designed(domain, [[math.comb(draws, k) * p**k * (1 - p) ** (draws - k) for k in counts] for p in red])
+
+    @classmethod
+    def _designed(cls, domain: Domain, rows: Sequence[Sequence[Fraction]], epsilon: float | None = None) -> Self:
+        """The channel with these probabilities, at the epsilon that it costs."""
+        exact = [[Fraction(chance) for chance in row] for row in rows]
+        if len(exact) != domain.size or any(len(row) != len(exact[0]) for row in exact):
+            raise InvalidParameter(f"This design is for a question with {len(exact)} answers; this one has {domain.size}.")
+        if any(min(row) < 0 or sum(row) != 1 for row in exact):
+            raise InvalidParameter("The probabilities of a design are fractions from 0 to 1 that sum to 1, such as 2/3.")
+        found = cls.from_rows(domain, LARGEST_EPSILON, exact)
+        cost = epsilon if epsilon is not None else own_cost(None, found.loss().odds)
+        return cls(domain, max(cost, SMALLEST_EPSILON), found.weights)
 
     @cached_property
     def channel(self) -> tuple[tuple[Fraction, ...], ...]:

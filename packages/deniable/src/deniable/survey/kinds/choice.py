@@ -3,10 +3,11 @@
 import numpy as np
 
 from deniable.core import Answers
+from deniable.domains.categories import NO_ANSWER
 from deniable.errors import OutsideDomain
 from deniable.survey.kinds.kind import D, Kind
 
-NO_ANSWER = "(no answer)"
+__all__ = ["NO_ANSWER", "Choice"]
 
 
 class Choice(Kind[D]):

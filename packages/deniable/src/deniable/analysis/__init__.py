@@ -1,0 +1,1 @@
+"""How answers hang together: cross-tables, tests, comparisons, regression and synthetic rows from randomized reports."""

@@ -1,0 +1,234 @@
+"""A cross-table: the share of people with each combination of answers to two or three questions, with its errors."""
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.analysis.correlation import Correlation, table_correlation
+from deniable.analysis.independence import independence_test, summing
+from deniable.analysis.outcome import TestOutcome
+from deniable.arrays import Bools, Floats
+from deniable.core import Estimate, confidence_each
+from deniable.domains.categories import NO_ANSWER
+from deniable.errors import InvalidParameter, MissingExtra, MissingPackage
+from deniable.planning.ranking import aligned
+from deniable.postprocess.norm_sub import norm_sub
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.figure import Figure
+
+MOST_CELLS = 1024
+Covariance = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Shares of combinations of answers among n people, unbiased: single ones may lie below 0.
+
+    Errors are about these people and come from the privacy noise; `for_population` adds that of having asked only them.
+    Tests and models are about the population in any case. `law` is the covariance of the shares of people drawn from a
+    population with given shares.
+    """
+
+    questions: tuple[str, ...]
+    answers: tuple[Sequence[Any], ...]
+    shares: Floats
+    n: int
+    law: Covariance = field(repr=False)
+    population: bool = False
+
+    def covariance(self) -> Floats:
+        """The covariance of all cells, row by row."""
+        whole = self.law(self.shares)
+        if self.population:
+            return whole
+        flat = self.shares.ravel()
+        return whole - (np.diag(flat) - np.outer(flat, flat)) / self.n
+
+    @property
+    def estimate(self) -> Estimate:
+        """The cells as an estimate; labels are combinations of answers."""
+        labels: Any = list(itertools.product(*self.answers))
+        return Estimate(labels, self.shares.ravel(), np.diag(self.covariance()).copy(), self.n, self.covariance)
+
+    @property
+    def standard_error(self) -> Floats:
+        """The standard error of each cell."""
+        return self.estimate.standard_error.reshape(self.shares.shape)
+
+    def interval(self, confidence: float = 0.95, together: bool = False) -> tuple[Floats, Floats]:
+        """Lower and upper ends of normal confidence intervals, each in the shape of the table."""
+        low, high = self.estimate.interval(confidence, together)
+        return low.reshape(self.shares.shape), high.reshape(self.shares.shape)
+
+    def noisy(self, confidence: float = 0.95) -> Bools:
+        """Which cells cannot be distinguished from zero."""
+        return self.interval(confidence)[0] <= 0
+
+    def for_population(self) -> "Table":
+        """The same table as an estimate for the people that the reporters were drawn from."""
+        return replace(self, population=True)
+
+    def margins(self) -> dict[str, Estimate]:
+        """The shares of each question alone."""
+        return {name: self._summed([axis]) for axis, name in enumerate(self.questions)}
+
+    def _summed(self, axes: Sequence[int]) -> Estimate:
+        """The shares of some of the questions, summed over the others."""
+        onto = summing(self.shares.shape, axes)
+        labels: Any = list(itertools.product(*(self.answers[axis] for axis in axes)))
+        if len(axes) == 1:
+            labels = list(self.answers[axes[0]])
+
+        def covary() -> Floats:
+            return onto @ self.covariance() @ onto.T
+
+        return Estimate(labels, onto @ self.shares.ravel(), np.diag(covary()).copy(), self.n, covary)
+
+    def pair(self, first: str, second: str) -> "Table":
+        """The table of two of three questions."""
+        axes = sorted(self._axis(name) for name in (first, second))
+        if len(set(axes)) != 2:
+            raise InvalidParameter("A table needs two different questions.")
+        onto, shape = summing(self.shares.shape, axes), tuple(self.shares.shape[axis] for axis in axes)
+        whole = self.shares
+
+        def law(shares: Floats) -> Floats:
+            # As if the third question had the same shares within every combination of the two.
+            other = tuple(set(range(whole.ndim)) - set(axes))
+            raised = np.expand_dims(shares, other)
+            rest = whole.sum(axis=tuple(axes))
+            return onto @ self.law(raised * np.expand_dims(rest, tuple(axes))) @ onto.T
+
+        def exact(shares: Floats) -> Floats:
+            return onto @ self.law(whole) @ onto.T if shares is pair.shares else law(shares)
+
+        pair = replace(
+            self, questions=tuple(self.questions[axis] for axis in axes), answers=tuple(self.answers[a] for a in axes),
+            shares=(onto @ whole.ravel()).reshape(shape), law=exact,
+        )  # fmt: skip
+        return pair
+
+    def _axis(self, question: str) -> int:
+        if question not in self.questions:
+            raise InvalidParameter(f"This table has the questions {', '.join(map(repr, self.questions))}.")
+        return self.questions.index(question)
+
+    def without(self, question: str, answer: object) -> "Table":
+        """The table of the people who did not give this answer, such as silence: shares among those who are left."""
+        axis = self._axis(question)
+        labels = list(self.answers[axis])
+        if answer not in labels or len(labels) < 3:
+            raise InvalidParameter("Leave out one of the answers of the question, where at least two others are left.")
+        place = labels.index(answer)
+        kept = np.delete(np.arange(self.shares.size).reshape(self.shares.shape), place, axis).ravel()
+        shape = tuple(size - (each == axis) for each, size in enumerate(self.shares.shape))
+        part = self.shares.ravel()[kept]
+        total = float(part.sum())
+        if total <= 0:
+            raise InvalidParameter("Hardly anybody gave another answer, so there is no table of the others.")
+        gone = np.delete(np.arange(self.shares.size), kept)
+
+        def law(shares: Floats) -> Floats:
+            whole = self.shares.ravel().copy()
+            whole[kept] = shares.ravel() * total
+            slope = np.zeros((len(kept), self.shares.size))
+            slope[:, kept] = (np.eye(len(kept)) - np.outer(shares.ravel(), np.ones(len(kept)))) / total
+            assert len(gone)
+            return slope @ self.law(whole.reshape(self.shares.shape)) @ slope.T
+
+        answers = tuple([a for a in each if place_ != axis or a != answer] for place_, each in enumerate(self.answers))
+        return replace(self, answers=answers, shares=(part / total).reshape(shape), n=max(1, round(self.n * total)), law=law)
+
+    def cleaned(self) -> Floats:
+        """The closest shares that are not negative and sum to one; no longer unbiased."""
+        return norm_sub(self.estimate).values.reshape(self.shares.shape)
+
+    def test(self, method: str = "wald", silence: bool = False) -> TestOutcome:
+        """Whether the questions are independent in the population: statistic, p-value and Cramer's V, corrected for noise.
+
+        Silence is refused as an answer, unless `silence` says that it is to be one.
+        """
+        if not silence:
+            self._refuse_silence()
+        return independence_test(self.shares, self.law, self.n, method)
+
+    def correlation(self, ranks: bool = False, confidence: float = 0.95) -> Correlation:
+        """The correlation of two questions whose answers are numbers, or of the ranks of their answers."""
+        self._refuse_silence()
+        return table_correlation(self.shares, self.answers, self.law, self.n, ranks, confidence)
+
+    def _refuse_silence(self) -> None:
+        for question, answers in zip(self.questions, self.answers, strict=True):
+            if NO_ANSWER in answers:
+                raise InvalidParameter(
+                    f"Some people skipped {question!r}, and their silence is an answer in this table. Leave them out: "
+                    f"table.without({question!r}, {NO_ANSWER!r})."
+                )
+
+    def rows(self, confidence: float = 0.95) -> list[dict[str, object]]:
+        """A row for each cell: the answers, the share, its standard error and interval."""
+        low, high = self.interval(confidence)
+        numbers = zip(self.shares.ravel(), self.standard_error.ravel(), low.ravel(), high.ravel(), strict=True)
+        names = ("share", "standard_error", "low", "high")
+        return [
+            {**dict(zip(self.questions, answers, strict=True)), **dict(zip(names, map(float, own), strict=True))}
+            for answers, own in zip(itertools.product(*self.answers), numbers, strict=True)
+        ]
+
+    def to_pandas(self, confidence: float = 0.95) -> "pandas.DataFrame":
+        """The same rows as a data frame."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingPackage("A data frame", "pandas") from None
+        return pandas.DataFrame(self.rows(confidence))
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, confidence: float = 0.95) -> str:
+        """The table in percent, with the reach of each interval; a star marks cells that may be empty."""
+        confidence_each(confidence, 1)
+        reach, noisy = self.interval(confidence)[1] - self.shares, self.noisy(confidence)
+        head, *columns = [" / ".join(self.questions), *map(str, self.answers[-1])]
+        lines = [[head, *columns]]
+        for place, labels in enumerate(itertools.product(*self.answers[:-1])):
+            cells = zip(*(each.reshape(-1, len(columns))[place] for each in (self.shares, reach, noisy)), strict=True)
+            shown = [f"{100 * share:.1f} +- {100 * own:.1f}{'*' if star else ' '}" for share, own, star in cells]
+            lines.append([", ".join(map(str, labels)), *shown])
+        whose = "the population" if self.population else f"these {self.n:,} people"
+        about = f"% of {whose}, {confidence:.0%} intervals"
+        return aligned(lines) + "\n" + about + ("; * may be zero" if noisy.any() else "")
+
+    def plot(self, confidence: float = 0.95) -> "Figure":
+        """Shaded cells with their shares; those that may be zero are grey. The first of three questions gives the panels."""
+        try:
+            from matplotlib.figure import Figure
+        except ImportError:
+            raise MissingExtra("A plot", "plot") from None
+        shares, noisy = 100 * self.shares, self.noisy(confidence)
+        panels = [((), shares, noisy)]
+        if shares.ndim == 3:
+            panels = [((label,), shares[place], noisy[place]) for place, label in enumerate(self.answers[0])]  # type: ignore[misc]
+        rows, columns = self.answers[-2], self.answers[-1]
+        figure = Figure(figsize=(2 + 0.9 * len(columns) * len(panels), 1.5 + 0.5 * len(rows)), layout="constrained")
+        for axes, (label, own, grey) in zip(np.ravel(figure.subplots(1, len(panels))), panels, strict=True):
+            axes.imshow(np.where(grey, np.nan, own), cmap="Blues", vmin=0, vmax=float(shares.max()), aspect="auto")
+            axes.set_facecolor("#dddddd")
+            for place in np.ndindex(own.shape):
+                dark = not grey[place] and own[place] > shares.max() * 0.6
+                colour = "white" if dark else "#222222"
+                axes.text(place[1], place[0], f"{own[place]:.1f}", ha="center", va="center", color=colour)
+            axes.set_xticks(range(len(columns)), [str(each) for each in columns])
+            axes.set_yticks(range(len(rows)), [str(each) for each in rows])
+            axes.set_xlabel(self.questions[-1])
+            axes.set_ylabel(self.questions[-2])
+            if label:
+                axes.set_title(f"{self.questions[0]}: {label[0]}")
+        figure.suptitle(f"% of {self.n:,} people; grey: may be zero")
+        return figure
