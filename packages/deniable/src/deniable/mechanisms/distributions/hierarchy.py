@@ -14,6 +14,7 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import is_whole, total_error
 from deniable.mechanisms.distributions.comb_wave import CombWave
 from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
+from deniable.mechanisms.distributions.workload import Workload
 from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.block_design import BlockDesign
 from deniable.mechanisms.shares.channel import Channel
@@ -57,19 +58,19 @@ class Hierarchy(DistributionMechanism):
         return cls(domain, epsilon, levels, [1] * len(levels) if weights is None else weights)
 
     @classmethod
-    def weighted(cls, domain: Domain, epsilon: float, questions: Floats) -> "Hierarchy":
-        """Levels of 2, 4, 8, ... cells and of all answers, as often as the questions need them (a row of `Workload` each).
+    def weighted(cls, domain: Domain, epsilon: float, workload: Workload | None = None) -> "Hierarchy":
+        """Levels of 2, 4, 8, ... cells and of all answers, as often as the workload needs them; default: all prefixes.
 
-        The weights minimise the mean variance of the questions if all answers are equally common; levels with less than
+        The weights minimise the mean variance of its questions if all answers are equally common; levels with less than
         half a percent are left out.
         """
         size = domain.size
-        cells = [1 << level for level in range(1, 31) if 1 << level < size]
-        whole = cls.of(domain, epsilon, [*cells, size])
-        weights = best_weights(whole, questions)
-        kept = [place for place, weight in enumerate(weights) if weight >= 0.005]
-        scaled = [max(1, round(WHOLE * weights[place])) for place in kept]
-        return cls(domain, epsilon, [whole.levels[place] for place in kept], scaled)
+        asked = Workload.prefixes(size) if workload is None else workload
+        cells = [1 << level for level in range(1, 31) if 1 << level < size] + [size]
+        levels = [level_oracle(each, float(epsilon)) for each in cells]
+        shares = level_weights(asked, cells, [gain(level) for level in levels])
+        kept = [place for place, share in enumerate(shares) if share >= 0.005]
+        return cls(domain, epsilon, [levels[place] for place in kept], [round(WHOLE * shares[place]) for place in kept])
 
     @classmethod
     def with_wave(cls, domain: Domain, epsilon: float, wave: DistributionMechanism, points: int, of: int) -> "Hierarchy":
@@ -167,19 +168,36 @@ def level_matrix(level: Mechanism) -> Floats:
     return np.asarray(chances / chances.sum(axis=1, keepdims=True))
 
 
-def best_weights(hierarchy: Hierarchy, questions: Floats, rounds: int = 300) -> Floats:
-    """How often to draw each level, so that the variances of all questions add up to the least, if answers are even."""
-    size = hierarchy.domain.size
-    rows = questions - questions.mean(axis=1, keepdims=True)  # the sum of all shares is known
-    gram, ones = rows.T @ rows, np.full((size, size), 1.0)
-    each = []
-    for level in hierarchy.levels:
-        own = level_matrix(level)[hierarchy._cell(np.arange(size), level)]
-        each.append((own / own.mean(axis=0)) @ own.T - 1)
-    shares = np.full(len(each), 1 / len(each))
+def gain(level: Mechanism) -> float:
+    """What one report says about the share of a cell: one over the variance of a contrast of cells, if they are even."""
+    matrix = level_matrix(level)
+    information = (matrix / matrix.mean(axis=0)) @ matrix.T
+    return float((np.trace(information) - information.mean() * len(matrix)) / (len(matrix) - 1))
+
+
+def level_weights(workload: Workload, cells: Sequence[int], gains: Sequence[float], rounds: int = 2000) -> Floats:
+    """How often to draw each level, so that the mean variance of the questions is least, if answers are even.
+
+    Cells are cut in two from level to level. So the differences between the halves of the cells of one level, for all
+    levels, are a basis in which errors do not depend on each other: level k cells says share gain (d / k) about all
+    differences within coarser levels, and nothing about others.
+    """
+    size, centred = workload.size, workload.centred
+    told = [0.0]
+    for each in cells:
+        cell = np.arange(size) * each // size
+        sums = np.add.reduceat(np.add.reduceat(centred, _starts(cell), axis=0), _starts(cell), axis=1)
+        told.append(float((sums.diagonal() / np.bincount(cell)).sum()))
+    costs = np.maximum(np.diff(told), 0)  # of the differences that each level is the first to show
+    strength = np.array([own * size / each for own, each in zip(gains, cells, strict=True)])
+    shares = np.full(len(cells), 1 / len(cells))
     for _ in range(rounds):
-        inverse = np.linalg.inv(sum(share * own for share, own in zip(shares, each, strict=True)) + ones)
-        spread = inverse @ gram @ inverse
-        shares = shares * np.sqrt([max(float(np.sum(spread * own)), 0.0) for own in each])
+        precision = np.cumsum((shares * strength)[::-1])[::-1]  # finer levels show these differences too
+        slopes = np.cumsum(costs / precision**2) * strength
+        shares = shares * np.sqrt(slopes)
         shares /= shares.sum()
     return np.asarray(shares)
+
+
+def _starts(cell: Ints) -> Ints:
+    return np.unique(cell, return_index=True)[1]
