@@ -9,3 +9,4 @@ from deniable.kernels.plain import scale as scale
 from deniable.kernels.plain import set_positions as set_positions
 from deniable.kernels.plain import settle as settle
 from deniable.kernels.plain import subsets as subsets
+from deniable.kernels.smoothed_em import smoothed_em as smoothed_em

@@ -1,0 +1,1 @@
+"""Mechanisms for the distribution of a number: its quantiles, ranges and any other linear question."""

@@ -1,0 +1,216 @@
+"""What is published about a number: its distribution function, quantiles, ranges and mean, with errors that hold."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import NormalDist
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from deniable.arrays import Floats
+from deniable.core import Estimate, confidence_each
+from deniable.errors import InvalidParameter, MissingExtra
+from deniable.mechanisms.distributions.grid import Grid
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DRAWS, SEED = 4000, 0  # of the largest error of a distribution function, for its band
+
+
+class Value(float):
+    """A number with its error: the standard error of the unbiased estimate, and intervals."""
+
+    raw: float
+    standard_error: float
+    _ends: Callable[[float], tuple[float, float]] | None
+
+    def __new__(
+        cls,
+        value: float,
+        raw: float,
+        standard_error: float,
+        ends: Callable[[float], tuple[float, float]] | None = None,
+    ) -> "Value":
+        made = super().__new__(cls, value)
+        made.raw, made.standard_error, made._ends = raw, standard_error, ends
+        return made
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """The ends of a confidence interval. It belongs to the unbiased estimate `raw`, and assumes no smoothness."""
+        if self._ends is not None:
+            return self._ends(confidence)
+        reach = _reach(confidence) * self.standard_error
+        return self.raw - reach, self.raw + reach
+
+    def __getnewargs__(self) -> tuple[float, float, float]:
+        return float(self), self.raw, self.standard_error
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Value, (float(self), self.raw, self.standard_error)
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """Limits that hold the whole distribution function at once: P(X <= at[k]) lies from lower[k] to upper[k]."""
+
+    at: Floats
+    lower: Floats
+    upper: Floats
+    confidence: float
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram(Estimate):
+    """Shares of bins. The values are the fitted ones; intervals are those of the unbiased estimate `raw`."""
+
+    edges: Floats = field(default_factory=lambda: np.zeros(0))
+    raw: Floats = field(default_factory=lambda: np.zeros(0))
+
+    def interval(self, confidence: float = 0.95, together: bool = False) -> tuple[Floats, Floats]:
+        """Lower and upper ends of intervals around the unbiased estimates; see `Estimate.interval`."""
+        reach = _reach(confidence_each(confidence, len(self.values) if together else 1)) * self.standard_error
+        return np.minimum(self.raw - reach, self.values), np.maximum(self.raw + reach, self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """The distribution of a number among the n people who reported.
+
+    `values` are the shares of all answers that fit the reports best, a smooth curve and a few `heaps`; they are never
+    negative, and have no error in closed form. Intervals and bands belong to the unbiased linear estimate, `raw`, whose
+    covariance is exact; they assume nothing about the shape, and hold for these n people.
+    """
+
+    grid: Grid = field(repr=False)
+    n: int
+    values: Floats = field(repr=False)
+    raw: Floats = field(repr=False)
+    covary: Callable[[], Floats] = field(repr=False)
+    heaps: tuple[int, ...] = ()
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """The covariances of the unbiased shares."""
+        return self.covary()
+
+    def linear(self, weights: Floats) -> Value:
+        """The mean of any function of the answer: `weights` holds what it is for each of them."""
+        rows = np.asarray(weights, np.float64)
+        if rows.shape != self.values.shape:
+            raise InvalidParameter(f"A linear question has a weight for each of the {len(self.values)} answers.")
+        spread = float(rows @ self.covariance @ rows)
+        return Value(float(rows @ self.values), float(rows @ self.raw), max(spread, 0.0) ** 0.5)
+
+    def cdf(self, number: float) -> Value:
+        """The share of people whose number is at most this one."""
+        return self.linear(self.grid.below(number))
+
+    def share(self, low: float, high: float) -> Value:
+        """The share of people whose number is from `low` to `high`."""
+        return self.linear(self.grid.between(low, high))
+
+    def mean(self) -> Value:
+        """The mean number."""
+        return self.linear(self.grid.points)
+
+    @cached_property
+    def _cumulated(self) -> tuple[Floats, Floats, Floats]:
+        """The fitted and the unbiased shares up to each answer but the last, and the standard errors of the latter."""
+        sums = np.cumsum(np.cumsum(self.covariance, axis=0), axis=1)
+        return np.cumsum(self.values), np.cumsum(self.raw)[:-1], np.sqrt(np.maximum(sums.diagonal()[:-1], 0))
+
+    def quantile(self, share: float) -> Value:
+        """The number that this share of people do not exceed: 0.5 gives the median.
+
+        Its interval holds the numbers at which the unbiased distribution function is not clearly above or below the share.
+        """
+        if not 0 < share < 1:
+            raise InvalidParameter("A quantile is asked for a share between 0 and 1, for example 0.5 for the median.")
+        fitted, raw, errors = self._cumulated
+
+        def ends(confidence: float) -> tuple[float, float]:
+            reach = _reach(confidence) * errors
+            reached, passed = np.flatnonzero(raw + reach >= share), np.flatnonzero(raw - reach <= share)
+            first = int(reached[0]) if len(reached) else self.grid.size - 1
+            last = int(passed[-1]) + 1 if len(passed) else 0
+            if self.grid.atoms:
+                return float(self.grid.points[first]), float(self.grid.points[last])
+            return float(self.grid.edges[first]), float(self.grid.edges[last + 1])
+
+        value = self.grid.at(fitted, share)
+        low, high = ends(0.6827)
+        return Value(value, value, (high - low) / 2, ends)
+
+    def histogram(self, bins: int = 12) -> Histogram:
+        """The shares of so many bins of equal width, in order."""
+        if not 1 <= bins <= self.grid.size:
+            raise InvalidParameter(f"A histogram of {self.grid.size} answers has 1 to {self.grid.size} bins.")
+        edges = np.linspace(self.grid.points[0], self.grid.points[-1], bins + 1)
+        below = np.array([self.grid.below(edge) for edge in edges])
+        below[0] = 0
+        rows = np.diff(below, axis=0)
+        labels = [f"{low:g} to {high:g}" for low, high in zip(edges[:-1], edges[1:], strict=True)]
+
+        def covary() -> Floats:
+            return rows @ self.covariance @ rows.T
+
+        variance = np.maximum(covary().diagonal(), 0)
+        return Histogram(labels, rows @ self.values, variance, self.n, covary, edges=edges, raw=rows @ self.raw)
+
+    def band(self, confidence: float = 0.95) -> Band:
+        """Limits for the distribution function that hold everywhere at once.
+
+        They lie the same number of standard errors from the unbiased estimate everywhere; how many follows from 4,000
+        draws (seed 0) of the largest error, with the exact covariance. Since a distribution function never falls, lower
+        limits hold further right too, and upper ones further left: that narrows the band and costs no confidence.
+        """
+        _reach(confidence)
+        _, raw, errors = self._cumulated
+        reach = float(np.quantile(self._largest, confidence)) * errors
+        lower = np.maximum.accumulate(np.clip(raw - reach, 0, 1))
+        upper = np.minimum.accumulate(np.clip(raw + reach, 0, 1)[::-1])[::-1]
+        at = self.grid.points if self.grid.atoms else self.grid.edges[1:]
+        return Band(at, np.append(lower, 1.0), np.append(upper, 1.0), confidence)
+
+    @cached_property
+    def _largest(self) -> Floats:
+        """Draws of the largest error of the distribution function, in standard errors."""
+        sums = np.cumsum(np.cumsum(self.covariance, axis=0), axis=1)[:-1, :-1]
+        errors = np.sqrt(np.maximum(sums.diagonal(), 1e-300))
+        variances, basis = np.linalg.eigh(sums / np.outer(errors, errors))
+        half = basis * np.sqrt(np.maximum(variances, 0))
+        draws = np.random.default_rng(SEED).standard_normal((DRAWS, len(half)))
+        return np.asarray(np.abs(draws @ half.T).max(axis=1))
+
+    def estimate(self) -> Estimate:
+        """The unbiased shares of all answers, with their exact variances."""
+        return Estimate(cast(tuple[str, ...], self.grid.labels), self.raw, self.covariance.diagonal(), self.n, self.covary)
+
+    def plot(self, bins: int = 40, confidence: float = 0.95) -> "Figure":
+        """The histogram and the distribution function with its band, with median and quartiles."""
+        try:
+            from matplotlib.figure import Figure
+        except ImportError:
+            raise MissingExtra("A plot", "plot") from None
+        figure = Figure(figsize=(8, 3.4), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        shown, band = self.histogram(min(bins, self.grid.size)), self.band(confidence)
+        left.bar(shown.edges[:-1], 100 * shown.values, np.diff(shown.edges), align="edge", color="#4477aa")
+        left.set_ylabel(f"% of {self.n:,} people")
+        right.fill_between(band.at, band.lower, band.upper, color="#bbccee", step="post", linewidth=0)
+        ends = self.grid.points if self.grid.atoms else self.grid.edges[1:]
+        right.plot(ends, self._cumulated[0], color="#4477aa")
+        right.set_ylabel(f"share of people at most, {confidence:.0%} band")
+        for share, style in ((0.25, ":"), (0.5, "-"), (0.75, ":")):
+            for axes in (left, right):
+                axes.axvline(float(self.quantile(share)), color="#222222", linestyle=style, linewidth=0.8)
+        for axes in (left, right):
+            axes.spines[["top", "right"]].set_visible(False)
+        return figure
+
+
+def _reach(confidence: float) -> float:
+    """How many standard errors a normal interval reaches to either side."""
+    return NormalDist().inv_cdf((1 + confidence_each(confidence, 1)) / 2)

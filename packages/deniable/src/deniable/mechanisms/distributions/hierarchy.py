@@ -1,0 +1,203 @@
+"""A hierarchy: every person answers at one level, drawn in public, from a few coarse cells to all points of the grid."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, Self, cast
+
+import numpy as np
+
+from deniable.arrays import Floats, Ints
+from deniable.core import Coins, Domain, Drawn, Layout, Mechanism, Number, PrivacyLoss, PureProtocol, Spec
+from deniable.domains.ordered import Ordered
+from deniable.errors import InvalidParameter
+from deniable.mechanisms.algebra.tuning import is_whole, total_error
+from deniable.mechanisms.distributions.comb_wave import CombWave
+from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
+from deniable.mechanisms.distributions.workload import Workload
+from deniable.mechanisms.registry import mechanism_from_spec
+from deniable.mechanisms.shares.block_design import BlockDesign
+from deniable.mechanisms.shares.channel import Channel
+from deniable.mechanisms.shares.direct_response import DirectResponse
+
+WHOLE = 1 << 16  # what the weights of weighted levels sum to, about
+
+
+@dataclass(frozen=True)
+class Hierarchy(DistributionMechanism):
+    """Draw a level with these weights, and report the cell of the answer at that level with the whole budget.
+
+    A level of k cells cuts the d answers into k parts that are as equal as can be: answer x is in cell x k // d. Each level
+    has the mechanism for shares that is best for so many cells among those whose report is one number, or a wave. Which
+    level was drawn can be seen in the report, so the loss is that of the worst level. All levels are estimated together by
+    generalised least squares, which uses what coarse levels say about fine ones. Hay et al. 2010; Qardaji et al. 2013;
+    Cormode, Kulkarni, Srivastava 2019, there with equal levels.
+    """
+
+    domain: Domain
+    epsilon: float
+    levels: Sequence[Mechanism]
+    weights: Sequence[int]
+    wire = "hierarchy-1"
+
+    def __post_init__(self) -> None:
+        levels, weights = tuple(self.levels), tuple(self.weights)
+        if not levels or len(levels) != len(weights) or not all(map(is_whole, weights)) or min(weights) < 1:
+            raise InvalidParameter("A hierarchy has at least one level, and a positive whole weight for each.")
+        if not all(isinstance(level, PureProtocol | Channel) and _is_number(level) for level in levels):
+            raise InvalidParameter("The levels of a hierarchy are mechanisms for shares whose report is one number.")
+        if max(level.domain.size for level in levels) > self.domain.size or len(levels) > 64:
+            raise InvalidParameter("A hierarchy has at most 64 levels, none with more cells than there are answers.")
+        self._fix(levels=levels, weights=tuple(map(int, weights)))
+        super().__post_init__()
+
+    @classmethod
+    def of(cls, domain: Domain, epsilon: float, cells: Sequence[int], weights: Sequence[int] | None = None) -> "Hierarchy":
+        """Levels of so many cells, each with its best mechanism for shares; equally often drawn unless weights are given."""
+        levels = [level_oracle(each, float(epsilon)) for each in cells]
+        return cls(domain, epsilon, levels, [1] * len(levels) if weights is None else weights)
+
+    @classmethod
+    def weighted(cls, domain: Domain, epsilon: float, workload: Workload | None = None) -> "Hierarchy":
+        """Levels of 2, 4, 8, ... cells and of all answers, as often as the workload needs them; default: all prefixes.
+
+        The weights minimise the mean variance of its questions if all answers are equally common; levels with less than
+        half a percent are left out.
+        """
+        size = domain.size
+        asked = Workload.prefixes(size) if workload is None else workload
+        cells = [1 << level for level in range(1, 31) if 1 << level < size] + [size]
+        levels = [level_oracle(each, float(epsilon)) for each in cells]
+        shares = level_weights(asked, cells, [gain(level) for level in levels])
+        kept = [place for place, share in enumerate(shares) if share >= 0.005]
+        return cls(domain, epsilon, [levels[place] for place in kept], [round(WHOLE * shares[place]) for place in kept])
+
+    @classmethod
+    def with_wave(cls, domain: Domain, epsilon: float, wave: DistributionMechanism, points: int, of: int) -> "Hierarchy":
+        """A wave for the coarse structure, and for `points` of `of` people all points of the grid, which shows spikes."""
+        return cls(domain, epsilon, [wave, level_oracle(domain.size, float(epsilon))], [of - points, points])
+
+    @classmethod
+    def comb(cls, domain: Domain, epsilon: float) -> "Hierarchy":
+        """A comb for nine people of ten, and all points of the grid for the tenth: good for smooth and spiky numbers."""
+        return cls.with_wave(domain, epsilon, CombWave(Ordered(range(domain.size)), epsilon), 1, 10)
+
+    @cached_property
+    def circular(self) -> bool:  # type: ignore[override]
+        return any(isinstance(level, DistributionMechanism) and level.circular for level in self.levels)
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where the reports of each level begin, and where the last end."""
+        return np.cumsum([0, *(_reports(level) for level in self.levels)]).tolist()
+
+    @property
+    def cells(self) -> int:
+        return self.starts[-1]
+
+    @property
+    def layout(self) -> Layout:
+        return Layout((Number("value", self.cells),))
+
+    @cached_property
+    def shares(self) -> Floats:
+        """How often each level is drawn."""
+        return np.array(self.weights, np.float64) / sum(self.weights)
+
+    @cached_property
+    def matrix(self) -> Floats:
+        parts = [
+            share * level_matrix(level)[self._cell(np.arange(self.domain.size), level)]
+            for share, level in zip(self.shares, self.levels, strict=True)
+        ]
+        return np.concatenate(parts, axis=1)
+
+    def _cell(self, truth: Any, level: Mechanism) -> Any:
+        """The cell of each answer at a level."""
+        same = level.domain.size == self.domain.size
+        return truth if same else truth * level.domain.size // self.domain.size
+
+    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
+        chosen = coins.pick(self.weights, len(truth))
+        value: Any = None
+        for place, (level, start) in enumerate(zip(self.levels, self.starts, strict=False)):
+            (own,) = level.randomize(self._cell(truth, level), coins).values()
+            value = own + start if value is None else np.where(chosen == place, own + start, value)
+        return {"value": value}
+
+    def loss(self) -> PrivacyLoss:
+        odds = [level.loss().odds for level in self.levels]
+        return PrivacyLoss(None if None in odds else max(each for each in odds if each is not None))
+
+    @classmethod
+    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
+        levels = [mechanism_from_spec(level) for level in parameters["levels"]]
+        return super().from_parameters(domain, epsilon, {**parameters, "levels": levels})
+
+    def parameters(self) -> Mapping[str, object]:
+        return {**super().parameters(), "levels": [level.spec() for level in self.levels]}
+
+
+def _is_number(level: Mechanism) -> bool:
+    return len(level.layout.fields) == 1 and isinstance(level.layout.fields[0], Number)
+
+
+def _reports(level: Mechanism) -> int:
+    """How many different reports a level has."""
+    return cast(Number, level.layout.fields[0]).below
+
+
+@lru_cache(maxsize=256)
+def level_oracle(cells: int, epsilon: float) -> PureProtocol:
+    """The mechanism for the shares of so many cells with the smallest error, among those whose report is one number."""
+    domain = Ordered(range(cells))
+    made = [DirectResponse(domain, epsilon), BlockDesign(domain, epsilon)]
+    return min(made, key=lambda each: total_error(cells, each.p, each.q))
+
+
+def level_matrix(level: Mechanism) -> Floats:
+    """The probability of each report of a level, a row for each cell."""
+    if isinstance(level, Channel):
+        return level.matrix
+    protocol = cast(PureProtocol, level)
+    (field,) = protocol.layout.fields
+    every = {field.name: np.arange(_reports(level)).astype(cast(Number, field).dtype)}
+    odds = protocol.loss().odds
+    assert odds is not None
+    chances = np.where(protocol.supports(every, np.arange(level.domain.size)).T, float(odds), 1.0)
+    return np.asarray(chances / chances.sum(axis=1, keepdims=True))
+
+
+def gain(level: Mechanism) -> float:
+    """What one report says about the share of a cell: one over the variance of a contrast of cells, if they are even."""
+    matrix = level_matrix(level)
+    information = (matrix / matrix.mean(axis=0)) @ matrix.T
+    return float((np.trace(information) - information.mean() * len(matrix)) / (len(matrix) - 1))
+
+
+def level_weights(workload: Workload, cells: Sequence[int], gains: Sequence[float], rounds: int = 2000) -> Floats:
+    """How often to draw each level, so that the mean variance of the questions is least, if answers are even.
+
+    Cells are cut in two from level to level. So the differences between the halves of the cells of one level, for all
+    levels, are a basis in which errors do not depend on each other: level k cells says share gain (d / k) about all
+    differences within coarser levels, and nothing about others.
+    """
+    size, centred = workload.size, workload.centred
+    told = [0.0]
+    for each in cells:
+        cell = np.arange(size) * each // size
+        sums = np.add.reduceat(np.add.reduceat(centred, _starts(cell), axis=0), _starts(cell), axis=1)
+        told.append(float((sums.diagonal() / np.bincount(cell)).sum()))
+    costs = np.maximum(np.diff(told), 0)  # of the differences that each level is the first to show
+    strength = np.array([own * size / each for own, each in zip(gains, cells, strict=True)])
+    shares = np.full(len(cells), 1 / len(cells))
+    for _ in range(rounds):
+        precision = np.cumsum((shares * strength)[::-1])[::-1]  # finer levels show these differences too
+        slopes = np.cumsum(costs / precision**2) * strength
+        shares = shares * np.sqrt(slopes)
+        shares /= shares.sum()
+    return np.asarray(shares)
+
+
+def _starts(cell: Ints) -> Ints:
+    return np.unique(cell, return_index=True)[1]

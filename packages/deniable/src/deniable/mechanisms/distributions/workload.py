@@ -1,0 +1,73 @@
+"""Linear questions about a distribution, many at once: what mechanisms are compared and tuned by."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deniable.arrays import Floats
+from deniable.errors import InvalidParameter
+
+
+@dataclass(frozen=True, eq=False)
+class Workload:
+    """Questions whose answer is a sum of shares, each times a weight: a row of weights for each question.
+
+    Only the matrix of products of its columns is kept, so that all ranges of a thousand answers take no room.
+
+    >>> Workload([[1, 0, 0], [1, 1, 0]]).size
+    3
+    """
+
+    gram: Floats = field(repr=False)
+    questions: int
+    name: str
+
+    def __init__(self, matrix: ArrayLike, name: str = "", questions: int = 0) -> None:
+        rows = np.asarray(matrix, np.float64)
+        if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
+            raise InvalidParameter("A workload is a matrix of finite weights: a row for each question, a column per answer.")
+        gram = rows if questions else rows.T @ rows
+        object.__setattr__(self, "gram", gram)
+        object.__setattr__(self, "questions", questions or len(rows))
+        object.__setattr__(self, "name", name or f"{len(rows):,} linear questions")
+
+    @classmethod
+    def prefixes(cls, size: int) -> "Workload":
+        """The distribution function at every answer: the share of people up to it."""
+        place = np.arange(size)
+        return cls(size - np.maximum.outer(place, place), "the distribution function", size)
+
+    @classmethod
+    def ranges(cls, size: int) -> "Workload":
+        """The shares of all ranges of neighbouring answers."""
+        place = np.arange(size)
+        both = (np.minimum.outer(place, place) + 1) * (size - np.maximum.outer(place, place))
+        return cls(both, "the shares of all ranges", size * (size + 1) // 2)
+
+    @property
+    def size(self) -> int:
+        """How many answers there are."""
+        return len(self.gram)
+
+    def mean_square(self, covariance: Floats) -> float:
+        """The mean variance of the answers to the questions, if shares have this covariance."""
+        return float(np.sum(self.gram * covariance)) / self.questions
+
+    @property
+    def centred(self) -> Floats:
+        """The same products, for weights less their mean: the sum of all shares is known."""
+        half = self.gram - self.gram.mean(axis=0)
+        return half - half.mean(axis=1, keepdims=True)
+
+    def bound(self, odds: Fraction) -> float:
+        """The smallest n times mean variance that any channel with these odds can have, if all answers are equally common.
+
+        What a report says about the shares is a matrix whose trace, less that of what is known, is at most d (odds - 1)^2 /
+        (4 odds); with singular values s of the centred questions the bound is (sum of s)^2 over the questions and that.
+        The variance is for people drawn at random; it holds for reports about them with that much less.
+        """
+        values = np.sqrt(np.maximum(np.linalg.eigvalsh(self.centred), 0))
+        gain = self.size * float((odds - 1) ** 2 / (4 * odds))
+        return float(values.sum() ** 2 / (self.questions * gain))
