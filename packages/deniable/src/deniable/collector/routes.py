@@ -14,9 +14,10 @@ from deniable.collector.promises import Promises
 from deniable.collector.publish import Results, results
 from deniable.collector.segments import write_segment
 from deniable.collector.service import SAFE, Service, problem, problem_headers
-from deniable.collector.static import FOLDER, HEADERS, PAGES, all_files
+from deniable.collector.static import FOLDER, HEADERS, PAGES, File, all_files
 from deniable.collector.verdicts import Refusal
 from deniable.errors import DeniableError, MissingExtra, Unavailable
+from deniable.survey.law_document import law_json
 
 try:
     from starlette.applications import Starlette
@@ -41,6 +42,7 @@ def routes(app: Service) -> Starlette:
         return Response(body, status, {name.decode(): value.decode() for name, value in SAFE}, media)
 
     promises, playground, checks = Promises(app.collector.survey), Playground(), set[asyncio.Future[None]]()
+    laws: list[File] = []  # the one document, once somebody has asked for it
 
     def refused(refusal: Refusal) -> Response:
         app.metrics.refused[refusal.reason] += 1
@@ -63,6 +65,16 @@ def routes(app: Service) -> Starlette:
         file = all_files().get(request.url.path)
         if file is None:
             return refused(verdicts.NOT_FOUND.saying("See /openapi.json for the paths of this collector."))
+        return kept(request, file)
+
+    async def law(request: Request) -> Response:
+        if not laws:
+            text = await asyncio.to_thread(law_json, app.collector.survey)
+            laws.append(File.of(text.encode(), "application/json"))
+        return kept(request, laws[0])
+
+    def kept(request: Request, file: File) -> Response:
+        """A file that browsers keep, and ask for again each time."""
         if request.headers.get("if-none-match") == file.tag:
             return Response(None, 304, {**HEADERS, "etag": file.tag})
         if "gzip" in request.headers.get("accept-encoding", ""):
@@ -128,6 +140,7 @@ def routes(app: Service) -> Starlette:
             *(Route(address, page) for address in PAGES),
             Route(FOLDER + "{name}", page),
             Route("/v1/survey", says(lambda app: app.collector.survey.to_json())),
+            Route("/v1/law", law),
             Route("/v1/promise", promise),
             Route("/v1/try", tried),
             Route("/v1/results", guarded(published)),

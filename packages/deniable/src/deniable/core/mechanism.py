@@ -164,6 +164,15 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
     def _law(self) -> Law:
         return traced(self)
 
+    def device_law(self) -> dict[str, object]:
+        """What a device needs to prove the law and to run it, as plain data."""
+        opens = self.layout.opens
+        return {
+            "law": self.law.plain(),
+            "fields": [field.spec() for field in self.layout.fields],
+            **({} if opens is None else {"opens": list(opens)}),
+        }
+
     def __getstate__(self) -> dict[str, Any]:
         # Another process traces the law again: its encoders may be closures, which cannot be sent.
         return {name: value for name, value in self.__dict__.items() if name != "_law"}

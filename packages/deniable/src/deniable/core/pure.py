@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -117,8 +117,11 @@ class PureProtocol(Supporting, Additive[Answer, Ints]):
     def worst_noise(self) -> float:
         return float(max(self.q * (1 - self.q), self.p * (1 - self.p)) / (self.p - self.q) ** 2)
 
-    def kept_under(self, index: int, public: Sequence[int]) -> int:
-        """What a permanent answer is kept for: the answer itself, or with public draws what it is turned into first."""
+    def kept_under(self, index: Any, public: Sequence[Any]) -> Any:
+        """What a permanent answer is kept for: the answer itself, or with public draws what it is turned into first.
+
+        It is given whole numbers, or symbols where the law is traced.
+        """
         return index
 
     def guess(self) -> float:

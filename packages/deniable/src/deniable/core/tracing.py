@@ -347,16 +347,32 @@ def traced(mechanism: Any) -> Law:
     return found
 
 
+def node_of(mechanism: Any, function: Callable[[Any, Sequence[Any]], Any]) -> int:
+    """The node of a law that is this function of the truth and of the public draws."""
+    trace = Trace(1)
+    truth, _ = _drawn(mechanism, trace)
+    public = [Symbol(trace, place) for place, node in enumerate(trace.nodes) if node.op == "public"]
+    found = trace.symbol(function(truth, public)).node
+    if found >= len(mechanism.law.nodes):
+        raise InvalidLaw("The law does not compute what a permanent answer is kept for.")
+    return found
+
+
 def _once(mechanism: Any, size: int) -> Law:
     trace = Trace(size)
+    _, drawn = _drawn(mechanism, trace)
+    report = _fields(trace, mechanism.layout, drawn)
+    return Law(Program(tuple(trace.nodes), report), trace.encoders)
+
+
+def _drawn(mechanism: Any, trace: Trace) -> tuple[Any, Mapping[str, Any]]:
+    """The truth as symbols, and what `randomize` makes of it."""
     coins, domain = TracedCoins(trace), mechanism.domain
     if domain.inputs is None:
         truth: Any = Answer(trace)
     else:
         truth = domain.placed([trace.code(*each) for each in domain.inputs], coins)
-    drawn = mechanism.randomize(truth, coins)
-    report = _fields(trace, mechanism.layout, drawn)
-    return Law(Program(tuple(trace.nodes), report), trace.encoders)
+    return truth, mechanism.randomize(truth, coins)
 
 
 def _fields(trace: Trace, layout: Layout, drawn: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:

@@ -18,6 +18,10 @@ class Either(Layout):
     base: Layout
     open: int
 
+    @property
+    def opens(self) -> tuple[str, int]:
+        return "open", 1
+
     @abstractmethod
     def join(self, number: Ints, columns: Drawn) -> Drawn:
         """Reports that disclose the open answer `number`, or these ones where it is 0."""
@@ -34,6 +38,10 @@ class Either(Layout):
 @dataclass(frozen=True)
 class OneNumber(Either):
     """Where the base sends one number, an open answer is a further number: no bit is spent on which it is."""
+
+    @property
+    def opens(self) -> tuple[str, int]:
+        return self._number.name, self._number.below
 
     @cached_property
     def _number(self) -> Number:
