@@ -87,13 +87,6 @@ function simplest(a, b, c, d) {
   return [floor * n + m, n];
 }
 
-/** The odds of a description, which must be those that its epsilon allows. */
-export function allowed(spec) {
-  const odds = oddsBelow(spec.epsilon);
-  insist(equal(read(spec.odds), odds));
-  return odds;
-}
-
 /** A float that is at least ln(odds), by no more than a few units in its last place. */
 export function logUp(odds) {
   let near = Math.log(float(odds)) * (1 - 2 ** -50);

@@ -8,6 +8,13 @@ import { DRAWS } from "./operations.js";
 const WORK = 20_000; // operations on a number or a cell
 const DRAWN = 16; // numbers and cells that are drawn: most have two outcomes or more
 
+/** {odds, rules}: odds a fraction or null if unbounded; undefined if no rule reaches the law. `open` = {field, from, secret}: reports
+ *  whose `field` is below `from` disclose no answer; `secret` is a Set of the indices of sensitive answers. */
+export function proved(program, open) {
+  const odds = provedOdds(program, open && ((answer) => open.secret.has(Number(answer))));
+  return odds === undefined ? undefined : { odds, rules: ["enumeration"] };
+}
+
 /**
  * The largest ratio between the chances of a report under two codes, null if it is unbounded, undefined if there are too many
  * combinations to follow. Reports that no sensitive answer gives may say what they like.

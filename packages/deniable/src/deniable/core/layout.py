@@ -106,6 +106,10 @@ class Layout:
     fields: tuple[Number | Flags, ...]
     prefix: ClassVar[int] = 0  # bytes at the beginning of a batch that give its length
 
+    def spec(self) -> list[dict[str, object]]:
+        """The fields as plain data."""
+        return [field.spec() for field in self.fields]
+
     @property
     def opens(self) -> tuple[str, int] | None:
         """The field that discloses an answer, and from which value on; None: no report does."""

@@ -169,9 +169,14 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         opens = self.layout.opens
         return {
             "law": self.law.plain(),
-            "fields": [field.spec() for field in self.layout.fields],
+            "fields": self.layout.spec(),
+            "reads": self.reading(),
             **({} if opens is None else {"opens": list(opens)}),
         }
+
+    def reading(self) -> dict[str, object]:
+        """How devices explain a report to whoever sends it, as plain data (see docs/wire.md); empty: by its fields."""
+        return {}
 
     def __getstate__(self) -> dict[str, Any]:
         # Another process traces the law again: its encoders may be closures, which cannot be sent.

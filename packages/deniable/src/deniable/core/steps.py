@@ -90,6 +90,14 @@ def empty(row: Any) -> Any:
     return np.equal(row.trace.add("ones", (row,)), 0) if isinstance(row, Symbol) else np.equal(row.max(axis=1), 0)
 
 
+def bit_of(rows: Any, bits: int, cells: Any) -> Any:
+    """The bits of these cells: of packed rows of `bits` each, of shape (rows, cells)."""
+    if isinstance(rows, Symbol):
+        return rows.bit(cells)
+    packed = PackedBits(rows.astype(np.uint8, copy=False), bits)
+    return np.stack([packed.bit(cell) for cell in cells], axis=1)
+
+
 def one_row(layout: Layout, drawn: Drawn) -> Any:
     """A report as one row of bits."""
     fields = (field for field in layout.fields if field.bits)

@@ -163,7 +163,9 @@ class Symbol:
         return self.trace.add("not", (self,), boolean=True)
 
     def __getitem__(self, key: object) -> "Symbol":
-        """Column k of a vector, `truth[:, k]`, also where k is a symbol."""
+        """Column k of a vector, `truth[:, k]`, also where k is a symbol; with None for another axis the same."""
+        if isinstance(key, tuple) and len(key) == 2 and any(axis is None for axis in key):
+            return self
         if not isinstance(key, tuple) or len(key) != 2 or key[0] != slice(None) or self.type.width is None or self.type.row:
             refuse("An index into the answers of a batch", "A law treats every answer alike; truth[:, k] is coordinate k.")
         return self.trace.add("at", (self, self.trace.symbol(key[1])))

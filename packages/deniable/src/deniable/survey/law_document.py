@@ -2,9 +2,10 @@
 
     format     "deniable law 1"
     survey     the fingerprint of the survey
-    questions  for each question, by its id: the program of its reports (`law`), the `fields` of a report, for questions with
-               non-sensitive answers the field that discloses them and from which value on (`opens`), and for memoized ones
-               the part of the program that is `kept`; null where the law rests on a theorem and is not a program
+    questions  for each question, by its id: the program of its reports (`law`), the `fields` of a report and how it is read
+               (`reads`); for questions with non-sensitive answers the field that discloses them and from which value on
+               (`opens`), for memoized ones the part of the program that is `kept`, and `snaps` where a number is first
+               moved to the nearest point of its grid; null where the law rests on a theorem and is not a program
 
 The survey and its fingerprint do not depend on it, so that the surveys and reports of earlier releases stay as they are.
 """

@@ -65,6 +65,9 @@ class OneNumber(Either):
 class ManyFields(Either):
     """A field "open" that is 0 in the base's reports, before the base's own fields, which are 0 in all others."""
 
+    def spec(self) -> list[dict[str, object]]:
+        return [self.fields[0].spec(), *self.base.spec()]  # how many cells the base's reports have set is checked too
+
     def join(self, number: Ints, columns: Drawn) -> Drawn:
         kept = number == 0
         return {"open": number} | {name: np.where(kept, column, 0) for name, column in columns.items()}
