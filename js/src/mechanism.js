@@ -10,9 +10,10 @@ import { insist } from "./insist.js";
 import * as keys from "./keys.js";
 import { lawFor, perturbed } from "./law.js";
 import * as layout from "./layout.js";
+import { trueAt } from "./lists.js";
 import * as numbers from "./numbers.js";
 import { open } from "./open.js";
-import { provedOdds } from "./prove.js";
+import { proved } from "./prove.js";
 import * as releases from "./releases.js";
 import * as rings from "./rings.js";
 import * as vectors from "./vectors.js";
@@ -63,9 +64,17 @@ export class Mechanism {
     if (program !== undefined) this.#law = this.#proved(lawFor(program, this.domain, this.fields));
   }
 
+  /** Which reports disclose no answer, and which answers are sensitive; undefined if all are. */
+  get #open() {
+    if (!this.hiding) return undefined;
+    const { secret, others } = this.hiding;
+    const [{ name: field, below }] = this.fields;
+    return { field, from: below - others.length, secret: new Set(trueAt(secret.map((place) => place >= 0))) };
+  }
+
   /** The law that a survey carries runs if this device proves it; what takes too long to prove is left to our own code. */
   #proved(program) {
-    const odds = provedOdds(program, this.hiding && ((answer) => this.hiding.secret[answer] >= 0));
+    const { odds } = proved(program, this.#open) ?? {};
     if (odds === null || (odds && less(this.odds, odds))) {
       throw new InvalidLaw("The law discloses more than the survey says. It is not answered.");
     }
