@@ -3,7 +3,7 @@
 import { InvalidParameter } from "./errors.js";
 import { insist } from "./insist.js";
 
-const gcd = (a, b) => {
+export const gcd = (a, b) => {
   while (b) [a, b] = [b, a % b];
   return a < 0n ? -a : a;
 };

@@ -57,16 +57,13 @@ export class Law {
 
   #prove(epsilon, open) {
     const { atMost } = this.domain;
-    const small = (found) => found?.odds && within(found.odds, epsilon);
     const bound = (program) => {
-      const found = proved(program, open);
-      if (small(found) || !atMost) return found;
-      const odds = paddedOdds(program, atMost);
-      return odds ? { odds, rules: ["distinct keys"] } : found;
+      const odds = atMost && paddedOdds(program, atMost);
+      return odds ? { odds, rules: ["distinct keys"] } : proved(program, open);
     };
     const found = bound(this.kept?.base ?? this.program);
     insist(found, "No rule of proof of this device reaches the law, so it is not run.");
-    insist(small(found), "The law discloses more than the survey says, so it is not run.");
+    insist(found.odds && within(found.odds, epsilon), "The law discloses more than the survey says, so it is not run.");
     Object.assign(this, found);
     if (!this.kept) return;
     this.ever = found.odds; // a report that is made from what is kept discloses no more than that
