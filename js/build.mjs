@@ -1,4 +1,5 @@
-// One minified ES module, which the collector serves: `node build.mjs [file]`. The same bytes every time.
+// Minified ES modules, which the collector serves: `node build.mjs [folder]`. The same bytes every time.
+// deniable.js is the client; estimate.js, which the playground loads too, counts and estimates, and imports the client.
 
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -6,18 +7,32 @@ import { build } from "esbuild";
 import { minify } from "terser";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const { outputFiles } = await build({
-  entryPoints: [here("src/index.js")],
-  bundle: true,
-  format: "esm",
-  target: "es2022",
-  charset: "ascii",
-  minifySyntax: true,
-  write: false,
-});
-const { code } = await minify(outputFiles[0].text, {
-  module: true,
-  compress: { ecma: 2022, passes: 6, unsafe_arrows: true, unsafe_methods: true, pure_getters: true },
-  format: { preamble: "/* made from js/ by make js */" },
-});
-writeFileSync(process.argv[2] ?? here("../packages/deniable/src/deniable/collector/web/deniable.js"), `${code}\n`);
+const folder = process.argv[2] ?? here("../packages/deniable/src/deniable/collector/web");
+const client = {
+  name: "client",
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/index\.js$/ }, () => ({ path: "./deniable.js", external: true }));
+  },
+};
+
+for (const [source, made, plugins] of [
+  ["src/index.js", "deniable.js", []],
+  ["src/estimate.js", "estimate.js", [client]],
+]) {
+  const { outputFiles } = await build({
+    entryPoints: [here(source)],
+    bundle: true,
+    format: "esm",
+    target: "es2022",
+    charset: "ascii",
+    minifySyntax: true,
+    write: false,
+    plugins,
+  });
+  const { code } = await minify(outputFiles[0].text, {
+    module: true,
+    compress: { ecma: 2022, passes: 6, unsafe_arrows: true, unsafe_methods: true, pure_getters: true },
+    format: { preamble: "/* made from js/ by make js */" },
+  });
+  writeFileSync(`${folder}/${made}`, `${code}\n`);
+}

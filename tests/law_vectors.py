@@ -1,8 +1,10 @@
-"""What an interpreter of laws must do, in any language: four files of vectors.
+"""What an interpreter of laws must do, in any language: five files of vectors.
 
 vectors/laws.json: programs with seeded runs, one answer each. vectors/law_chances.json: their exact laws, the probability of
 every report. vectors/law_fuzz.json: texts that may be laws, whether they are, and seeded runs of those that are.
-vectors/question_laws.json: the programs of the mechanisms in good.json and of the questions in surveys.json.
+vectors/question_laws.json: the laws of the mechanisms in good.json and of the questions in surveys.json, as devices get
+them.
+vectors/memory.json: permanent answers, and the reports that a device makes from them over several days.
 
 python -m tests.law_vectors
 """
@@ -25,6 +27,7 @@ from tests import ROOT
 from tests.families import INSTANCES
 from tests.law_fuzz import cases as fuzzed
 from tests.law_reference import chances
+from tests.streams import CountingCoins
 
 FOLDER = ROOT / "vectors"
 LONGEST = 40_000  # letters of a program
@@ -106,12 +109,37 @@ def of_questions() -> Iterator[dict[str, Any]]:
     for vector in json.loads((FOLDER / "good.json").read_text()):
         mechanism = dn.mechanism_from_json(json.dumps(vector["spec"]))
         if mechanism.traced:
-            yield {"name": vector["name"], "law": json.loads(mechanism.law.to_json())}
+            yield {"name": vector["name"], **mechanism.device_law()}
     for vector in json.loads((FOLDER / "surveys.json").read_text()):
         for question in dn.Survey.from_json(vector["survey"]).questions:
             if question.mechanism.traced:
-                law = json.loads(question.mechanism.law.to_json())
-                yield {"survey": vector["name"], "question": question.id, "law": law}
+                yield {"survey": vector["name"], "question": question.id, **question.mechanism.device_law()}
+
+
+WELL = dn.Categories(["well", "ill", "in hospital", "away", "unknown"])
+MEMOIZED = {
+    "direct": dn.Memoized.direct(WELL, 2.0, 1.0),
+    "optimized": dn.Memoized.optimized(WELL, 2.0, 1.0),
+    "hashing": dn.Memoized.hashing(WELL, 2.0, 1.0, 3),
+    "binary-hashing": dn.Memoized.binary_hashing(dn.Categories(range(20)), 2.0, 1.0),
+    "subset": dn.Memoized(dn.SubsetSelection(WELL, 1.0)),
+    "interval": dn.Memoized.direct(dn.Interval(0, 10, steps=5), 2.0, 1.0),
+}
+
+
+def memories() -> Iterator[dict[str, Any]]:
+    """What a device reports over several days, from the answers that it keeps."""
+    for name, mechanism in MEMOIZED.items():
+        memory, coins = dn.Memory(mechanism), CountingCoins(name.encode())
+        answers = [mechanism.domain.labels[place] for place in (1, 1, 0, 1, 3, 0, 2, 1)]
+        reports, drawn = [], []
+        for answer in answers:
+            before = coins.drawn
+            reports.append(memory.report(answer, coins).pack().hex())
+            drawn.append(coins.drawn - before)
+        about = {"name": name, "spec": mechanism.spec(), **mechanism.device_law(), "seed": name, "answers": answers}
+        odds = {"odds": str(mechanism.loss().odds), "ever": str(mechanism.lifetime_loss().odds)}
+        yield {**about, **odds, "distinct": memory.distinct, "random_bytes": drawn, "reports": reports}
 
 
 def short(found: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -130,3 +158,4 @@ if __name__ == "__main__":
     _write("law_chances.json", map(exact, laws))
     _write("law_fuzz.json", fuzzed(short(laws)))
     _write("question_laws.json", of_questions())
+    _write("memory.json", memories())

@@ -52,14 +52,18 @@ export class Device {
   async answer(answers) {
     const ledger = await this.#opened();
     if (await this.entry()) throw new BudgetSpent(ANSWERED);
+    const { id, fingerprint, epsilon } = this.survey;
     const part = await this.#part();
-    const message = this.survey.randomize(answers, { coins: this.#secure(), part, now: this.#now() });
-    await ledger.add(this.survey.id, {
-      fingerprint: this.survey.fingerprint,
-      epsilon: this.survey.epsilon,
-      message: hex(message),
-    });
-    return message;
+    for (;;) {
+      const asked = this.survey.part(part).filter(({ memory }) => memory);
+      const before = await Promise.all(asked.map(({ memory }) => ledger.memory(memory)));
+      const memories = Object.fromEntries(asked.map((question, i) => [question.id, JSON.parse(before[i] ?? "{}")]));
+      const message = this.survey.randomize(answers, { coins: this.#secure(), part, now: this.#now(), memories });
+      const kept = asked.map(({ id, memory }, i) => [memory, { before: before[i], after: JSON.stringify(memories[id]) }]);
+      // What was kept and the report are stored together, before anything is sent.
+      const entry = { fingerprint, epsilon, message: hex(message) };
+      if ((await ledger.add(id, entry, Object.fromEntries(kept))) !== false) return message;
+    }
   }
 
   async message() {

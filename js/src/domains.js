@@ -1,6 +1,5 @@
-// What an answer may be: a domain turns an answer into what mechanisms start from, and refuses anything else unseen. For a
-// law it has `inputs`, the names of its codes with their largest values and widths, and `codes`, which gives them for an
-// answer: numbers, lists of numbers, or functions of a draw.
+// What an answer may be: a domain refuses anything else unseen, and encodes an answer for a law. `inputs` are the names of the
+// codes with their largest values and widths, and `codes` gives them: numbers, lists of numbers, or functions of a draw.
 
 import { WHOLE } from "./coins.js";
 import { OutsideDomain } from "./errors.js";
@@ -36,8 +35,8 @@ function points(spec) {
   return { ...choices(spec.labels ?? listed(spec.points.length, Number)), points: spec.points };
 }
 
-/** On a line: words are one apart from their neighbours. */
-function ordered({ range, labels: given, by_rank: table, power = 1, snap }) {
+/** On a line, in order. */
+function ordered({ range, labels: given, snap }) {
   const labels = range ? listed(Math.ceil((range[1] - range[0]) / range[2]), (i) => range[0] + i * range[2]) : given;
   const numbers = labels.every(Number.isFinite);
   const made = choices(
@@ -50,11 +49,11 @@ function ordered({ range, labels: given, by_rank: table, power = 1, snap }) {
     const above = labels.findIndex((label) => label >= value);
     return above && value - labels[above - 1] <= labels[above] - value ? above - 1 : above;
   };
-  return { ...made, place, line: numbers && !table ? labels : listed(labels.length, Number), table, power };
+  return { ...made, place };
 }
 
-/** Numbers on a grid; what lies between two points is rounded to either of them by a coin. */
-export function interval({ low, high, steps, clip = false }) {
+/** Numbers on a grid; the law rounds what lies between two points to either of them by a coin. */
+function interval({ low, high, steps, clip = false }) {
   insist(low < high && high - low < Infinity);
   const size = whole(steps, 1, 2 ** 22) + 1;
   const point = (place) => (place === steps ? high : place * ((high - low) / steps) + low);
@@ -65,28 +64,20 @@ export function interval({ low, high, steps, clip = false }) {
     const at = Math.min(Math.max(((inside - low) / (high - low)) * steps, 0), steps);
     return inside === point(rint(at)) ? rint(at) : at;
   };
-  const codes = (value) => {
-    const at = position(value);
-    const below = Math.min(Math.floor(at), steps - 1);
-    return { below, up: rint((at - below) * WHOLE) };
-  };
-  const place = (value, coins) => {
-    const { below, up } = codes(value);
-    return below + Number(coins.tossEach(up));
-  };
-  // for releases: the nearest point, the lower of two; the coin is tossed all the same
-  const snapped = (value) => point(Math.ceil(position(value) - 0.5));
   return {
     low,
     high,
     steps,
     clip,
     size,
-    place,
     inputs: { below: [steps - 1], up: [WHOLE] },
-    codes,
-    nearest: (value, coins) => place(snapped(value), coins),
-    nearestCodes: (value) => codes(snapped(value)),
+    /** With `snaps`, those of the nearest point, the lower of two. */
+    codes: (value, snaps) => {
+      const at = snaps ? Math.ceil(position(value) - 0.5) : position(value);
+      const below = Math.min(Math.floor(at), steps - 1);
+      return { below, up: rint((at - below) * WHOLE) };
+    },
+    name: ({ below, up }) => String(rint(below + up / WHOLE)),
     get labels() {
       return listed(size, point);
     },
@@ -96,33 +87,29 @@ export function interval({ low, high, steps, clip = false }) {
 function features(spec) {
   const dimensions = whole(spec.dimensions, 1, 65536);
   const coordinate = interval(spec);
-  const each = (value, of) => {
-    if (value?.length !== dimensions) refuse(`An answer is not a vector of ${dimensions} numbers.`);
-    return Array.from(value, of);
-  };
-  const codes = (value) => {
-    const all = each(value, coordinate.codes);
-    return { below: all.map(({ below }) => below), up: all.map(({ up }) => up) };
-  };
   return {
     labels: listed(dimensions, Number),
     dimensions,
     coordinate,
     low: spec.low,
     high: spec.high,
-    place: (value, coins) => each(value, (number) => coordinate.place(number, coins)),
     inputs: { below: [coordinate.steps - 1, dimensions], up: [WHOLE, dimensions] },
-    codes,
+    codes: (value) => {
+      if (value?.length !== dimensions) refuse(`An answer is not a vector of ${dimensions} numbers.`);
+      const all = Array.from(value, (number) => coordinate.codes(number));
+      return { below: all.map(({ below }) => below), up: all.map(({ up }) => up) };
+    },
   };
 }
 
-/** Sets of at most `at_most` keys, each with a value: placed as [key, value] in the order of the keys. */
+/** Sets of at most `at_most` keys, each with a value. */
 function keyValue({ size, keys, low, high, at_most: atMost, cut }) {
   const labels = keys ?? listed(size, Number);
   const places = placesOf(labels);
   const names = placesOf(labels.map(String)); // of objects, whose keys are words
   insist(labels.every(isLabel) && places.size === labels.length && low < high && high - low < Infinity);
   whole(atMost, 1, labels.length);
+  /** [key, value] in the order of the keys. */
   const place = (value) => {
     if (!value || typeof value !== "object") refuse("An answer must be a Map of keys and values.");
     const pairs = value[Symbol.iterator] ? [...value] : Object.entries(value);
@@ -152,9 +139,10 @@ function keyValue({ size, keys, low, high, at_most: atMost, cut }) {
       asked: (key) => pairs.filter(([at]) => at === key).map(([, own]) => heads(own))[0] ?? none,
     };
   };
+  const protects = "any two sets of pairs";
   const inputs = { key: [labels.length], high: [WHOLE], asked: [none] };
   Object.assign(inputs, { keys: [labels.length + atMost - 1, atMost], highs: [WHOLE, atMost] });
-  return { labels, low, high, atMost, place, heads, inputs, codes };
+  return { labels, low, high, atMost, protects, inputs, codes };
 }
 
 const KINDS = {
@@ -170,7 +158,10 @@ const KINDS = {
 export function domainFrom(spec) {
   insist(Object.hasOwn(KINDS, spec.kind));
   const domain = KINDS[spec.kind](spec);
+  domain.kind = spec.kind;
+  domain.protects ??= "any two values";
   domain.inputs ??= { answer: [domain.size - 1] };
   domain.codes ??= (value) => ({ answer: domain.place(value) });
-  return Object.assign(domain, { kind: spec.kind });
+  domain.name ??= ({ answer }) => String(answer); // what a permanent answer is kept under
+  return domain;
 }

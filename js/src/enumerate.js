@@ -8,7 +8,7 @@ import { insist } from "./insist.js";
 import { run } from "./run.js";
 
 /** Coins that take one way through all outcomes, and then the next. */
-class EveryCoin {
+export class EveryCoin {
   #way = []; // of every draw so far: the outcome, how many there are, the chance of the way to here as n / d, not reduced
   #at = 0;
   #listed = new Map(); // rows of so many cells, by how many of them are set

@@ -16,9 +16,12 @@ DeniableError.wire = "DeniableError";
 export const InvalidParameter = kind("InvalidParameter");
 export const InvalidSurvey = kind("InvalidSurvey", InvalidParameter);
 export const InvalidLaw = kind("InvalidLaw", InvalidParameter);
+InvalidLaw.prototype.notice =
+  "This device could not verify that this survey protects your answers, so it will not answer it.";
 export const OutsideDomain = kind("OutsideDomain");
 export const EmptyBatch = kind("EmptyBatch");
 export const InvalidReport = kind("InvalidReport");
 export const SurveyMismatch = kind("SurveyMismatch");
 export const BudgetSpent = kind("BudgetSpent");
 export const NoRandomness = kind("NoRandomness");
+export const Unavailable = kind("Unavailable");

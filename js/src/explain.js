@@ -14,32 +14,36 @@ const short = (number) => Number(number.toPrecision(4));
 
 const AVERAGE = "Averaged over many people it is exact.";
 
-function words({ mechanism, ends }, report, names, disclosed) {
-  const { labels, stands, cells, domain } = mechanism;
-  if (disclosed) return `The report discloses ${quoted(names)}.`;
+/** Of a family that this client cannot read: the fields as they are. */
+const plainly = (report) =>
+  Object.entries(report).map(([name, value]) => `${name} ${Array.isArray(value) ? value.map(Number).join("") : value}`);
+
+function words({ mechanism, ends }, report, disclosed) {
+  const { labels, domain, reader } = mechanism;
+  const named = (places, end = "") => places.map((place) => labels[place] + end);
+  if (disclosed !== null) return `The report discloses ${quoted(named([disclosed]))}.`;
   if (report.signs) return `The report is random for each number: ${report.signs.map((up) => (up ? "up" : "down")).join(", ")}. ${AVERAGE}`;
-  if (cells) {
-    const middle = (domain.low + domain.high) / 2;
-    const reach = Math.max(...[0, cells - 1].map((value) => Math.abs(stands({ value }) - middle)));
-    return `The report is ${short(stands(report))}, a random number between ${short(middle - reach)} and ${short(middle + reach)}. ${AVERAGE}`;
-  }
-  if (stands) {
-    const numbers = stands(report).map(([place, value]) => `${short(value)} for number ${place + 1}`);
+  if (reader.coordinates) {
+    const numbers = reader.vector(report).map(([place, value]) => `${short(value)} for number ${place + 1}`);
     return `The report is random: ${numbers.join(", ")}. ${AVERAGE}`;
   }
-  if (report.state === 0) return `The report says that you did not name ${quoted([labels[report.key]])}.`;
-  const { low, high, state, pair } = report;
-  const sides = (key) => [low[key], high[key]].flatMap((bit, end) => (bit ? [ends[end]] : []));
-  let all = names;
-  if (ends && high) all = names.flatMap((name) => sides(labels.indexOf(name)).map((end) => name + end));
-  else if (ends) all = names.map((name) => name + ends[state ? 2 - state : pair % 2]);
+  if (reader.numbers) {
+    const [{ below }] = mechanism.fields;
+    const middle = (domain.low + domain.high) / 2;
+    const reach = Math.max(...[0, below - 1].map((value) => Math.abs(reader.number(value) - middle)));
+    return `The report is ${short(reader.number(report.value))}, a random number between ${short(middle - reach)} and ${short(middle + reach)}. ${AVERAGE}`;
+  }
+  const denied = reader.denies?.(report) ?? [];
+  if (denied.length) return `The report says that you did not name ${quoted(named(denied))}.`;
+  if (!reader.ends.length) return `The report is random: ${plainly(report).join(", ")}.`;
+  const all = ends ? reader.ends.flatMap((end, i) => named(end(report), ends[i])) : named(mechanism.supports(report));
   return all.length ? `The report names ${quoted(all)}.` : "The report names no answer.";
 }
 
 export function explained(question, report) {
   const { mechanism } = question;
   const names = mechanism.supports(report)?.map((place) => mechanism.labels[place]) ?? null;
-  const disclosed = (mechanism.disclosed?.(report) ?? null) !== null;
+  const disclosed = mechanism.disclosed(report);
   return {
     question: question.id,
     kind: question.kind,
@@ -47,7 +51,7 @@ export function explained(question, report) {
     fields: report,
     bits: toBits(mechanism.fields, report).map(Number).join(""),
     names,
-    disclosed,
-    text: words(question, report, names, disclosed),
+    disclosed: disclosed !== null,
+    text: words(question, report, disclosed),
   };
 }

@@ -3,7 +3,7 @@
 import { InvalidParameter } from "./errors.js";
 import { insist } from "./insist.js";
 
-const gcd = (a, b) => {
+export const gcd = (a, b) => {
   while (b) [a, b] = [b, a % b];
   return a < 0n ? -a : a;
 };
@@ -85,13 +85,6 @@ function simplest(a, b, c, d) {
   const floor = whole - 1n;
   const [n, m] = simplest(d, c - floor * d, b, a - floor * b);
   return [floor * n + m, n];
-}
-
-/** The odds of a description, which must be those that its epsilon allows. */
-export function allowed(spec) {
-  const odds = oddsBelow(spec.epsilon);
-  insist(equal(read(spec.odds), odds));
-  return odds;
 }
 
 /** A float that is at least ln(odds), by no more than a few units in its last place. */

@@ -9,10 +9,13 @@ const WARNING =
 
 export const ANSWERED = "This survey has already been answered. The same report can be sent again, but not a new one.";
 const empty = () => ({ format: FORMAT, surveys: {}, parts: {} });
+const isLimit = (limit) => Number.isFinite(limit) && limit > 0;
 
 function checked(data) {
   if (data === undefined || data === null) return empty();
-  if (data.format !== FORMAT || typeof data.surveys !== "object" || typeof data.parts !== "object") {
+  const { format, surveys, parts, lifetime = 1, memories = {} } = data;
+  const tables = [surveys, parts, memories].every((each) => each && typeof each === "object");
+  if (format !== FORMAT || !tables || !isLimit(lifetime)) {
     throw new InvalidParameter("The ledger cannot be read. It records the privacy loss, so no survey can be answered without it.");
   }
   return data;
@@ -24,7 +27,7 @@ class Ledger {
 
   constructor(kind, change, lifetime) {
     this.kind = kind;
-    this.lifetime = lifetime ?? null;
+    this.lifetime = lifetime;
     this.lasting = kind !== "memory";
     this.warning = this.lasting ? null : WARNING;
     this.#change = change;
@@ -42,19 +45,31 @@ class Ledger {
     return [...(await this.entries()).values()].reduce((sum, entry) => sum + entry.epsilon, 0);
   }
 
-  async add(survey, entry) {
-    await this.#change(({ surveys }) => {
+  async add(survey, entry, kept = {}) {
+    let added = true;
+    await this.#change((data) => {
+      const { surveys, lifetime } = data;
+      const memories = (data.memories ??= {});
       if (Object.hasOwn(surveys, survey)) {
         throw new BudgetSpent(ANSWERED);
       }
       const total = Object.values(surveys).reduce((sum, each) => sum + each.epsilon, entry.epsilon);
-      if (this.lifetime !== null && total > this.lifetime) {
+      if (total > (lifetime ?? Infinity)) {
         throw new BudgetSpent(
-          `This survey costs epsilon ${entry.epsilon}. With those answered before, that exceeds the lifetime limit of ${this.lifetime}.`,
+          `This survey costs epsilon ${entry.epsilon}. With those answered before, that exceeds the lifetime limit of ${lifetime}.`,
         );
       }
+      // Another page may have kept an answer meanwhile: then a report must be made from that one.
+      added = Object.entries(kept).every(([name, { before }]) => (memories[name] ?? null) === before);
+      if (!added) return;
+      for (const [name, { after }] of Object.entries(kept)) memories[name] = after;
       surveys[survey] = { state: "kept", ...entry };
     });
+    return added;
+  }
+
+  async memory(name) {
+    return (await this.#change()).memories?.[name] ?? null;
   }
 
   async mark(survey, state) {
@@ -139,13 +154,27 @@ export async function openLedger({ name = "deniable", lifetime, indexedDB, local
       if (source) {
         const change =
           kind === used ? await inIndexedDB(source, name) : inLocalStorage(source, key, globalThis.navigator?.locks);
-        await change(() => {}); // it must be possible to write
+        const made = await opened(kind, change, lifetime); // it must be possible to write
         if (kind === used) attempt(() => local.setItem(key, used));
-        return new Ledger(kind, change, lifetime);
+        return made;
       }
     } catch (error) {
       if (error instanceof InvalidParameter) throw error; // it is there, and damaged or out of reach
     }
   }
-  return new Ledger("memory", inMemory(), lifetime);
+  return opened("memory", inMemory(), lifetime);
+}
+
+/** The ledger in a store. The lifetime limit is kept there: a smaller one replaces it, a larger one is refused. */
+async function opened(kind, change, lifetime) {
+  if (lifetime !== undefined && !isLimit(lifetime)) throw new InvalidParameter("A lifetime limit is a number above 0.");
+  const data = await change((data) => {
+    if (lifetime > data.lifetime) {
+      throw new InvalidParameter(
+        `This ledger has a lifetime limit of ${data.lifetime}, which cannot be raised to ${lifetime}. Open it with the same limit, a smaller one, or none.`,
+      );
+    }
+    if (lifetime !== undefined) data.lifetime = lifetime;
+  });
+  return new Ledger(kind, change, data.lifetime ?? null);
 }

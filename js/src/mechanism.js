@@ -1,105 +1,101 @@
-// A mechanism is one randomized vote: a law, with what perturbs, packs, counts and estimates by it.
+// A mechanism is one randomized vote. What runs on an answer is its law, after this device has proved it.
 
-import * as categories from "./categories.js";
 import { SecureCoins } from "./coins.js";
-import * as counting from "./counting.js";
 import { domainFrom } from "./domains.js";
-import { DeniableError, EmptyBatch, InvalidLaw, InvalidParameter, OutsideDomain } from "./errors.js";
-import { less, logUp, oddsBelow, written } from "./fraction.js";
+import { DeniableError, EmptyBatch, InvalidLaw, InvalidReport, OutsideDomain } from "./errors.js";
+import { logUp, written } from "./fraction.js";
 import { insist } from "./insist.js";
-import * as keys from "./keys.js";
-import { lawFor, perturbed } from "./law.js";
+import { Law } from "./law.js";
 import * as layout from "./layout.js";
-import * as numbers from "./numbers.js";
-import { open } from "./open.js";
-import { provedOdds } from "./prove.js";
-import * as releases from "./releases.js";
-import * as rings from "./rings.js";
-import * as vectors from "./vectors.js";
-
-/** A law is made from a description and a domain: `odds` it can cost, `fields` of a report, `randomize(truth, coins)`. */
-const LAWS = {
-  "certain-1": categories.certain,
-  "direct-1": categories.direct,
-  "unary-1": categories.unary,
-  "subset-1": categories.subset,
-  "hadamard-1": categories.hadamard,
-  "hashing-1": rings.hashing,
-  "wheel-1": rings.wheel,
-  "design-1": rings.design,
-  "bipartite-1": releases.bipartite,
-  "coarsened-1": releases.coarsened,
-  "duchi-1": numbers.duchi,
-  "three-outputs-1": numbers.threeOutputs,
-  "piecewise-1": numbers.piecewise,
-  "hybrid-1": numbers.hybrid,
-  "feature-vector-1": vectors.featureVector,
-  "duchi-vector-1": vectors.duchiVector,
-  "pckv-unary-1": keys.pckvUnary,
-  "pckv-direct-1": keys.pckvDirect,
-  "key-sampling-1": keys.keySampling,
-  "utility-1": open,
-};
+import { trueAt } from "./lists.js";
+import { Reader } from "./reading.js";
 
 export class Mechanism {
-  #check;
-  #law = null;
+  #law;
+  #open;
 
-  constructor(spec, program) {
-    const { mechanism: wire, epsilon } = spec;
-    oddsBelow(epsilon);
-    this.domain = domainFrom(spec.domain);
-    insist((wire === "certain-1") === (this.domain.kind === "single"));
-    const { place, size, labels } = this.domain;
-    const law = LAWS[wire](spec, this.domain, spec.base && mechanismFromSpec(spec.base));
-    const { codes } = this.domain;
-    const defaults = { proof: "proved", protects: "any two values", place, codes, supports: () => null };
-    Object.assign(this, defaults, { wire, epsilon, size, labels, spec }, law);
-    insist(this.odds); // a law that rules answers out promises nothing
-    this.#check = law.check;
-    delete this.check;
-    this.bits = layout.width(this.fields);
-    this.estimates = counting.cellsOf(this) > 0;
-    if (program !== undefined) this.#law = this.#proved(lawFor(program, this.domain, this.fields));
+  constructor(spec, law) {
+    const { mechanism: wire, epsilon, sensitive } = spec;
+    const domain = domainFrom(spec.domain);
+    const secret = sensitive && new Set(sensitive.map((label) => domain.places.get(label)));
+    insist(epsilon > 0 && epsilon <= 100 && !secret?.has(undefined));
+    Object.assign(this, { spec, wire, epsilon, domain, sensitive, size: domain.size });
+    if (!law) return;
+    this.#law = new Law(law, domain, epsilon, secret);
+    this.#open = this.#law.opens && secret && trueAt(domain.labels.map((_, place) => !secret.has(place)));
+    this.reader = new Reader(law.reads, domain);
   }
 
-  /** The law that a survey carries runs if this device proves it; what takes too long to prove is left to our own code. */
-  #proved(program) {
-    const odds = provedOdds(program, this.hiding && ((answer) => this.hiding.secret[answer] >= 0));
-    if (odds === null || (odds && less(this.odds, odds))) {
-      throw new InvalidLaw("The law discloses more than the survey says. It is not answered.");
-    }
-    return odds ? program : null;
+  get labels() {
+    return this.domain.labels;
   }
 
-  /** Whether the law that runs was proved on this device. */
+  /** Whether a law came with it and was proved on this device; without one, no report can be made or read. */
   get proved() {
-    return this.#law !== null;
+    return Boolean(this.#law);
+  }
+
+  #needed() {
+    if (!this.#law) throw new InvalidLaw("There is no law to run. Give the one that the collector serves at /v1/law.");
+    return this.#law;
+  }
+
+  get fields() {
+    return this.#needed().fields;
+  }
+
+  /** The size of one report. */
+  get bits() {
+    return layout.width(this.fields);
+  }
+
+  /** The odds that this device proved, of one report. */
+  get odds() {
+    return this.#needed().odds;
   }
 
   get loss() {
-    const { odds, protects, proof } = this;
-    return { odds: written(odds), epsilon: logUp(odds), protects, proof };
+    return this.#stated(this.odds);
   }
 
-  perturb(values, coins = new SecureCoins()) {
+  /** The loss of all reports ever on one answer, where permanent answers are kept. */
+  get lifetimeLoss() {
+    return this.#needed().ever ? this.#stated(this.#law.ever) : null;
+  }
+
+  #stated(odds) {
+    const protects = this.#open ? "sensitive values" : this.domain.protects;
+    return { odds: written(odds), epsilon: logUp(odds), protects, proof: "proved", rules: this.#law.rules };
+  }
+
+  perturb(values, coins = new SecureCoins(), memory = undefined) {
+    const law = this.#needed();
     if (!Array.isArray(values)) throw new OutsideDomain("Answers must be a list: perturb([answer]).");
     if (!values.length) throw new EmptyBatch("This batch has no answers.");
-    if (this.#law) return values.map((value) => perturbed(this.#law, this.codes(value), coins));
-    return values.map((value) => this.randomize(this.place(value, coins), coins));
+    return values.map((value) => law.report(value, coins, memory));
+  }
+
+  /** The place of the answer that a report discloses, or null. */
+  disclosed(report) {
+    const [field, from] = this.#needed().opens ?? [];
+    return this.#open?.[report[field] - from] ?? null;
+  }
+
+  supports(report) {
+    const open = this.disclosed(report);
+    return open === null ? this.reader.supports(report) : [open];
   }
 
   check(report) {
-    layout.check(this.fields, report);
-    this.#check?.(report);
-  }
-
-  tally(reports) {
-    return counting.tally(this, reports);
-  }
-
-  estimate(tally) {
-    return counting.estimate(this, tally);
+    const [{ name: first }] = this.fields;
+    const open = this.disclosed(report) !== null;
+    layout.check(this.fields, report, open);
+    // Who discloses an answer says nothing else.
+    const more = ([name, value]) => name !== first && (Array.isArray(value) ? value.includes(true) : value);
+    if (open && Object.entries(report).some(more)) {
+      throw new InvalidReport("A report discloses an answer and has a protected part too.");
+    }
+    if (this.reader.coordinates) this.reader.vector(report);
   }
 
   pack(reports) {
@@ -113,11 +109,8 @@ export class Mechanism {
   }
 }
 
-/** The mechanism with this description, and with the law that a survey carries for it. */
+/** The mechanism with this description, and with the law that a collector serves for it. */
 export function mechanismFromSpec(spec, law) {
-  if (!Object.hasOwn(LAWS, spec?.mechanism)) {
-    throw new InvalidParameter("This client does not support that mechanism. Update it.");
-  }
   try {
     return new Mechanism(spec, law);
   } catch (error) {

@@ -12,7 +12,7 @@ const number = (low = 0n, high = 1n, width = undefined) => ({ low, high, width, 
 const row = (width) => ({ low: 0n, high: 1n, width: Number(width), row: true });
 
 export const smallest = (all) => all.reduce((a, b) => (b < a ? b : a));
-const largest = (all) => all.reduce((a, b) => (b > a ? b : a));
+export const largest = (all) => all.reduce((a, b) => (b > a ? b : a));
 export const wholes = (list) => Array.isArray(list) && list.length > 0 && list.every((each) => typeof each === "bigint");
 const size = (value) => (value ? value.toString(2).length : 0); // in bits
 const ones = (value) => value.toString(2).replaceAll("0", "").length;

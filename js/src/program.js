@@ -19,7 +19,7 @@ function insist(holds, what = NO_LAW) {
  * from these its `type` and the `value` it computes; `users` are the places of the nodes that it is an argument of. Its
  * methods refuse types and parameters that the operation is not for, and return those that it is.
  */
-class Node {
+export class Node {
   users = [];
 
   constructor(op, args, params) {

@@ -1,55 +1,200 @@
-// What a device can prove of a law by itself: how much it loses at most, over all codes of answers and all draws.
+// What a device proves of a law by itself: how much it loses at most, over all codes of answers and all draws.
 
-import { chancesOf } from "./enumerate.js";
-import { largest, ONE, spread, ZERO } from "./fraction.js";
-import { listed, sum } from "./lists.js";
-import { DRAWS } from "./operations.js";
+import { openBound, profile } from "./cases.js";
+import { arranged, classes, deciders, FEW, isFree, marked, oddsOf, shifted, unmarked } from "./densities.js";
+import { DeniableError } from "./errors.js";
+import { largest, ONE, times } from "./fraction.js";
+import { Graph, isDraw, isFixed, upstream, valuesOf } from "./graph.js";
+import { cost } from "./worlds.js";
 
-const WORK = 20_000; // operations on a number or a cell
-const DRAWN = 16; // numbers and cells that are drawn: most have two outcomes or more
+const STEPS = 1_000_000; // of a proof: nodes that are made, and values of nodes in worlds that are followed
+const CASES = 256; // of a draw that decides
+const DEEPEST = 8; // rules one inside the other
+const LONGEST = 1n << 256n; // denominators of chances
+
+// Before anything else
+
+/** What says the same as this node. */
+function shown(node) {
+  const { op, args } = node;
+  if (["not", "widen", "pack", "join"].includes(op)) return args;
+  if (!["add", "sub", "mul"].includes(op)) return [node];
+  const left = args.filter(({ draws, tainted }) => draws.size || tainted);
+  const [plain] = args.filter((arg) => !left.includes(arg));
+  if (plain && (op !== "mul" || plain.type.low > 0n)) return left;
+  // one of two numbers is a multiple of something larger than the other
+  const isBeside = (large, { type }) => large.op === "mul" && type.low >= 0n && large.args.some((arg) => isFixed(arg) && arg.type.low > type.high);
+  return op === "add" && (isBeside(...args) || isBeside(args[1], args[0])) ? args : [node];
+}
+
+/** The view with what its nodes are made of, where that says the same, and without what says nothing of the answer. */
+function cleaned(graph, view) {
+  for (;;) {
+    const seen = [...new Set(view.flatMap(shown))];
+    const [instead, uses] = [new Map(), new Map()];
+    for (const each of [...upstream(seen).flatMap(({ args }) => args), ...seen]) uses.set(each, (uses.get(each) ?? 0) + 1);
+    for (const node of uses.keys()) {
+      const [heads] = node.args;
+      // A law is linear in a chance that is used once, so its ends are enough.
+      const isLinear = node.op === "toss_each" && heads.op === "code" && heads.tainted && uses.get(heads) === 1;
+      if (isLinear && !heads.type.low && heads.type.high === node.params[0]) instead.set(node, graph.code(node.type, true));
+    }
+    for (const node of seen) {
+      if (isDraw(node) && isFree(node) && !node.args.length && !node.type.row) instead.set(node, graph.code(node.type, false));
+    }
+    const next = graph.rewritten(seen, instead);
+    if (next.length === view.length && next.every((node, place) => node === view[place])) return view;
+    view = next;
+  }
+}
+
+/** The nodes in groups that share no draw. */
+function linked(graph, nodes) {
+  let groups = [];
+  for (const node of nodes) {
+    const mine = groups.filter(({ draws }) => [...node.draws].some((draw) => draws.has(draw)));
+    const draws = new Set([node, ...mine].flatMap((each) => [...each.draws]));
+    graph.spend(groups.length + draws.size);
+    groups = [...groups.filter((each) => !mine.includes(each)), { members: [...mine.flatMap(({ members }) => members), node], draws }];
+  }
+  return groups.map(({ members }) => members);
+}
+
+// Rules: each gives odds, or nothing where it does not reach
+
+function shift(graph, view) {
+  for (const node of view) {
+    const odds = node.tainted && oddsOf(shifted(graph, node, view));
+    if (odds) return odds;
+  }
+  return undefined;
+}
+
+const exchange = (graph, view) => view.length === 1 && view[0].type.row && oddsOf(arranged(graph, view[0]));
+
+function cells(graph, view) {
+  const rows = view.filter(({ type }) => type.row);
+  const left = view.filter(({ type }) => !type.row);
+  if (new Set(rows.map(({ type }) => type.width)).size !== 1) return undefined;
+  const { isMarked, law } = unmarked(graph, rows, view) ?? {};
+  if (!law || isMarked) return law && oddsOf(marked(graph, rows, left, law));
+  const odds = !left.length && oddsOf(law);
+  const { width } = rows[0].type;
+  return odds && power(graph, odds, width);
+}
+
+/** So many times the same odds. */
+function power(graph, { n, d }, times) {
+  const bits = n.toString(2).length * times;
+  graph.spend(bits + bits ** 2 / 2 ** 16);
+  return { n: n ** BigInt(times), d: d ** BigInt(times) };
+}
+
+/** A draw, or what is known, decides what is sent: the worst of the cases. */
+function selection(graph, view, depth) {
+  const size = upstream(view).length - 1;
+  for (const node of deciders(view, CASES)) {
+    const cases = valuesOf(node).map((value) => graph.rewritten(view, new Map([[node, graph.constant(value)]])));
+    if (!cases.every((each) => upstream(each).length < size)) continue;
+    const odds = [];
+    if (cases.every((each) => odds.push(bound(graph, each, depth + 1)) && odds.at(-1))) return largest(odds);
+  }
+  return undefined;
+}
+
+/** A number that with some probability has nothing to do with the answer. */
+function replacement(graph, view) {
+  return view.length === 1 && view[0].type.width === undefined && oddsOf(profile(graph, view, -1)?.found);
+}
+
+const enumeration = (graph, view) => oddsOf(classes(graph, view));
+
+/** What an operation is made of is shown in its place, which says at least as much. */
+function unfolding(graph, view, depth) {
+  for (const node of view) {
+    const { op, args, tainted } = node;
+    if (!tainted || isDraw(node) || !args.length || op === "mod") continue;
+    const odds = bound(graph, view.flatMap((each) => (each === node ? args : [each])), depth + 1);
+    if (odds) return odds;
+  }
+  return undefined;
+}
+
+const RULES = { shift, exchange, "marked cell": cells, selection, enumeration, replacement, unfolding };
+
+/** The odds that the rules find for a view; null if they are unbounded, undefined if no rule reaches it. */
+function bound(graph, view, depth = 0) {
+  const groups = linked(graph, cleaned(graph, view)).filter((group) => group.some(({ tainted }) => tainted));
+  if (groups.length > 1) graph.rules.add("independence");
+  let product = ONE;
+  for (const group of groups) {
+    const odds = groups.length > 1 ? bound(graph, group, depth) : attempt(graph, group, depth);
+    if (!odds) return odds;
+    product = times(product, odds);
+  }
+  return product;
+}
+
+function attempt(graph, view, depth) {
+  const isSmall = cost(view) <= FEW;
+  for (const [name, rule] of isSmall ? [["enumeration", enumeration]] : Object.entries(RULES)) {
+    const before = graph.rules;
+    graph.rules = new Set(before);
+    const odds = depth <= DEEPEST && rule(graph, view, depth);
+    if (odds || isSmall) {
+      graph.rules.add(name);
+      return odds;
+    }
+    graph.rules = before;
+  }
+  return undefined;
+}
+
+/** The graph of a program: public draws are known, and so are those that an encoder is given. */
+function read(graph, { nodes, codes }) {
+  const given = new Set();
+  for (const todo = codes.flatMap(({ args }) => args); todo.length; ) {
+    const place = todo.pop();
+    if (nodes[place].op === "code") return undefined; // an encoder is given what depends on the answer already
+    if (!given.has(place)) todo.push(...nodes[place].args);
+    given.add(place);
+  }
+  const made = [];
+  nodes.forEach((node, place) => {
+    const { op, args, params, type } = node;
+    graph.spend(params.some((each) => each.d > LONGEST) ? STEPS : 1);
+    const isKnown = op === "public" || (given.has(place) && isDraw(node));
+    if (isKnown || op === "code") made.push(graph.code(type, !isKnown));
+    else made.push(graph.add(op, args.map((arg) => made[arg]), params));
+  });
+  return made;
+}
+
+/** Whether already the smallest and the largest values of the codes have reports that one of them does not. */
+function isUnbounded(graph, view) {
+  const codes = upstream(view).filter(({ op, tainted }) => op === "code" && tainted);
+  const ends = graph.rewritten(view, new Map(codes.map((code) => [code, graph.code(code.type, true, [code.type.low, code.type.high])])));
+  return [view, ends].some((each) => cost(each) <= FEW && enumeration(graph, each) === null);
+}
 
 /**
- * The largest ratio between the chances of a report under two codes, null if it is unbounded, undefined if there are too many
- * combinations to follow. Reports that no sensitive answer gives may say what they like.
+ * A bound on the loss of a law over all answers and draws: {odds, rules}, odds a fraction or null if it is unbounded; undefined
+ * if no rule reaches the law within its effort. `open` is {field, from, secret} for a question with non-sensitive answers:
+ * reports whose `field` is below `from` disclose no answer, and `secret` is the set of the places of sensitive answers.
  */
-export function provedOdds(program, sensitive = () => true, work = WORK) {
-  const { codes, nodes, report } = program;
-  const cells = ({ type }) => type.width ?? 1;
-  const most = Math.floor(work / sum(nodes, cells));
-  if (!most || sum(nodes.filter(({ op }) => Object.hasOwn(DRAWS, op)), cells) > DRAWN) return undefined;
-  const disclosed = new Set(report.map(([, place]) => nodes[place]));
-  // A code that depends on a draw is as good as one that does not, if the report says what was drawn.
-  if (!codes.every(({ args }) => args.every((arg) => disclosed.has(nodes[arg])))) return undefined;
-  const sets = codes.flatMap((code) => listed(cells(code), () => valuesOf(code, nodes, disclosed, most)));
-  const many = sets.reduce((product, set) => product * (set?.length ?? Infinity), 1);
-  if (many > most) return undefined;
-  const combinations = listed(many, (way) => chosen(codes, sets, way));
-  const laws = [];
-  for (const values of combinations) {
-    const law = chancesOf(program, values, Math.floor(most / many));
-    if (!law) return undefined;
-    laws.push(law);
+export function proved(program, open) {
+  const graph = new Graph(STEPS);
+  try {
+    const made = read(graph, program);
+    if (!made) return undefined;
+    const view = program.report.map(([, place]) => made[place]);
+    const { field, from, secret } = open ?? {};
+    const place = program.report.findIndex(([name]) => name === field);
+    const odds = open ? openBound(graph, view, place, BigInt(from), secret) : bound(graph, view);
+    if (odds) return { odds, rules: [...graph.rules] };
+    if (!open && (odds === null || isUnbounded(graph, view))) return { odds: null, rules: ["counterexample"] };
+  } catch (error) {
+    if (!(error instanceof DeniableError)) throw error;
   }
-  const hidden = laws.filter((_, way) => sensitive(...combinations[way]));
-  const reports = [...new Set(hidden.flatMap((law) => [...law.keys()]))];
-  const ratios = reports.map((report) => spread(laws.map((law) => law.get(report) ?? ZERO)));
-  return ratios.includes(null) ? null : largest([ONE, ...ratios]);
-}
-
-/** All values of a code; of one that is the chance of one toss and nothing else the ends, since the law is linear in it. */
-function valuesOf(code, nodes, disclosed, most) {
-  const { users, type } = code;
-  const { low, high } = type;
-  if (users.length === 1 && nodes[users[0]].op === "toss_each" && !disclosed.has(code)) return [low, high];
-  return high - low < most ? listed(Number(high - low) + 1, (i) => low + BigInt(i)) : undefined;
-}
-
-/** The codes of one of all combinations of values, vectors put together again. */
-function chosen(codes, sets, way) {
-  const values = sets.map((set) => {
-    const value = set[way % set.length];
-    way = Math.floor(way / set.length);
-    return value;
-  });
-  return codes.map(({ type: { width } }) => (width === undefined ? values.shift() : values.splice(0, width)));
+  return undefined;
 }

@@ -1,38 +1,51 @@
-// One question of a survey, with the mechanism that randomizes its answers; both must speak of the same answers.
+// One question of a survey. What a page shows of it comes from the answers that its mechanism takes, so that they cannot differ.
 
-import { DeniableError, InvalidSurvey, OutsideDomain } from "./errors.js";
-import { KINDS, NO_ANSWER } from "./kinds.js";
+import { fingerprint } from "./bytes.js";
+import { InvalidLaw, InvalidSurvey, OutsideDomain } from "./errors.js";
 import { mechanismFromSpec } from "./mechanism.js";
+
+const NO_ANSWER = "(no answer)";
+const THEOREM = "Its law rests on a theorem and is not a program, so this client cannot check it. Answer it with the Python client.";
+
+// What the lines of a question are called in the domain of its mechanism, if they have another name there.
+const LINES = { choices: "labels", places: "labels", items: "labels", at_most: "atMost" };
 
 const sorted = (list) => list?.slice().sort();
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 export class Question {
-  constructor(data, number) {
-    const refuse = (what) => {
-      throw new InvalidSurvey(`Question ${number + 1}: ${what}`);
+  #rated;
+
+  /** `law` is undefined where the survey came without its laws, and null where there is none for this question. */
+  constructor(data, number, law) {
+    const refuse = (what, kind = InvalidSurvey) => {
+      throw new kind(`Question ${number + 1}: ${what}`);
     };
-    if (!Object.hasOwn(KINDS, data?.kind)) refuse(`This client supports ${Object.keys(KINDS).join(", ")}. Update it.`);
-    if (!data.id || !data.mechanism) refuse("It is incomplete. Fetch the survey from its collector, at /v1/survey.");
-    let expected;
+    if (!data?.id || !data.kind || !data.mechanism) refuse("It is incomplete. Fetch the survey from its collector, at /v1/survey.");
+    if (law === null) refuse(THEOREM, InvalidLaw);
     try {
-      expected = KINDS[data.kind].domain(data);
-      this.mechanism = mechanismFromSpec(data.mechanism, data.law);
+      this.mechanism = mechanismFromSpec(data.mechanism, law);
     } catch (error) {
-      refuse(error instanceof DeniableError ? error.message : "It is incomplete.");
+      refuse(error.message, error instanceof InvalidLaw ? InvalidLaw : InvalidSurvey);
     }
-    const { id, ask = id, kind: sort, weight = 1, optional = false, sensitive, items } = data;
+    const { id, ask = id, kind, weight = 1, optional = false, sensitive, low } = data;
     const { domain } = this.mechanism;
-    if (Object.keys(expected).some((key) => !same(expected[key], domain[key]))) {
-      refuse("The mechanism has another domain.");
-    }
+    const expected = { ...data, kind: domain.kind };
+    if (optional) expected.choices = [...data.choices, NO_ANSWER];
+    const differs = ([line, value]) => {
+      const key = LINES[line] ?? line;
+      return Object.hasOwn(domain, key) && !same(value, domain[key]);
+    };
+    if (Object.entries(expected).some(differs)) refuse("The mechanism has another domain.");
     const secret = sensitive && optional ? [...sensitive, NO_ANSWER] : sensitive;
-    if (!same(sorted(secret), sorted(this.mechanism.sensitive))) {
-      refuse("The mechanism has other sensitive answers.");
-    }
-    const { kind, labels, steps, other, ...more } = expected;
-    const choices = items ? undefined : labels?.filter((label) => !optional || label !== NO_ANSWER);
-    Object.assign(this, { id, ask, kind: sort, weight, optional, sensitive, items, choices }, more);
+    if (!same(sorted(secret), sorted(this.mechanism.sensitive))) refuse("The mechanism has other sensitive answers.");
+    const { labels, places, points, atMost, dimensions, clip } = domain;
+    Object.assign(this, { id, ask, kind, weight, optional, sensitive, points, atMost, dimensions, clip });
+    Object.assign(this, { low: domain.low, high: domain.high, items: atMost && labels });
+    this.choices = places && labels.filter((label) => !optional || label !== NO_ANSWER);
+    this.#rated = low !== undefined;
+    /** What permanent answers to this question are kept under: no other question has this name. */
+    this.memory = law?.kept ? fingerprint(JSON.stringify([data, law])) : null;
   }
 
   /** How many bytes a report takes. */
@@ -40,18 +53,21 @@ export class Question {
     return Math.ceil(this.mechanism.bits / 8);
   }
 
-  /** What a report says of an item besides its name, in words. */
+  /** What a report says of an item besides its name, in words: that it is rated low, or high. */
   get ends() {
-    return KINDS[this.kind].ends;
+    return this.items && this.#rated ? [" (rated low)", " (rated high)"] : undefined;
   }
 
-  /** The answer as the mechanism takes it: skipping is an answer, where it is allowed. */
+  /** The answer as the mechanism takes it: skipping is an answer, where it is allowed, and of items without a rating each counts once. */
   encode(answer) {
     if (answer === undefined || answer === null) {
       if (!this.optional) throw new OutsideDomain(`Question '${this.id}' was not answered.`);
       return NO_ANSWER;
     }
-    const { encode } = KINDS[this.kind];
-    return encode ? encode(answer) : answer;
+    if (!this.items || this.#rated) return answer;
+    if (!Array.isArray(answer) && !(answer instanceof Set)) {
+      throw new OutsideDomain("The answer to this question is a list of names, which may be empty.");
+    }
+    return new Map([...answer].map((name) => [name, this.high]));
   }
 }

@@ -27,21 +27,31 @@ function checked(code, { low, high, width, distinct }) {
   return width === undefined ? BigInt(code) : Array.from(list, BigInt);
 }
 
+/**
+ * The values of the nodes at these places, in order, put into `values`; those that are there already stay. `code` gives that of
+ * a node that comes from the encoder: a value, or a function of the draws it takes.
+ */
+export function evaluate({ nodes }, values, places, code, coins) {
+  for (const place of places) {
+    if (values[place] !== undefined) continue;
+    const { op, args, params, type, value } = nodes[place];
+    if (op === "code") {
+      const own = code(nodes[place]);
+      const draws = () => args.map((arg) => outside(values[arg], nodes[arg].type));
+      values[place] = checked(typeof own === "function" ? own(...draws()) : own, type);
+    } else {
+      const given = args.map((arg) => values[arg]);
+      values[place] = value(given, params, coins);
+    }
+  }
+  return values;
+}
+
 /** The fields of one report. `codes` has a value for each code of the program, or a function of the draws it takes. */
 export function run(program, codes, coins) {
   const { nodes, report } = program;
   if (codes.length !== program.codes.length) throw new InvalidParameter("The law takes another number of codes.");
-  const values = [];
   let next = 0;
-  for (const { op, args, params, type, value } of nodes) {
-    if (op === "code") {
-      const code = codes[next++];
-      const draws = () => args.map((arg) => outside(values[arg], nodes[arg].type));
-      values.push(checked(typeof code === "function" ? code(...draws()) : code, type));
-    } else {
-      const given = args.map((arg) => values[arg]);
-      values.push(value(given, params, coins));
-    }
-  }
+  const values = evaluate(program, [], nodes.keys(), () => codes[next++], coins);
   return Object.fromEntries(report.map(([name, place]) => [name, outside(values[place], nodes[place].type)]));
 }

@@ -2,24 +2,35 @@
 
 import { fingerprint, joined } from "./bytes.js";
 import { SecureCoins } from "./coins.js";
-import { InvalidReport, InvalidSurvey, OutsideDomain, SurveyMismatch } from "./errors.js";
+import { InvalidLaw, InvalidReport, InvalidSurvey, OutsideDomain, SurveyMismatch, Unavailable } from "./errors.js";
 import { less, logUp, ONE, times, within, written } from "./fraction.js";
 import * as message from "./message.js";
 import { Question } from "./question.js";
 
 const FORMAT = "deniable survey 1";
+const LAW_FORMAT = "deniable law 1";
 const SKEW = 600; // seconds by which a device's clock may be behind
-const KINDS = ["proved", "theorem"]; // of proofs, the weakest last
 
 export const clock = () => Date.now() / 1000;
 
 export class Survey {
-  static parse(text, expected) {
-    return new Survey(text, expected);
+  static parse(text, options = {}) {
+    return new Survey(text, typeof options === "string" ? { expected: options } : options);
   }
 
-  constructor(text, expected) {
-    const tree = parsed(text);
+  /** The survey that a collector serves, with its laws. */
+  static async fetch(url, { expected, fetch = globalThis.fetch } = {}) {
+    const served = async (name) => {
+      const answer = await fetch(`${url.replace(/\/+$/, "")}/v1/${name}`);
+      if (!answer.ok) throw new Unavailable(`The collector answered with status ${answer.status}. Try again later.`);
+      return answer.text();
+    };
+    const [text, law] = await Promise.all(["survey", "law"].map(served));
+    return new Survey(text, { law, expected });
+  }
+
+  constructor(text, { law, expected }) {
+    const tree = parsed(text, InvalidSurvey, "survey");
     if (tree?.format !== FORMAT) {
       throw new InvalidSurvey("Unknown format. Reload the page, or update the client.");
     }
@@ -45,13 +56,16 @@ export class Survey {
     Object.assign(this, { id, title, epsilon, budget, sample, people, opens, closes, window });
     this.minimumReports = about.minimum_reports;
     this.keepReports = about.keep_reports ?? false;
-    this.questions = tree.question.map((each, number) => new Question(each, number));
+    const laws = law === undefined ? null : lawsFor(law, this.fingerprint);
+    this.questions = tree.question.map((each, number) => new Question(each, number, laws ? lawOf(laws, each) : undefined));
     const ids = new Set(this.questions.map((question) => question.id));
     const good = ids.size === this.questions.length && ["equal", "weighted", "sampled"].includes(budget) && sample >= 1;
     if (!good || sample > ids.size || !(epsilon > 0 && epsilon <= 100))
       throw new InvalidSurvey("The survey is inconsistent.");
-    if (!within(this.worst, epsilon)) {
-      throw new InvalidSurvey("The mechanisms spend more than the survey's epsilon. It is not answered.");
+    /** Whether the laws of all questions came with the survey and were proved on this device; else it can only be read. */
+    this.proved = laws !== null;
+    if (this.proved && !within(this.worst, epsilon)) {
+      throw new InvalidLaw("The laws of all questions together disclose more than the survey's epsilon. It is not answered.");
     }
   }
 
@@ -63,10 +77,10 @@ export class Survey {
   }
 
   get loss() {
-    const mechanisms = this.questions.map(({ mechanism }) => mechanism);
-    const weakest = Math.max(...mechanisms.map(({ proof }) => KINDS.indexOf(proof)));
-    const protects = [...new Set(mechanisms.map((each) => each.protects))].join("; ");
-    return { odds: written(this.worst), epsilon: logUp(this.worst), protects, proof: KINDS[weakest] };
+    if (!this.proved) return null;
+    const losses = this.questions.map(({ mechanism }) => mechanism.loss);
+    const [protects, rules] = ["protects", "rules"].map((name) => [...new Set(losses.flatMap((each) => each[name]))]);
+    return { odds: written(this.worst), epsilon: logUp(this.worst), protects: protects.join("; "), proof: "proved", rules };
   }
 
   // Time, only in whole periods
@@ -96,13 +110,19 @@ export class Survey {
     return chosen;
   }
 
-  randomize(answers, { coins = new SecureCoins(), part = this.drawPart(coins), now, id = freshId() } = {}) {
+  /** `memories` holds what was kept of permanent answers, a plain object for each question by its id; it is added to. */
+  randomize(answers, { coins = new SecureCoins(), part = this.drawPart(coins), now, id = freshId(), memories = {} } = {}) {
+    if (!this.proved) {
+      throw new InvalidLaw(
+        "This survey was read without its law, so it can only be read. Give the text that the collector serves at /v1/law: Survey.parse(text, { law }).",
+      );
+    }
     if (Object.keys(answers).some((key) => !this.questions.some((question) => question.id === key))) {
       throw new OutsideDomain("This survey does not ask that question.");
     }
     const sections = this.part(part).map((question) => {
-      const { mechanism } = question;
-      return mechanism.pack(mechanism.perturb([question.encode(answers[question.id])], coins));
+      const { id, mechanism } = question;
+      return mechanism.pack(mechanism.perturb([question.encode(answers[id])], coins, memories[id]));
     });
     return message.encode(this.fingerprint, id, part, this.period(now), joined(sections));
   }
@@ -119,16 +139,26 @@ export class Survey {
   }
 }
 
-function parsed(text) {
+function parsed(text, kind, name) {
   if (typeof text !== "string") {
-    throw new InvalidSurvey("The survey must be the text that the collector serves.");
+    throw new kind(`The ${name} must be the text that the collector serves.`);
   }
   try {
     return JSON.parse(text);
   } catch {
-    throw new InvalidSurvey("Invalid JSON. Fetch the survey from its collector, at /v1/survey.");
+    throw new kind(`Invalid JSON. Fetch the ${name} from its collector, at /v1/${name}.`);
   }
 }
+
+/** The laws in this text by question, if they are those of the survey with this fingerprint. */
+function lawsFor(text, survey) {
+  const { format, survey: made, questions } = parsed(text, InvalidLaw, "law") ?? {};
+  if (format !== LAW_FORMAT || !questions) throw new InvalidLaw("Unknown format of the law. Reload the page, or update the client.");
+  if (made !== survey) throw new InvalidLaw("The law belongs to another survey. Fetch both from the same collector.");
+  return questions;
+}
+
+const lawOf = (laws, { id }) => (Object.hasOwn(laws, id) ? laws[id] : null);
 
 /** 16 random bytes that name a report. Not from the coins: they are for the law. */
 const freshId = () => new SecureCoins().draw(16);

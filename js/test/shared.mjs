@@ -1,7 +1,9 @@
 // What several tests use: the vectors, and coins from given bytes.
 
 import { readFileSync } from "node:fs";
+import { fingerprint } from "../src/bytes.js";
 import { Coins } from "../src/coins.js";
+import { Survey } from "../src/survey.js";
 
 export const file = (name) => JSON.parse(readFileSync(new URL(`../../vectors/${name}.json`, import.meta.url), "utf8"));
 export const [GOOD, BAD, SURVEYS, BAD_SURVEYS] = ["good", "bad", "surveys", "bad_surveys"].map(file);
@@ -43,3 +45,18 @@ export const planes = (...digits) =>
       0,
     ),
   );
+
+const LAWS = file("question_laws");
+
+/** The law of a mechanism in good.json, as a collector serves it. */
+export const lawOf = (vector) => LAWS.find(({ name }) => name === vector.name);
+
+/** The document with the laws of a survey, which `change` may alter; for a text that was changed, made to fit it. */
+export function lawText(name, text = surveyText(name), change = (law) => law) {
+  const own = LAWS.filter(({ survey }) => survey === name);
+  const questions = Object.fromEntries(own.map(({ question, ...law }) => [question, change(structuredClone(law), question)]));
+  return JSON.stringify({ format: "deniable law 1", survey: fingerprint(text), questions });
+}
+
+/** A survey of the vectors with its laws, as a device has it. */
+export const surveyOf = (name, text = surveyText(name)) => Survey.parse(text, { law: lawText(name, text) });

@@ -16,6 +16,7 @@ from deniable.errors import DeniableError, MissingPackage
 VERBS = {
     "demo": ("demo:demo", "Run the whole process on a real question."),
     "plan": ("plan:plan", "Choose the mechanism for a question or a survey."),
+    "law": ("law:law", "Print the programs that devices run on the answers to a survey."),
     "certify": ("certify:certify", "Prove the exact privacy loss of a mechanism or a survey."),
     "verify": ("verify:verify", "Check the certificate of a survey anew."),
     "audit": ("audit:audit", "Measure the privacy loss of any client from its reports."),

@@ -25,6 +25,7 @@ def description(survey: Survey, submit: bool = False, read: bool = True) -> Data
             "/pages/{name}": _get("A file that the pages use", FILES, 404, parameters=[_in_path("name")]),
             "/v1/reports": {"post": {**_submit(survey), "security": [{"token": []}] if submit else []}},
             "/v1/survey": _get("The survey: questions, budget and mechanisms", "application/json"),
+            "/v1/law": _get("The laws of the survey: the programs that devices prove and run", "application/json"),
             "/v1/promise": _get("The privacy loss of one person, and its certificate", "application/json"),
             "/v1/try": _get(
                 "A comparison of mechanisms for a made-up question or, with certify, the certificate of one of them",

@@ -23,7 +23,7 @@ def compared(values: int, epsilon: float, people: int) -> str:
     for option in ranked:
         row: Data = {"name": option.name, "error": option.error, "bits": option.bits, "work": option.costs["work"]}
         row |= {"guess": option.costs["guess"], "planned": option is ranked.best, "loss": loss_data(option.mechanism.loss())}
-        rows.append(row | {"mechanism": option.mechanism.spec()})
+        rows.append(row | {"mechanism": option.mechanism.spec(), "law": option.mechanism.device_law()})
     return json.dumps({"values": values, "epsilon": epsilon, "people": people, "options": rows})
 
 

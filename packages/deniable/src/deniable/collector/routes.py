@@ -13,10 +13,11 @@ from deniable.collector.publish import MOST_CONFIDENT
 from deniable.collector.published import Published
 from deniable.collector.readiness import Readiness
 from deniable.collector.service import SAFE, Service, problem, problem_headers
-from deniable.collector.static import FOLDER, HEADERS, PAGES, all_files
+from deniable.collector.static import FOLDER, HEADERS, PAGES, File, all_files
 from deniable.collector.verdicts import Refusal
 from deniable.collector.work import working_beside
 from deniable.errors import MissingExtra, Unavailable
+from deniable.survey.law_document import law_json
 
 try:
     from starlette.applications import Starlette
@@ -39,6 +40,7 @@ def routes(app: Service) -> Starlette:
 
     promises, playground, checks = Promises(app.collector.survey), Playground(), set[asyncio.Future[None]]()
     rendered, readiness = Published(app), Readiness(app)
+    laws: list[File] = []  # the one document, once somebody has asked for it
 
     def refused(refusal: Refusal) -> Response:
         app.metrics.refused[refusal.reason] += 1
@@ -61,6 +63,16 @@ def routes(app: Service) -> Starlette:
         file = all_files().get(request.url.path)
         if file is None:
             return refused(verdicts.NOT_FOUND.saying("See /openapi.json for the paths of this collector."))
+        return kept(request, file)
+
+    async def law(request: Request) -> Response:
+        if not laws:
+            text = await asyncio.to_thread(law_json, app.collector.survey)
+            laws.append(File.of(text.encode(), "application/json"))
+        return kept(request, laws[0])
+
+    def kept(request: Request, file: File) -> Response:
+        """A file that browsers keep, and ask for again each time."""
         if request.headers.get("if-none-match") == file.tag:
             return Response(None, 304, {**HEADERS, "etag": file.tag})
         if "gzip" in request.headers.get("accept-encoding", ""):
@@ -130,6 +142,7 @@ def routes(app: Service) -> Starlette:
             *(Route(address, page) for address in PAGES),
             Route(FOLDER + "{name}", page),
             Route("/v1/survey", says(lambda app: app.collector.survey.to_json())),
+            Route("/v1/law", law),
             Route("/v1/promise", promise),
             Route("/v1/try", tried),
             Route("/v1/results", guarded(published)),

@@ -48,6 +48,11 @@ class File:
     small: bytes
     tag: str
 
+    @classmethod
+    def of(cls, data: bytes, media: str) -> "File":
+        """The file with this content."""
+        return cls(media, data, gzip.compress(data, 9, mtime=0), f'W/"{hashlib.sha256(data).hexdigest()[:32]}"')
+
 
 @cache
 def all_files() -> dict[str, File]:
@@ -56,7 +61,5 @@ def all_files() -> dict[str, File]:
     for entry in files("deniable.collector").joinpath("web").iterdir():
         kind = entry.name.rpartition(".")[2]
         if entry.is_file() and kind in MEDIA_TYPES:
-            data = entry.read_bytes()
-            tag = f'W/"{hashlib.sha256(data).hexdigest()[:32]}"'
-            found[FOLDER + entry.name] = File(MEDIA_TYPES[kind], data, gzip.compress(data, 9, mtime=0), tag)
+            found[FOLDER + entry.name] = File.of(entry.read_bytes(), MEDIA_TYPES[kind])
     return found | {address: found[FOLDER + name] for address, name in PAGES.items() if FOLDER + name in found}

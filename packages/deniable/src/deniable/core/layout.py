@@ -34,6 +34,10 @@ class Number:
     def bits(self) -> int:
         return (self.below - 1).bit_length()
 
+    def spec(self) -> dict[str, object]:
+        """The field as plain data."""
+        return {"name": self.name, "below": self.below}
+
     @property
     def dtype(self) -> np.dtype[np.unsignedinteger]:
         """The smallest unsigned integer that holds it."""
@@ -66,6 +70,10 @@ class Flags:
     bits: int
     ones: int | None = None
 
+    def spec(self) -> dict[str, object]:
+        """The field as plain data."""
+        return {"name": self.name, "bits": self.bits, **({} if self.ones is None else {"ones": self.ones})}
+
     def empty(self, size: int) -> Column:
         return np.empty((size, (self.bits + 7) // 8), np.uint8)
 
@@ -97,6 +105,15 @@ class Layout:
 
     fields: tuple[Number | Flags, ...]
     prefix: ClassVar[int] = 0  # bytes at the beginning of a batch that give its length
+
+    def spec(self) -> list[dict[str, object]]:
+        """The fields as plain data."""
+        return [field.spec() for field in self.fields]
+
+    @property
+    def opens(self) -> tuple[str, int] | None:
+        """The field that discloses an answer, and from which value on; None: no report does."""
+        return None
 
     @cached_property
     def bits(self) -> int:

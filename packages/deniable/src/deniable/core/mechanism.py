@@ -166,6 +166,20 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
     def _law(self) -> Law:
         return traced(self)
 
+    def device_law(self) -> dict[str, object]:
+        """What a device needs to prove the law and to run it, as plain data."""
+        opens = self.layout.opens
+        return {
+            "law": self.law.plain(),
+            "fields": self.layout.spec(),
+            "reads": self.reading(),
+            **({} if opens is None else {"opens": list(opens)}),
+        }
+
+    def reading(self) -> dict[str, object]:
+        """How devices explain a report to whoever sends it, as plain data (see docs/wire.md); empty: by its fields."""
+        return {}
+
     def __getstate__(self) -> dict[str, object]:
         # Another process traces the law again: its encoders may be closures, which cannot be sent.
         return {name: value for name, value in self.__dict__.items() if name != "_law"}

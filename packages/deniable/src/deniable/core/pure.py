@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from deniable.core.domain import Answer, Domain
 from deniable.core.layout import Columns, Drawn
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Additive
+from deniable.core.reading import supporting
+from deniable.core.steps import bit_of
 from deniable.core.supporting import Supporting, exact_shares
 from deniable.core.tally import Tally
 from deniable.errors import InvalidParameter
@@ -117,8 +119,15 @@ class PureProtocol(Supporting, Additive[Answer]):
     def worst_noise(self) -> float:
         return float(max(self.q * (1 - self.q), self.p * (1 - self.p)) / (self.p - self.q) ** 2)
 
-    def kept_under(self, index: int, public: Sequence[int]) -> int:
-        """What a permanent answer is kept for: the answer itself, or with public draws what it is turned into first."""
+    def reading(self) -> dict[str, object]:
+        found = supporting(self.layout, self.domain.size, self.supports)
+        return {} if found is None else {"supports": [found]}
+
+    def kept_under(self, index: Any, public: Sequence[Any]) -> Any:
+        """What a permanent answer is kept for: the answer itself, or with public draws what it is turned into first.
+
+        It is given whole numbers, or symbols where the law is traced.
+        """
         return index
 
     def guess(self) -> float:
@@ -150,8 +159,7 @@ class CellProtocol(PureProtocol[Answer]):
         return self._bits(columns).column_sums()
 
     def supports(self, columns: Columns, cells: Ints) -> Bools:
-        bits = self._bits(columns)
-        return np.stack([bits.bit(cell) for cell in cells], axis=1)
+        return bit_of(columns["cells"], self.domain.size, cells)
 
     def _bits(self, columns: Columns) -> PackedBits:
         return PackedBits(columns["cells"].astype(np.uint8, copy=False), self.domain.size)

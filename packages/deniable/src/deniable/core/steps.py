@@ -106,6 +106,14 @@ def empty(row: Bytes) -> Bools:
     return np.equal(row.trace.add("ones", (row,)), 0) if isinstance(row, Symbol) else np.equal(row.max(axis=1), 0)
 
 
+def bit_of(rows: Bytes, bits: int, cells: Sequence[int]) -> Bools:
+    """The bits of these cells: of packed rows of `bits` each, of shape (rows, cells)."""
+    if isinstance(rows, Symbol):
+        return rows.bit(cells)
+    packed = PackedBits(rows.astype(np.uint8, copy=False), bits)
+    return np.stack([packed.bit(cell) for cell in cells], axis=1)
+
+
 def one_row(layout: Layout, drawn: Drawn) -> PackedBits:
     """A report as one row of bits."""
     fields = [(field, drawn[field.name]) for field in layout.fields if field.bits]

@@ -178,7 +178,9 @@ class Symbol:
         return self.trace.add("not", (self,), boolean=True)
 
     def __getitem__(self, key: object) -> "Symbol":
-        """Column k of a vector, `truth[:, k]`, also where k is a symbol."""
+        """Column k of a vector, `truth[:, k]`, also where k is a symbol; with None for another axis the same."""
+        if isinstance(key, tuple) and len(key) == 2 and any(axis is None for axis in key):
+            return self
         if not isinstance(key, tuple) or len(key) != 2 or key[0] != slice(None) or self.type.width is None or self.type.row:
             refuse("An index into the answers of a batch", "A law treats every answer alike; truth[:, k] is coordinate k.")
         return self.trace.add("at", (self, self.trace.symbol(key[1])))
@@ -377,16 +379,32 @@ def traced(mechanism: object) -> Law:
     return found
 
 
+def node_of(mechanism: Any, function: Callable[[Any, Sequence[Any]], Any]) -> int:
+    """The node of a law that is this function of the truth and of the public draws."""
+    trace = Trace(1)
+    truth, _ = _drawn(mechanism, trace)
+    public = [Symbol(trace, place) for place, node in enumerate(trace.nodes) if node.op == "public"]
+    found = trace.symbol(function(truth, public)).node
+    if found >= len(mechanism.law.nodes):
+        raise InvalidLaw("The law does not compute what a permanent answer is kept for.")
+    return found
+
+
 def _once(mechanism: Any, size: int) -> Law:
     trace = Trace(size)
+    _, drawn = _drawn(mechanism, trace)
+    report = _fields(trace, mechanism.layout, drawn)
+    return Law(Program(tuple(trace.nodes), report), trace.encoders)
+
+
+def _drawn(mechanism: Any, trace: Trace) -> tuple[Any, Mapping[str, Any]]:
+    """The truth as symbols, and what `randomize` makes of it."""
     coins, domain = TracedCoins(trace), mechanism.domain
     if mechanism.encodes:
         truth: Any = Answer(trace)
     else:
         truth = domain.placed([trace.code(*each) for each in domain.inputs], coins)
-    drawn = mechanism.randomize(truth, coins)
-    report = _fields(trace, mechanism.layout, drawn)
-    return Law(Program(tuple(trace.nodes), report), trace.encoders)
+    return truth, mechanism.randomize(truth, coins)
 
 
 def _fields(trace: Trace, layout: Layout, drawn: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:

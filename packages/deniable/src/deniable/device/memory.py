@@ -65,7 +65,7 @@ class Memory:
             if base.keeps_public and "hash" not in data:
                 public = (node.params[0] for node in base.law.nodes if node.op == "public")
                 data["hash"] = [int(coins.public(below, 1)[0]) for below in public]
-            key = str(base.kept_under(index, data.get("hash", [])))
+            key = str(int(base.kept_under(index, data.get("hash", []))))
             if key not in answers:
                 drawn = base.perturb([value], _Kept(coins, data.get("hash", [])))
                 answers[key] = base.layout.rows(drawn.columns)[0].tobytes().hex()

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from deniable.core import Flags, Layout, Node, Number, Program
+from deniable.core import Node, Program
 from deniable.privacy.bounds import LIMITS, Bound
 from deniable.privacy.problem import Builder, Problem, Stand
 from deniable.privacy.rows import exchanged, one_cell
@@ -335,13 +335,3 @@ def _share(problem: Problem, event: int, stands: Mapping[int, Stand]) -> Fractio
         return None
     keys, chances = law(happens, [at[event]], happens.knowns([at[event]]))
     return sum((chance for key, chance in zip(keys, chances, strict=True) if key[-1]), Fraction(0))
-
-
-def disclosing(layout: Layout) -> tuple[str, int]:
-    """The field that discloses an answer, and from which value on."""
-    base = getattr(layout, "base").fields  # noqa: B009
-    first = layout.fields[0]
-    if len(layout.fields) == 1 and isinstance(base[0], Number):
-        return first.name, base[0].below
-    assert not isinstance(first, Flags)
-    return first.name, 1

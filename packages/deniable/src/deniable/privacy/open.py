@@ -14,7 +14,7 @@ from deniable.arrays import Bytes, Ints
 from deniable.core import Columns, Flags, Mechanism, PrivacyLoss, PureProtocol
 from deniable.core.every import FollowedCoins, WatchedCoins
 from deniable.errors import NotCertifiable
-from deniable.privacy.cases import disclosing, open_bound
+from deniable.privacy.cases import open_bound
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.certify import certify
 from deniable.privacy.law import affordable, all_seen, law, outcomes
@@ -30,7 +30,7 @@ QUICK = 1 << 14  # outcomes that are followed to show the worst of them, where t
 def quickest(mechanism: OpenAnswers, limit: int) -> Certificate:
     """By the rule of cases; where that does not reach, as for published mechanisms, by following every outcome."""
     program, secret = law_that_runs(mechanism), np.flatnonzero(mechanism.secret).tolist()
-    found = open_bound(program, *disclosing(mechanism.layout), frozenset(secret))
+    found = open_bound(program, *mechanism.layout.opens, frozenset(secret))
     few = _total(mechanism, limit) <= (limit if found is None else QUICK)
     if found is None and not few and not is_ours(type(mechanism)):
         raise NotCertifiable(

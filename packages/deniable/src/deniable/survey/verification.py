@@ -15,7 +15,7 @@ import numpy as np
 from deniable.core import Mechanism, Program, written_odds
 from deniable.errors import DeniableError, InvalidParameter
 from deniable.privacy.bounds import Bound
-from deniable.privacy.cases import disclosing, open_bound
+from deniable.privacy.cases import open_bound
 from deniable.privacy.certify import certify
 from deniable.privacy.together import Group, independent
 from deniable.survey.certificate import certify_survey
@@ -129,7 +129,7 @@ def _proved(group: Group, mechanism: Mechanism) -> Bound:
     """The loss of the program of a question; of one with non-sensitive answers, that of reports that disclose none."""
     if not isinstance(mechanism, OpenAnswers):
         return group.bound()
-    field, start = disclosing(mechanism.layout)
+    field, start = mechanism.layout.opens
     secret = frozenset(np.flatnonzero(mechanism.secret).tolist())
     found = open_bound(group.program, f"{group.names[0]}.{field}", start, secret)
     if found is None:

@@ -18,6 +18,10 @@ class Either(Layout):
     base: Layout
     open: int
 
+    @property
+    def opens(self) -> tuple[str, int]:
+        return "open", 1
+
     @abstractmethod
     def join(self, number: Ints, columns: Drawn) -> Drawn:
         """Reports that disclose the open answer `number`, or these ones where it is 0."""
@@ -34,6 +38,10 @@ class Either(Layout):
 @dataclass(frozen=True)
 class OneNumber(Either):
     """Where the base sends one number, an open answer is a further number: no bit is spent on which it is."""
+
+    @property
+    def opens(self) -> tuple[str, int]:
+        return self._number.name, self._number.below
 
     @cached_property
     def _number(self) -> Number:
@@ -56,6 +64,9 @@ class OneNumber(Either):
 @dataclass(frozen=True)
 class ManyFields(Either):
     """A field "open" that is 0 in the base's reports, before the base's own fields, which are 0 in all others."""
+
+    def spec(self) -> list[dict[str, object]]:
+        return [self.fields[0].spec(), *self.base.spec()]  # how many cells the base's reports have set is checked too
 
     def join(self, number: Ints, columns: Drawn) -> Drawn:
         kept = number == 0

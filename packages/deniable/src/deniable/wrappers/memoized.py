@@ -28,6 +28,7 @@ from deniable.core import (
     odds_below,
 )
 from deniable.core.spec import part
+from deniable.core.tracing import node_of
 from deniable.errors import InvalidParameter, SurveyMismatch
 from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.direct_response import DirectResponse
@@ -189,6 +190,14 @@ class Memoized(PureProtocol):
             return {"cells": cells & ones | ~cells & zeros}
         name, choices = self.base.choice
         return {**kept, name: moved(kept[name].astype(np.int64), self.stay, choices, coins)}
+
+    def device_law(self) -> dict[str, object]:
+        """With the part of the law that is the permanent answer, which a device makes once and keeps."""
+        base = self.base.law
+        kept: dict[str, object] = {"nodes": len(base.nodes), "report": [list(field) for field in base.report]}
+        if self.base.keeps_public:
+            kept["under"] = node_of(self.base, self.base.kept_under)
+        return {**super().device_law(), "kept": kept}
 
     def keep(self, values: Answers, coins: Coins | None = None) -> Reports:
         """The permanent answers of people whose values never change, one each: never sent, only kept on the device."""

@@ -1,14 +1,16 @@
 """Questions of which some answers are sensitive: what all mechanisms for them share."""
 
 from abc import abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from deniable.arrays import Bools, Ints
-from deniable.core import Additive, Columns, Domain, Mechanism
+from deniable.core import Additive, Columns, Domain, Mechanism, PureProtocol, lookup
 from deniable.core.frozen import Former
+from deniable.core.reading import supporting
 from deniable.errors import InvalidParameter
 from deniable.wrappers.either import Either
 
@@ -50,6 +52,17 @@ class OpenAnswers(Mechanism[object, Ints]):
     def _order(self) -> Ints:
         """Where each answer stands in the counts: first the cells of the base, then the open answers."""
         return np.where(self.secret, self._place, self.base.cells + self._open_number - 1)
+
+    def reading(self) -> dict[str, object]:
+        """Of reports that disclose no answer."""
+        if not isinstance(self.base, PureProtocol):
+            return {}
+        base = self.base
+
+        def supports(columns: Mapping[str, Any], cell: Any) -> Any:
+            return base.supports(columns, lookup(self._place, cell)) & lookup(self.secret, cell)
+
+        return {"supports": [supporting(self.layout, self.domain.size, supports)]}
 
     @property
     def cells(self) -> int:

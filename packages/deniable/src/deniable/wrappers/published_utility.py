@@ -136,6 +136,9 @@ class PublishedUtility(OpenAnswers):
         fields = (Flags(field.name, field.bits) if isinstance(field, Flags) else field for field in base.fields)
         return Pairs((Number("open", open_answers + 1), Number("masked", 2), *fields), base, open_answers, self.z > 0)
 
+    def reading(self) -> dict[str, object]:
+        return {}  # a report may name sensitive answers and disclose another one
+
     def randomize(self, truth: Ints, coins: Coins) -> Drawn:
         number, secret, size = lookup(self._open_number, truth), lookup(self.secret, truth), len(truth)
         instead = coins.below(len(self.sensitive), size)

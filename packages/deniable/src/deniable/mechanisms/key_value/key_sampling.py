@@ -28,6 +28,7 @@ from deniable.core import (
     lookup,
     odds_below,
 )
+from deniable.core.reading import supporting
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.domains.link import HIGH, LOW, NONE
 from deniable.errors import InvalidParameter, InvalidReport
@@ -170,6 +171,13 @@ class KeySampling(KeyValueProtocol):
     @cached_property
     def _fakes(self) -> Ints:
         return np.full(self.keys, HALF) if self.fakes is None else np.array(self.fakes, np.int64)
+
+    def named(self, columns: Mapping[str, Any], key: Any, high: int) -> Any:
+        return (columns["key"] == key) & (columns["state"] == 2 - high)
+
+    def reading(self) -> dict[str, object]:
+        denied = supporting(self.layout, self.keys, lambda columns, key: (columns["key"] == key) & (columns["state"] == 0))
+        return {**super().reading(), "denies": denied}
 
     def votes(self, columns: Columns) -> Ints:
         key, state = columns["key"].astype(np.int64), columns["state"].astype(np.int64)

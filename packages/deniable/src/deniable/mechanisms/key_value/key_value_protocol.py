@@ -1,13 +1,16 @@
 """What all mechanisms for keys with values share, and those that pad each set and report one pair of it."""
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats
 from deniable.core import Mechanism, Tally
+from deniable.core.reading import supporting
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate
@@ -40,6 +43,14 @@ class KeyValueProtocol(Mechanism[object, Pairs]):
 
         Exact if all who have a key give it the same value; else the variance of the weight is smaller than this.
         """
+
+    def named(self, columns: Mapping[str, Any], key: Any, high: int) -> Any:
+        """Whether a report names a key, with a low value or a high one; for devices, which show it to people."""
+        return None
+
+    def reading(self) -> dict[str, object]:
+        ends = [supporting(self.layout, self.keys, partial(self.named, high=high)) for high in (0, 1)]
+        return {} if None in ends else {"supports": ends}
 
     def explain(self) -> str:
         by_hand = (

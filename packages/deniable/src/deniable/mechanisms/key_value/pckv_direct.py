@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -95,6 +96,9 @@ class PCKVDirect(PaddedProtocol):
         named = (np.where(real, key, places - 1) + moved) % places
         high = np.where(moved == 0, up == kept, either)
         return {"pair": np.minimum(2 * named + high, 2 * self.keys)}
+
+    def named(self, columns: Mapping[str, Any], key: Any, high: int) -> Any:
+        return columns["pair"] == 2 * key + high
 
     def votes(self, columns: Columns) -> Ints:
         pair, size = columns["pair"], 2 * self.keys + 1

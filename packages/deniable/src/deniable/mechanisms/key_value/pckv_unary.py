@@ -162,6 +162,9 @@ class PCKVUnary(PaddedProtocol):
             low = (high & other) | (low & ~high)
         return high, low
 
+    def named(self, columns: Mapping[str, Any], key: Any, high: int) -> Any:
+        return columns["high" if high else "low"].bit(key)
+
     def votes(self, columns: Columns) -> Ints:
         ends = (PackedBits(columns[name].astype(np.uint8, copy=False), self.keys) for name in ("high", "low"))
         return np.concatenate([bits.column_sums() for bits in ends])

@@ -16,6 +16,24 @@ from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter, InvalidReport
 
 
+def linear_pieces(numbers: Floats) -> list[list[float]]:
+    """The same as straight lines: from which place on, the number there, and the step to the next one.
+
+    >>> linear_pieces(np.array([1.0, 3.0, 5.0, 0.0]))
+    [[0, 1.0, 2.0], [3, 0.0, 0.0]]
+    """
+    pieces, start = list[list[float]](), 0
+    while start < len(numbers):
+        rest = numbers[start:]
+        step = float(rest[1] - rest[0]) if len(rest) > 1 else 0.0
+        off = np.abs(rest - rest[0] - step * np.arange(len(rest))) > 1e-6 * abs(step)
+        size = int(off.argmax()) if off.any() else len(rest)
+        step = float(rest[size - 1] - rest[0]) / (size - 1) if size > 1 else 0.0  # over all of them, not to add up rounding
+        pieces.append([start, float(rest[0]), step])
+        start += size
+    return pieces
+
+
 class MeanMechanism(Mechanism[float, Ints]):
     """A report is one of `cells` numbers, whose mean is the true number: the mean of all reports needs no correction.
 
@@ -66,6 +84,9 @@ class MeanMechanism(Mechanism[float, Ints]):
     def numbers(self) -> Floats:
         """The number that each report stands for, in the units of the question."""
         return self.domain.low + self._half * (1 + self._centred)
+
+    def reading(self) -> dict[str, object]:
+        return {"numbers": linear_pieces(self.numbers)}
 
     def decode(self, reports: Reports) -> Floats:
         """The unbiased number of each report, as rows of one."""

@@ -1,7 +1,7 @@
 """Releases: mechanisms whose report is itself an answer, near the truth if answers have distances."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Answers, Reports, checked_answers
+from deniable.core import Answers, Number, Reports, checked_answers, lookup
+from deniable.core.reading import supporting
 from deniable.domains.metric import Metric, checked_prior, metric_of
 from deniable.mechanisms.shares.channel import Channel
 
@@ -60,6 +61,20 @@ class Release(Channel):
 
     def prepared(self, values: Answers) -> Answers:
         return self.domain.snapped(checked_answers(values))
+
+    def device_law(self) -> dict[str, object]:
+        return {**super().device_law(), "snaps": True}  # as `prepared` does
+
+    def reading(self) -> dict[str, object]:
+        (field,), outputs = self.layout.fields, self.outputs
+        assert isinstance(field, Number)
+        plain = len(outputs) == self.domain.size  # a report is an answer, or one of a few that stand for all
+
+        def released(columns: Mapping[str, Any], cell: Any) -> Any:
+            value = columns["value"]
+            return (value if plain else lookup(np.resize(outputs, field.below), value)) == cell
+
+        return {"supports": [supporting(self.layout, self.domain.size, released)]}
 
     def compare(self, prior: ArrayLike | None = None) -> "Comparison":
         """What releases cost under this mechanism and under its rivals, at the same epsilon."""

@@ -109,7 +109,7 @@ class BlockDesign(Counted, PureProtocol):
 
     def supports(self, columns: Columns, cells: Ints) -> Bools:
         offset = columns["point"].astype(np.int64)[:, None] - cells[None, :]
-        return self._blocks.member[offset % self.design.v]
+        return lookup(self._blocks.member, offset % self.design.v)
 
     @cached_property
     def _idle_points(self) -> Bools:

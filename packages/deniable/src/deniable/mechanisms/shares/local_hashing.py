@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -128,9 +128,9 @@ class LocalHashing(UtilityBase):
     def most_kept(self) -> int:
         return self.buckets
 
-    def kept_under(self, index: int, public: Sequence[int]) -> int:
+    def kept_under(self, index: Any, public: Sequence[Any]) -> Any:
         a, b = public
-        return int(self._bucket(np.array(a), np.array(b), np.array(index)))
+        return self._bucket(a, b, index)
 
     @property
     def published(self) -> tuple[str, Fraction]:

@@ -163,6 +163,9 @@ class FeatureVector(Mechanism[Sequence[float], Ints]):
             raise InvalidReport("A report holds a number that this mechanism does not send.")
         return (start[:, None] + self.offsets) % d, values
 
+    def reading(self) -> dict[str, object]:
+        return {**self.part.reading(), "coordinates": [self.coordinates, self.domain.dimensions, self._bits, self.part.cells]}
+
     def votes(self, columns: Columns) -> Ints:
         counts = np.zeros(self.cells, np.int64)
         for first in range(0, len(columns["values"]), ROWS):

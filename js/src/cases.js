@@ -1,0 +1,126 @@
+// The proof of a question with non-sensitive answers. Reports that disclose an answer come from that answer only; the others are
+// compared, from sensitive answers and from those that are not, which a program treats differently: by cases.
+
+import { largest, ONE, plus, smallest, times, ZERO } from "./fraction.js";
+import { isFixed, NONE, upstream } from "./graph.js";
+import { arranged, classes, deciders, FEW, isFree, marked, oddsOf, shifted, unmarked } from "./densities.js";
+import { listed } from "./lists.js";
+import { cost, worlds } from "./worlds.js";
+
+const codesOf = (nodes, isTainted) => upstream(nodes).filter(({ op, tainted }) => op === "code" && tainted === isTainted);
+const rangeOf = ({ type: { low, high } }, from) => [low, high < from ? high : from - 1n];
+
+/** Densities of views, by class, of several cases that have the same classes; or null. */
+function aligned(profiles) {
+  const some = profiles.filter(({ found }) => found.size);
+  if (new Set(some.map(({ shape }) => shape)).size > 1) return null;
+  const isWide = some.some(({ found }) => found.has("any")) && some.some(({ found }) => !found.has("any"));
+  const wide = (found) => new Map(found.size ? [["any", [...found.values()].flat()]] : []);
+  const all = profiles.map(({ found }) => (isWide ? wide(found) : found));
+  const keys = new Set(all.flatMap((found) => [...found.keys()]));
+  return { shape: some[0]?.shape, all: all.map((found) => new Map([...keys].map((key) => [key, found.get(key) ?? [ZERO]]))) };
+}
+
+/** The mixture of several cases with these chances. */
+function mixed(profiles, chances) {
+  const { shape, all } = (profiles.every(Boolean) && aligned(profiles)) || {};
+  if (!all) return null;
+  const end = (key, pick) => all.map((found, i) => times(pick(found.get(key)), chances[i])).reduce(plus);
+  return { shape, found: new Map([...all[0].keys()].map((key) => [key, [end(key, smallest), end(key, largest)]])) };
+}
+
+/**
+ * Densities of what is seen, if it is not disclosed: by the value of the one node that depends on answers or draws; as "any" if
+ * all its values have these; or as "empty" and "other" rows. The others are constants, or draws that everybody knows.
+ */
+export function profile(graph, view, place, from) {
+  const [shown] = place < 0 ? [] : [view[place]];
+  if (shown?.type.low >= from) return { found: NONE };
+  if (shown?.op === "where" && shown.args[1].type.low >= from) {
+    const [condition, , other] = shown.args;
+    const now = graph.add("where", [condition, graph.constant(from), other]); // whatever is disclosed
+    view = view.map((node) => (node === shown ? now : node));
+  }
+  const [toss] = deciders(view, 2, true);
+  if (toss) {
+    const { n, d } = toss.params[0];
+    const cases = [0n, 1n].map((value) => profile(graph, graph.rewritten(view, new Map([[toss, graph.constant(value)]])), place, from));
+    return mixed(cases, [{ n: d - n, d }, { n, d }]);
+  }
+  const ones = upstream(view).find(({ op }) => op === "ones");
+  if (ones?.args[0].type.row) return byEmptiness(graph, view, place, from, ones);
+  const moving = view.filter((node) => !isFixed(node) && (node.tainted || node.draws.size));
+  if (moving.length > 1 || new Set(view).size < view.length) return null;
+  const [node] = moving;
+  const most = node === view[place] ? from : 1n << 63n;
+  if (view[place] && node !== view[place] && view[place].type.high >= from) return null;
+  const kind = (each) => (each === node ? (each.type.row ? each.type.width : rangeOf(each, most)) : `${each.op} ${each.type.low}..${each.type.high}`);
+  const shape = view.map(kind).join(";");
+  if (!node) return { shape, found: new Map([["any", [ONE]]]) };
+  const found = node.type.row ? rowProfile(graph, node) : numberProfile(graph, node, ...rangeOf(node, most));
+  return found && { shape: `${shape} ${found.shape ?? ""}`, found: found.found ?? found };
+}
+
+/** What depends on whether the row that is shown has any bit set: both cases. */
+function byEmptiness(graph, view, place, from, ones) {
+  const row = ones.args[0];
+  const stands = [graph.constant(0n), graph.code({ low: 1n, high: BigInt(row.type.width) }, false)];
+  const cases = stands.map((stand) => {
+    const now = graph.rewritten(view, new Map([[ones, stand]]));
+    const own = profile(graph, now, place, from);
+    return own && (!own.found.size || now.includes(row)) ? own : null;
+  });
+  const { shape, all } = (cases.every(Boolean) && aligned(cases)) || {};
+  return all ? { shape, found: new Map(["empty", "other"].map((kind, i) => [kind, all[i].get(kind) ?? [ZERO]])) } : null;
+}
+
+function numberProfile(graph, node, low, high) {
+  if (!codesOf([node], false).length && cost([node]) <= FEW && high - low < FEW) {
+    const found = classes(graph, [node]);
+    return new Map(listed(Number(high - low) + 1, (i) => [String(low + BigInt(i)), found.get(String(low + BigInt(i))) ?? [ZERO]]));
+  }
+  const list = shifted(graph, node)?.get("");
+  return new Map([["any", list ?? [ZERO, ONE]]]);
+}
+
+function rowProfile(graph, node) {
+  const found = arranged(graph, node);
+  if (found) return found;
+  const { isMarked, law } = unmarked(graph, [node], [node]) ?? {};
+  if (!law) return null;
+  const cells = isMarked ? marked(graph, [node], [], law, true) : new Map([["0", [ONE]], ["1", [ONE]]]);
+  if (!cells?.has("0") || !oddsOf(law)) return null;
+  const shape = [...law].map(([key, [{ n, d }]]) => `${key} ${n}/${d}`).sort();
+  return { shape, found: new Map([["empty", cells.get("0")], ["other", [...cells.values()].flat()]]) };
+}
+
+/** Whether every number that discloses an answer comes from that answer only. What is drawn may be anything. */
+function disclosesItself(graph, shown, from, answer) {
+  if (shown.op === "where" && shown.args[2].type.high < from) shown = graph.add("where", [...shown.args.slice(0, 2), graph.constant(from - 1n)]);
+  const all = upstream([shown]).filter(({ tainted }) => tainted).flatMap(({ args }) => args.filter(isFree));
+  const drawn = all.filter((node) => !upstream(node.args).some((each) => all.includes(each))); // not made of others of them
+  const [open] = graph.rewritten([shown], new Map(drawn.map((node) => [node, graph.code(node.type, false)])));
+  if (cost([answer, open]) > 1 << 16 || upstream([open]).some(({ op, type }) => op !== "code" && type.row)) return false;
+  const owners = new Map();
+  return worlds(graph, [answer, open]).ways.every(([[own, value]]) => {
+    if (value >= from && !owners.has(value)) owners.set(value, own);
+    return value < from || owners.get(value) === own;
+  });
+}
+
+/** The bound of reports whose field at this place of the view is below `from`: the others come from one answer only, and no sensitive one. */
+export function openBound(graph, view, place, from, secret) {
+  const answers = codesOf(view, true);
+  const [answer] = answers;
+  if (answers.length !== 1 || place < 0 || answer.type.width !== undefined || answer.type.high > 1n << 20n) return undefined;
+  const every = listed(Number(answer.type.high - answer.type.low) + 1, (i) => answer.type.low + BigInt(i));
+  const cases = [true, false]
+    .map((isSecret) => every.filter((value) => secret.has(Number(value)) === isSecret))
+    .map((values) => graph.rewritten(view, new Map([[answer, graph.code(answer.type, true, values)]])));
+  const [own, other] = cases.map((nodes) => nodes[place]);
+  if (own.type.high >= from || !disclosesItself(graph, other, from, codesOf([other], true)[0] ?? graph.constant(0n))) return undefined;
+  const profiles = cases.map((nodes) => profile(graph, nodes, place, from));
+  const { all } = (profiles.every(Boolean) && aligned(profiles)) || {};
+  graph.rules.add("cases");
+  return all && oddsOf(new Map([...all[0]].map(([key, list]) => [key, [...list, ...all[1].get(key)]])));
+}

@@ -1,0 +1,259 @@
+// How likely a view is. Views are sorted into classes, in each of which the density of a view is one of a few numbers, whatever
+// the answer is: its probability, or this over that of a fixed law. So the loss is at most the largest ratio of two numbers
+// of one class. Every rule of proof finds such classes by a look at the graph; docs/law.md states them as theorems.
+
+import { less, ONE, over, plus, ratio, rest, spread, times, ZERO } from "./fraction.js";
+import { BIT, isDraw, isFixed, NONE, sizeOf, upstream } from "./graph.js";
+import { listed } from "./lists.js";
+import { cost, worlds } from "./worlds.js";
+
+export const FEW = 1 << 10; // worlds that are followed before any other rule is tried
+const MANY = 1 << 16; // worlds that are followed at all
+
+export const isFree = ({ draws, tainted }) => draws.size > 0 && !tainted; // drawn without a look at the answer
+const drawsOf = (nodes) => new Set(nodes.flatMap(({ draws }) => [...draws]));
+
+/** Whether these nodes have no draw in common with others. */
+function areApart(some, others) {
+  const draws = drawsOf(others);
+  return some.every((node) => [...node.draws].every((draw) => !draws.has(draw)));
+}
+
+/** Whether a node is used, or seen, in one place only. */
+const isUsedOnce = (node, view) =>
+  [...upstream(view).flatMap(({ args }) => args), ...view].filter((each) => each === node).length === 1;
+
+/**
+ * For each value of `shared` and of the known codes, the densities that it has with the values of `varied`, for all secret
+ * codes. One of them is zero if a value of `varied` is missing of the number that is `possible`.
+ */
+export function classes(graph, shared, varied = [], { possible = () => 1, scale = () => ONE } = {}) {
+  let all = [...shared, ...varied];
+  if (cost(all) > FEW) all = narrowed(graph, all);
+  if (cost(all) > MANY) return undefined;
+  const codes = upstream(all).filter(({ op }) => op === "code");
+  const secret = codes.filter(({ tainted }) => tainted);
+  const seen = [...codes.filter(({ tainted }) => !tainted), ...all.slice(0, shared.length)];
+  const { whole, ways } = worlds(graph, [...seen, ...secret, ...all.slice(shared.length)]);
+  const found = new Map();
+  for (const [values, weight] of ways) {
+    const own = values.splice(seen.length).slice(secret.length);
+    const { n, d } = scale(own, values);
+    const key = values.join("|");
+    if (!found.has(key)) found.set(key, []);
+    found.get(key).push({ n: weight * n, d: whole * d });
+  }
+  const every = secret.reduce((product, code) => product * sizeOf(code), 1);
+  for (const [key, list] of found) if (list.length < every * possible(key)) list.push(ZERO);
+  return found;
+}
+
+/** The largest ratio in one of these classes; null if it is unbounded. */
+export function oddsOf(found) {
+  let odds = found && ONE;
+  for (const list of found?.values() ?? []) {
+    const own = spread(list);
+    if (!own) return null;
+    if (less(odds, own)) odds = own;
+  }
+  return odds;
+}
+
+/**
+ * A waist. Take some nodes that need no draw but those that depend on the answer themselves. What the other nodes need of them
+ * are codes that may be anything: P(y | c) is a mixture of what it is with these. The fewest such codes of all cuts.
+ */
+function narrowed(graph, targets) {
+  const order = upstream(targets);
+  const users = new Map();
+  for (const { args } of order) for (const arg of new Set(args)) users.set(arg, (users.get(arg) ?? 0) + 1);
+  const size = (nodes) => nodes.reduce((product, node) => product * (node.type.row ? Infinity : sizeOf(node)), 1);
+  const [early, front] = [new Set(), new Set()];
+  let best = order.filter(({ op, tainted }) => op === "code" && tainted);
+  const before = best;
+  for (const node of order) {
+    if (targets.includes(node) || (isDraw(node) && !node.tainted) || !node.args.every((arg) => early.has(arg))) continue;
+    early.add(node);
+    if (node.tainted) front.add(node);
+    for (const arg of new Set(node.args)) {
+      users.set(arg, users.get(arg) - 1);
+      if (!users.get(arg)) front.delete(arg);
+    }
+    graph.spend(front.size);
+    if (size([...front]) < size(best)) best = [...front];
+  }
+  if (best === before) return targets;
+  graph.rules.add("waist");
+  const stand = (node) => [node, node.op === "code" ? node : graph.code(node.type, true, node.values)];
+  return graph.rewritten(targets, new Map(best.map(stand)));
+}
+
+// Shifts: noise that is moved one to one, whatever the answer is
+
+/** The numbers whose sum this is, modulo `by`; or none if there is no `by`. */
+function termsOf(node, by) {
+  const found = [];
+  for (const todo = [node]; todo.length; ) {
+    const { op, args, params } = todo[0];
+    if (op === "add" || (by && op === "mod" && params[0] % by === 0n)) todo.splice(0, 1, ...args);
+    else found.push(todo.shift());
+  }
+  return found;
+}
+
+/** The sum of noise. Draws that keep a number, or move it on evenly, are one such draw together. */
+function summed(graph, terms, by, view) {
+  let stay = null;
+  const found = [];
+  for (const term of terms) {
+    const [p, first, second] = term.params;
+    const isEven = term.op === "split" && first === 1n && second && second === by - 1n && isUsedOnce(term, view);
+    if (!isEven) found.push(term);
+    else stay = stay ? plus(times(stay, p), over(times(rest(stay), rest(p)), ratio(second))) : p;
+  }
+  if (stay) found.push(graph.add("split", [], [stay, 1n, by - 1n]));
+  return graph.add("mod", [found.reduce((a, b) => graph.add("add", [a, b]))], [by]);
+}
+
+/** The `noise` that a node moves one to one, whatever `others` are; with `size` values, of which each gives a `share`. */
+function moved(graph, node, view) {
+  const { op, args, params, type } = node;
+  const size = type.high + 1n;
+  const [a, b, c] = args;
+  if (isFree(node)) return { noise: node, others: [], size };
+  if (type.row || type.low) return undefined;
+  if (op === "mod") {
+    const terms = termsOf(a, params[0]);
+    const noise = terms.filter(isFree);
+    if (noise.length) return { noise: summed(graph, noise, params[0], view), others: terms.filter((term) => !isFree(term)), size: params[0] };
+  }
+  if (op === "xor" || op === "eq") {
+    const fits = ({ type: { low, high } }) => !low && !(high & (high + 1n)) && (op === "xor" || high === 1n);
+    for (const [noise, other] of [[a, b], [b, a]]) {
+      if (isFree(noise) && fits(noise) && other.type.low >= 0n && other.type.high <= noise.type.high) {
+        return { noise, others: [other], size: noise.type.high + 1n };
+      }
+    }
+  }
+  if (op === "table") return permuted(termsOf(a), params[0]);
+  if (op === "around") {
+    if (isFree(b)) return { noise: b, others: [a], size };
+    const inner = b.op === "around" && moved(graph, b, view);
+    return inner && { ...inner, others: [...inner.others, a], size };
+  }
+  if (op === "aim" && isFree(c) && a.op === "below" && a.params[0] === size && isUsedOnce(a, view)) {
+    return { noise: c, others: [b], size: 2n, share: ratio(2n, size) }; // half of all columns have either parity
+  }
+  return undefined;
+}
+
+/** A table of which the answer selects a row and a draw the column, if every row has every number once. */
+function permuted(terms, table) {
+  const noise = terms.find(isFree);
+  const other = terms.find((term) => term !== noise);
+  if (!noise || terms.length !== 2 || noise.type.low) return undefined;
+  const size = Number(noise.type.high) + 1;
+  const isStep = (arg) => isFixed(arg) && arg.type.low === BigInt(size);
+  if (other.op !== "mul" || !other.args.some(isStep) || table.length % size) return undefined;
+  const isWhole = (start) => new Set(table.slice(start, start + size).filter((each) => each >= 0n && each < size)).size === size;
+  return listed(table.length / size, (row) => row * size).every(isWhole) ? { noise, others: [other], size: BigInt(size) } : undefined;
+}
+
+/** A number that moves noise, together with the rest of the view. */
+export function shifted(graph, node, view = [node]) {
+  const { noise, others, size, share = ONE } = moved(graph, node, view) ?? {};
+  const left = view.filter((each) => each !== node);
+  if (!noise || !areApart(others, [noise, ...left])) return undefined;
+  const { op, params, type } = noise;
+  if (!left.length && (op === "below" || op === "split") && type.high + 1n === size) {
+    const [p, first, second] = op === "split" ? params : [ONE, size, 0n]; // two densities, however many values there are
+    const list = second ? [over(p, ratio(first)), over(rest(p), ratio(second))] : [ratio(1n, first)];
+    return new Map([["", list.map((each) => times(each, share))]]);
+  }
+  return classes(graph, left, [noise], { possible: () => Number(size), scale: () => share });
+}
+
+// Rows of bits
+
+/** What stands for a row where one of its cells is looked at: the marked one, or any other. */
+const cellwise = (graph, isMarked) => ({ op, args, params, type }, given) => {
+  if (!type.row && !args.some((arg) => arg.type.row)) return undefined;
+  if (op === "flags") return graph.add("toss", [], [params[0]]);
+  if (op === "put") return given[isMarked ? 2 : 0];
+  if (op === "get" && isMarked) return given[0];
+  if (op === "get" || op === "cells") return graph.code(BIT, true); // any bit
+  if (op === "turn") return graph.add("xor", given);
+  return ["and", "or", "xor", "not", "where"].includes(op) ? graph.add(op, given) : null;
+};
+
+/** The law of one of the cells of rows which are drawn one by one, by the codes, and the codes that mark another cell. */
+export function unmarked(graph, rows, view) {
+  const all = upstream(view);
+  const marks = new Set(all.filter(({ op }) => op === "put" || op === "get").map(({ args }) => args[1]));
+  const decides = ({ type, args }) => (type.row ? args.filter((arg) => !arg.type.row) : []);
+  const shared = all.filter(({ op }) => op === "where" || op === "turn" || op === "and").flatMap(decides);
+  const drawn = [...marks].some(({ draws }) => draws.size) || [...drawsOf(shared)].some(({ type }) => !type.row);
+  const cells = !drawn && marks.size < 2 && graph.rewritten(rows, NONE, cellwise(graph, false));
+  if (!cells || upstream(cells).some(({ op, tainted }) => op === "code" && !tainted)) return undefined;
+  return { isMarked: marks.size > 0, law: classes(graph, cells) };
+}
+
+/** The density of the marked cell of rows, over that of any other cell: by the cell if it is shared, else all together. */
+export function marked(graph, rows, left, law, isShared) {
+  if (![...law.values()].every((list) => spread(list)?.n === 1n && spread(list).d === 1n)) return undefined;
+  const here = graph.rewritten([...left, ...rows], NONE, cellwise(graph, true));
+  const scale = (own, shared) => {
+    const [{ n, d }] = law.get((isShared ? shared : own).join("|")) ?? [{ n: 1n, d: 0n }];
+    return { n: d, d: n };
+  };
+  if (!here) return undefined;
+  return isShared ? classes(graph, here, [], { scale }) : classes(graph, here.slice(0, left.length), here.slice(left.length), { scale, possible: () => law.size });
+}
+
+/** What stands for a row all of whose arrangements are equally likely: how many of its bits are set. */
+const counted = (graph, view) => (node, given) => {
+  const { op, args, params, type } = node;
+  if (!type.row && !args.some((arg) => arg.type.row)) return undefined;
+  const isDrawn = isUsedOnce(node, view);
+  if (op === "majority" && isDrawn) return graph.weighted(listed(type.width + 1, (ones) => (2 * ones > type.width ? graph.choose(type.width, ones) : 0n)));
+  if (op === "subset" && isDrawn) return graph.add("sub", [graph.constant(params[1]), given[0]]);
+  if (op === "turn") return graph.add("where", [given[1], graph.add("sub", [graph.constant(BigInt(type.width)), given[0]]), given[0]]);
+  if (op === "widen") return given[0];
+  return op === "where" ? graph.add("where", given) : null;
+};
+
+/** The densities of a row whose arrangements are equally likely, by how many bits are set; or of all rows that it masks. */
+export function arranged(graph, node) {
+  const { op, args, type } = node;
+  const { width } = type;
+  const each = (wide, ones) => ({ n: 1n, d: graph.choose(wide, Number(ones)) });
+  const count = (...targets) => graph.rewritten(targets, NONE, counted(graph, [node]));
+  if (op === "swap") {
+    const [row, place, last] = args;
+    const [wide, at, bit] = row.args;
+    const [inner] = wide?.args ?? [];
+    const isLast = (each) => isFixed(each) && each.type.low === BigInt(width - 1);
+    if (row.op !== "put" || wide.op !== "widen" || inner.type.width !== width - 1) return undefined;
+    if (!isLast(last) || !isLast(at) || row.tainted || !areApart([place], [row])) return undefined;
+    const found = count(bit, inner);
+    if (!found) return undefined;
+    const possible = (total) => (total === "0" || total === String(width) ? 1 : 2);
+    return classes(graph, [graph.add("add", found)], [found[0]], { possible, scale: ([marked], [total]) => each(width - 1, total - marked) });
+  }
+  if (op === "xor") {
+    for (const [noise, other] of [args, [...args].reverse()]) {
+      const ones = isFree(noise) && areApart([other], [noise]) && count(noise);
+      if (ones) return classes(graph, [], ones, { possible: () => width + 1, scale: ([ones]) => each(width, ones) });
+    }
+  }
+  const ones = isFree(node) && count(node);
+  return ones ? classes(graph, ones, [], { scale: (_, [ones]) => each(width, ones) }) : undefined;
+}
+
+/** Draws of few values, and known codes, that conditions are made of. */
+export function deciders(view, most, isOpen) {
+  const conditions = upstream(view).flatMap(({ op, args, type }) => (op === "where" ? [args[0]] : op === "and" && type.row ? [args[1]] : []));
+  const decides = (node) =>
+    (isOpen ? node.op === "toss" : (node.op === "code" && !node.tainted) || (isDraw(node) && !node.args.length)) && sizeOf(node) <= most && !node.type.row;
+  return upstream(conditions.filter(({ tainted, type }) => !type.row && (isOpen || !tainted))).filter(decides);
+}

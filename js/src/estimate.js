@@ -1,0 +1,127 @@
+// What a collector does with reports of categories and numbers: count votes, and correct the counts for the noise. Pages that
+// only answer do not load it.
+
+import { float, HALF, ONE, over, plus, ratio, read, rest, times } from "./fraction.js";
+import { EmptyBatch, InvalidParameter, InvalidReport } from "./index.js";
+import { listed, sum } from "./lists.js";
+
+const honest = (odds) => over(odds, plus(odds, ONE));
+
+/** The probabilities that a set of `size` out of `values` holds the true value, and a given other one; a blank report, behind
+ *  which open answers hide, supports a given one with `blank`. */
+function sets(values, size, odds) {
+  const weight = times(odds, ratio(size));
+  const p = over(weight, plus(weight, ratio(values - size)));
+  const q = over(plus(times(p, ratio(size - 1)), times(rest(p), ratio(size))), ratio(values - 1));
+  return { p, q, blank: ratio(size, values) };
+}
+
+function hashing({ odds, prime, buckets }) {
+  const other = over(ONE, plus(read(odds), ratio(buckets - 1)));
+  const p = times(read(odds), other);
+  // how many ordered pairs of different residues share a bucket, out of P (P - 1)
+  const pairs = times(ratio(Math.floor(prime / buckets)), ratio(prime + (prime % buckets) - buckets));
+  const shared = over(pairs, times(ratio(prime), ratio(prime - 1)));
+  return { p, q: plus(times(shared, p), times(rest(shared), other)), blank: ratio(1, buckets) };
+}
+
+/** By wire name: how likely a report supports the true value, another one, and a given one if it is blank. */
+const SHARES = {
+  "certain-1": () => ({ p: ONE, q: ratio(0), blank: ONE }),
+  "direct-1": ({ odds }, size) => sets(size, 1, read(odds)),
+  "unary-1": ({ p, q }) => ({ p: read(p), q: read(q), blank: read(q) }),
+  "subset-1": ({ odds, size: k }, size) => sets(size, k, read(odds)),
+  "hadamard-1": ({ odds }) => ({ p: honest(read(odds)), q: HALF, blank: HALF }),
+  "hashing-1": hashing,
+  "wheel-1": ({ odds, prime, arc }) => sets(prime, arc, read(odds)),
+  "design-1": ({ odds, design: { v, k } }) => sets(v, k, read(odds)),
+  "memoized-1": ({ base, stay, rise }, size) => {
+    const own = SHARES[base.mechanism](base, size);
+    const [up, down] = [read(stay), read(rise)];
+    const twice = (chance) => plus(times(chance, up), times(rest(chance), down));
+    return { p: twice(own.p), q: twice(own.q) };
+  },
+};
+
+/** How often a blank report supports nothing at all, near enough for estimates. */
+const IDLE = {
+  "unary-1": ({ q }, size) => (size <= 4096 ? (1 - float(read(q))) ** size : 0),
+  "hadamard-1": (_, size) => [0, 1 / 2, 1 / 4][size] ?? 0, // rows 1, 2 and 3 = 1 ^ 2 are never all odd
+  "design-1": ({ design: { v } }, _, { supports }) =>
+    v > 65536 ? 0 : sum(listed(v, (point) => (supports({ point }).length ? 0 : 1))) / v,
+};
+
+const known = (spec) => Object.hasOwn(SHARES, spec.mechanism) && (!spec.base || known(spec.base));
+
+/** How many cells reports vote for; 0 where this client does not estimate. */
+function cellsOf({ spec, size, reader }) {
+  if (spec.mechanism === "utility-1") return known(spec.base) && reader?.base.supports ? reader.base.size + reader.others.length : 0;
+  return reader?.cells ?? (known(spec) && reader?.supports ? size : 0);
+}
+
+export const estimates = (mechanism) => cellsOf(mechanism) > 0;
+
+export function tally(mechanism, reports) {
+  const cells = cellsOf(mechanism);
+  if (!cells) throw new InvalidParameter("This client counts only categories and numbers.");
+  if (!reports.length) throw new EmptyBatch("This batch has no reports.");
+  const counts = new Array(cells).fill(0);
+  const { others, base, cells: numbers } = mechanism.reader;
+  for (const report of reports) {
+    mechanism.check(report);
+    const open = mechanism.disclosed(report);
+    if (open !== null) counts[base.size + others.indexOf(open)]++;
+    else for (const cell of numbers ? [report.value] : (others ? base : mechanism).supports(report)) counts[cell]++;
+  }
+  return { n: reports.length, counts };
+}
+
+/** Unbiased, with the variance of its noise. */
+export function estimate(mechanism, { n, counts }) {
+  const cells = cellsOf(mechanism);
+  if (!(n > 0) || counts.length !== cells || counts.some((count) => !(count >= 0 && count <= n))) {
+    throw new InvalidReport(`A tally has ${cells} counts, from 0 to the number of reports.`);
+  }
+  const { reader, spec, size, labels } = mechanism;
+  const [values, noise] = reader.cells
+    ? means(reader, counts, n)
+    : reader.others
+      ? openShares(mechanism, counts, n)
+      : shares(SHARES[spec.mechanism](spec, size), counts, n);
+  return { labels: reader.cells ? ["mean"] : labels, values, variance: noise.map((each) => each / n), n };
+}
+
+/** Each share from its own count, of `reports` out of n, from `people` out of all: (C_x / n - q) / (p - q). */
+function shares(chances, counts, n, reports = n, less = 0, people = 1) {
+  const [p, q] = [float(chances.p), float(chances.q)];
+  const values = counts.map((count) => (count - q * reports) / (p - q) / n - less);
+  return [values, values.map((share) => (q * (1 - q) * people + share * (p - q) * (1 - p - q)) / (p - q) ** 2)];
+}
+
+function means({ stands }, counts, n) {
+  const average = (of) => sum(counts, (count, value) => (count ? count * of(stands({ value })) : 0)) / n;
+  const mean = average((x) => x);
+  return [[mean], [(average((x) => (x - mean) ** 2) * n) / Math.max(n - 1, 1)]];
+}
+
+/** Each protected report counts as what the base makes of it; what open answers add to that is taken off again. */
+function openShares({ spec, reader: { base, others, places }, labels }, counts, n) {
+  const own = SHARES[spec.base.mechanism](spec.base, base.size);
+  const [p, q, odds, blank] = [own.p, own.q, read(spec.odds), own.blank].map(float);
+  const idle = spec.flat ? 0 : (IDLE[spec.base.mechanism]?.(spec.base, base.size, base) ?? 0);
+  const idleOdds = p === 1 ? odds : (p * (1 - blank)) / (blank * (1 - p));
+  const hidden = (p / (odds * blank)) * (1 - idle * (1 - 1 / idleOdds));
+  const support = p / odds; // of a sensitive answer by the report on an open one
+  const mean = (support - q * hidden) / (p - q);
+  const squares = (support - 2 * q * support + q * q * hidden) / (p - q) ** 2;
+  const open = counts.slice(base.size).map((count) => count / (n * (1 - hidden)));
+  const total = sum(open);
+  const hiddenReports = n - sum(counts.slice(base.size));
+  const [values, noise] = shares(own, counts.slice(0, base.size), n, hiddenReports, mean * total, 1 - total);
+  const all = new Map([
+    ...values.map((share, i) => [places[i], [share, noise[i] + total * (squares + mean ** 2 / (1 - hidden))]]),
+    ...open.map((share, i) => [others[i], [share, (share * hidden) / (1 - hidden)]]),
+  ]);
+  const order = labels.map((_, place) => all.get(place));
+  return [order.map(([share]) => share), order.map(([, each]) => each)];
+}

@@ -1,0 +1,159 @@
+// The graph of a law as proofs see it. Proofs make new graphs of it, in which codes and constants stand for nodes; what becomes
+// simple by that is simplified at once. Nodes refer to nodes, so that what does not change is shared.
+
+import { DeniableError } from "./errors.js";
+import { DRAWS, OPERATIONS, smallest, largest } from "./operations.js";
+import { listed } from "./lists.js";
+import { Node } from "./program.js";
+
+export const NONE = new Map();
+const NO_DRAWS = new Set();
+export const BIT = { low: 0n, high: 1n };
+
+
+export const isDraw = ({ op }) => Object.hasOwn(DRAWS, op);
+export const isFixed = ({ type: { low, high, width } }) => low === high && width === undefined;
+export const isIn = ({ type }, low, high) => type.width === undefined && type.low >= low && type.high <= high;
+
+/** What a proof throws that takes too many steps. */
+export class TooLong extends DeniableError {}
+
+/** These nodes and all that they are made of, in order; what some are made of is not asked. */
+export function upstream(targets, known = NONE) {
+  const found = new Set();
+  for (const todo = [...targets]; todo.length; ) {
+    const node = todo.pop();
+    if (found.has(node)) continue;
+    found.add(node);
+    if (!known.has(node)) for (const arg of node.args) todo.push(arg);
+  }
+  return [...found].sort((a, b) => a.id - b.id);
+}
+
+/** How many values a node may have. */
+export const sizeOf = ({ type: { low, high, width, row }, values }) =>
+  width === undefined ? (values?.length ?? Number(high - low) + 1) : row ? 2 ** width : Infinity;
+
+export const valuesOf = ({ type: { low, high }, values }) =>
+  values ?? listed(Number(high - low) + 1, (place) => low + BigInt(place));
+
+/** The nodes of one proof, and how many steps it may still take. */
+export class Graph {
+  #ids = 0;
+  #chosen = new Map();
+  rules = new Set(); // that were used
+
+  constructor(steps) {
+    this.steps = steps;
+  }
+
+  spend(steps) {
+    if ((this.steps -= steps) < 0) throw new TooLong();
+  }
+
+  /** The number of subsets of this size. */
+  choose(all, some) {
+    if (!this.#chosen.has(all)) this.#chosen.set(all, [1n]);
+    const row = this.#chosen.get(all);
+    for (let k = row.length; k <= some; k++) {
+      this.spend(1 + k / 64);
+      row.push((row[k - 1] * BigInt(all - k + 1)) / BigInt(k));
+    }
+    return row[some];
+  }
+
+  /** A node with the draws that it depends on. It is tainted if it depends on a secret code. */
+  #placed(node, type, tainted, values) {
+    const sets = new Set(node.args.map(({ draws }) => draws).filter(({ size }) => size));
+    let [draws = NO_DRAWS] = sets;
+    if (sets.size > 1 || isDraw(node)) draws = new Set([...sets].flatMap((set) => [...set]));
+    if (isDraw(node)) draws.add(node);
+    this.spend(1 + draws.size * (sets.size > 1));
+    return Object.assign(node, { id: this.#ids++, type, draws, tainted, values });
+  }
+
+  /** A code that may be anything of this type, or one of these values. */
+  code(type, tainted, values) {
+    return this.#placed(new Node("code", [], []), type, tainted, values);
+  }
+
+  constant(value) {
+    return this.add("const", [], [value]);
+  }
+
+  /** A draw of 0, 1, 2, ... with such weights. */
+  weighted(weights) {
+    const node = Object.assign(new Node("pick", [], [weights]), { value: OPERATIONS.pick[3] });
+    return this.#placed(node, { low: 0n, high: BigInt(weights.length - 1) }, false);
+  }
+
+  add(op, args, params = []) {
+    const simple = this.#simpler(op, args, params);
+    if (simple) return simple;
+    const node = new Node(op, args, params);
+    let type = OPERATIONS[op][2](
+      node,
+      args.map((arg) => arg.type),
+    );
+    node.value = OPERATIONS[op][3];
+    let values;
+    if (op === "table") {
+      this.spend(params[0].length);
+      values = [...new Set(valuesOf(args[0]).map((place) => params[0][place]))];
+      type = { low: smallest(values), high: largest(values) };
+    }
+    if (op !== "const" && !isDraw(node) && type.width === undefined) {
+      if (type.low === type.high) return this.constant(type.low);
+      if (args.every(isFixed)) return this.constant(node.value(args.map((arg) => arg.type.low), params));
+    }
+    return this.#placed(node, type, args.some(({ tainted }) => tainted), values);
+  }
+
+  /** What gives the same. */
+  #simpler(op, args, [by]) {
+    const [a, b, c] = args;
+    const [x, y] = args.map(({ type }) => type);
+    const isConstant = (node, value) => isFixed(node) && node.type.low === value;
+    const other = (value) => args[1 - args.findIndex((arg) => isConstant(arg, value))]; // of two, if one is this
+    if (op === "where") return isFixed(a) ? (x.low ? b : c) : b === c && b;
+    if (op === "mod") return isIn(a, 0n, by - 1n) && a;
+    if (op === "add") return other(0n);
+    if (op === "mul") return other(1n);
+    if (op === "and" && !y.row) return isConstant(b, 1n) && (x.row || x.high < 2n) ? a : isConstant(a, 1n) && y.high < 2n && b;
+    if (op === "or" && !x.row) return other(0n) ?? (x.high < 2n && y.high < 2n && other(1n) && this.constant(1n));
+    if (op === "lt" && (x.high < y.low || x.low >= y.high)) return this.constant(BigInt(x.high < y.low));
+    if (op === "eq" && (x.high < y.low || x.low > y.high)) return this.constant(0n);
+    if (op === "lt" && isConstant(a, 0n) && b.op === "mul") return this.#factor(b, (factor) => this.add("lt", [a, factor]));
+    if (op === "eq" && isConstant(b, 0n) && a.op === "mul") return this.#factor(a, (factor) => this.add("eq", [factor, b]));
+    if (op === "min" || op === "max") {
+      const [small, large] = x.high <= y.low ? [a, b] : [b, a];
+      const single = x.width === undefined && y.width === undefined;
+      return single && small.type.high <= large.type.low && (op === "min" ? small : large);
+    }
+    return undefined;
+  }
+
+  /** What a comparison of a product with zero says: that of one factor, if the other is not zero. */
+  #factor({ args }, compared) {
+    const place = args.findIndex(({ type }) => type.low > 0n);
+    return place >= 0 && args[1 - place].type.low >= 0n && compared(args[1 - place]);
+  }
+
+  /**
+   * These nodes, with some of those that they are made of replaced: by those of `instead`, or by what `change` makes of a node
+   * and its new arguments, where it makes something. Null if it makes null.
+   */
+  rewritten(targets, instead, change = () => undefined) {
+    const now = new Map(instead);
+    for (const node of upstream(targets, instead)) {
+      this.spend(1);
+      if (now.has(node)) continue;
+      const args = node.args.map((arg) => now.get(arg));
+      let made = change(node, args);
+      if (made === null) return null;
+      if (!made) made = args.every((arg, place) => arg === node.args[place]) ? node : this.add(node.op, args, node.params);
+      now.set(node, made);
+    }
+    return targets.map((node) => now.get(node));
+  }
+}
