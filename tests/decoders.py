@@ -19,6 +19,7 @@ from tests.surveys import SPARSE, several, survey
 
 ASKED = survey(SPARSE)
 FILMS = ASKED.questions[0].mechanism
+FEW = dn.Compressed(dn.SparseVector(100), epsilon=2.0, alpha=1.5)  # as FILMS, and counted in a third of the time
 DIRECT = dn.DirectResponse(dn.Categories(range(9)), epsilon=1.0)
 
 
@@ -57,7 +58,7 @@ def sparse_reports(data: bytes) -> None:
 
 def labels(data: bytes) -> None:
     """The message of a compressed vector, which is read and counted."""
-    FILMS.votes({"key": np.array([7], np.uint64), "message": np.array([data, None], object)[:1]})
+    FEW.votes({"key": np.array([7], np.uint64), "message": np.array([data, None], object)[:1]})
 
 
 def specification(data: bytes) -> None:
@@ -92,7 +93,7 @@ def examples(name: str) -> list[bytes]:
         "json_report": [json.dumps(write_json(ASKED, one)).encode()],
         "reports": [DIRECT.pack(DIRECT.perturb([1, 2], dn.SeededCoins(2)))],
         "sparse_reports": [FILMS.pack(sets)],
-        "labels": [*sets.columns["message"]],
+        "labels": [*FEW.perturb([[1, 2, 3], [], range(100)], dn.SeededCoins(3)).columns["message"]],
         "law": [json.dumps(each["law"]).encode() for each in json.loads((ROOT / "vectors" / "laws.json").read_text())],
         "specification": [survey(several(2, 3)).to_json().encode()],
     }[name]

@@ -123,3 +123,8 @@ def test_what_is_no_mechanism_or_tally_is_refused_in_words() -> None:
         reports = mechanism.perturb([answer], dn.SeededCoins(1))
         with pytest.raises(dn.InvalidParameter, match="needs a tally"):
             mechanism.estimate(reports)  # type: ignore[arg-type]
+
+
+def test_what_has_neither_a_program_nor_a_theorem_of_ours_is_refused_in_words() -> None:
+    with pytest.raises(dn.NotCertifiable, match="cannot be written down as a program"):
+        dn.certify(dn.PrivUnit(dn.UnitVectors(4), 1.0))

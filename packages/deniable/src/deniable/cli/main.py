@@ -107,7 +107,7 @@ def main() -> None:
 
     Every answer is randomized on the device of the person who gives it, so that nobody, not even the collector, can be sure
     of it. The shares of all answers together can still be estimated. How much one report can disclose is not just claimed
-    but proved, by running the randomizer on every outcome of its coins.
+    but proved, for the very program that runs on the device.
 
     See how it works:
 

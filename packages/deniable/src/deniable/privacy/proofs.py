@@ -55,7 +55,7 @@ def prover(mechanism: Mechanism, kind: Method | None) -> Prover:
     for family in type(mechanism).__mro__:
         if (family, kind) in _PROVERS:
             return _PROVERS[family, kind]
-        if kind == "theorem" and not is_ours(family):
+        if kind == "theorem" and issubclass(family, Mechanism) and not is_ours(family):
             raise NotCertifiable(
                 f"No theorem is registered for the class {family.__name__}, and one about a class that it changes does not "
                 'hold for it. Register a function with @proves(..., "theorem"), or write the law as a program.'

@@ -86,8 +86,9 @@ class MeanChannel(MeanMechanism):
         steps = domain.steps
         rate = checked_epsilon(epsilon) / steps * (1 - 1e-12)  # room for rounding the weights
         distance = np.abs(np.arange(steps + 1)[:, None] - np.arange(steps + 1)[None, :])
-        chances = math.tanh(rate / 2) * np.exp(-rate * distance)
-        chances[:, [0, -1]] = np.exp(-rate * distance[:, [0, -1]]) / (1 + math.exp(-rate))
+        fall = np.array([math.exp(-rate * far) for far in range(steps + 1)])[distance]  # np.exp depends on the processor
+        chances = math.tanh(rate / 2) * fall
+        chances[:, [0, -1]] = fall[:, [0, -1]] / (1 + math.exp(-rate))
         values = np.linspace(-1, 1, steps + 1)
         values[[0, -1]] += np.array([-2, 2]) / steps / math.expm1(rate)
         return _channel(domain, epsilon, chances, values)
