@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.collector import open_store, opened
-from deniable.collector import schema
+from deniable.collector import open_store, opened, schema
 from deniable.collector.sqlite import SqliteStore
 from deniable.survey.reading import parse_toml
 from tests.surveys import COMMUTE, ONE, survey
