@@ -81,9 +81,7 @@ def site(
     from deniable.collector.origins import AllowOrigins
 
     store = open_store(str(folder / "store.db"))
-    app = App(
-        Collector(survey(text), store), submit or Gate(), read or Gate(), batch=Gate([hash_of("a batch token")])
-    )
+    app = App(Collector(survey(text), store), submit or Gate(), read or Gate(), batch=Gate([hash_of("a batch token")]))
     port = free_port()
     config = uvicorn.Config(
         AllowOrigins(app, origins) if origins else app,

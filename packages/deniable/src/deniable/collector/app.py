@@ -2,12 +2,14 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import NamedTuple
 
 from deniable.collector import verdicts
 from deniable.collector.access import Gate, RateLimit
+from deniable.collector.begun import Begun
 from deniable.collector.collector import Collector
 from deniable.collector.intake import QUICK, media_of, read_messages, too_large
 from deniable.collector.service import (
@@ -17,7 +19,6 @@ from deniable.collector.service import (
     Scope,
     Send,
     Service,
-    header,
     problem,
     problem_headers,
     respond,
@@ -41,44 +42,58 @@ class App(Service):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] == "http" and _too_many(scope["headers"], self.limits):
+        if scope["type"] != "http":
+            await self._rest(scope, receive, send)
+            return
+        headers: Headers = scope["headers"]
+        if len(headers) > self.limits.headers or sum(map(len, chain.from_iterable(headers))) > self.limits.head:
             await self._reply(verdicts.TOO_MANY_HEADERS.saying(_most_headers(self.limits)), send)
-        elif scope["type"] == "http" and scope["path"] == "/v1/reports":
-            sender = self._admitted(scope)
-            outcome = sender if isinstance(sender, Refusal) else await self._submitted(scope, receive, sender)
+        elif scope["path"] == "/v1/reports":
+            named = dict(reversed(headers))  # the first of each name
+            sender = self._admitted(scope, named)
+            outcome = sender if isinstance(sender, Refusal) else await self._submitted(named, receive, sender)
             await self._reply(outcome, send)
         else:
             await self._rest(scope, receive, send)
 
-    def _admitted(self, scope: Scope) -> "Refusal | Sender":
+    def _admitted(self, scope: Scope, headers: Mapping[bytes, bytes]) -> "Refusal | Sender":
         """Who sends this, or why nothing of it is read."""
         if scope["method"] != "POST":
             return verdicts.NO_METHOD.saying("Use POST.")
-        given = header(scope, b"authorization")
+        given, sender = headers.get(b"authorization"), ANYBODY
         holder = None if given is None else self.batch_gate.holder(given)
-        batch = holder is not None
-        if holder is None and self.submit_gate:
+        if holder is not None:
+            sender = RELAY
+        elif self.submit_gate:
             holder = self.submit_gate.holder(given)
             if holder is None:
                 return verdicts.NO_TOKEN
-        sender = Sender(batch)
         if holder is not None and self.token_rate is not None:
-            sender = Sender(batch, self.token_rate, self.senders.by_token(holder))
+            sender = Sender(sender.batch, self.token_rate, self.senders.by_token(holder))
         elif holder is None and self.address_rate is not None:
-            sender = Sender(batch, self.address_rate, self.senders.by_address((scope.get("client") or ("",))[0]))
+            sender = Sender(False, self.address_rate, self.senders.by_address((scope.get("client") or ("",))[0]))
         if not sender.allowed(0):
             return verdicts.TOO_OFTEN
-        length = header(scope, b"content-length")
+        length = headers.get(b"content-length")
         if length is not None and (not length.isdigit() or int(length) > self.limits.body):
-            return too_large(self.limits, batch)
+            return too_large(self.limits, sender.batch)
         return sender
 
-    async def _submitted(self, scope: Scope, receive: Receive, sender: "Sender") -> Refusal | list[Verdict]:
+    async def _submitted(
+        self, headers: Mapping[bytes, bytes], receive: Receive, sender: "Sender"
+    ) -> Refusal | list[Verdict]:
         body, taken = await self._body(receive, sender.batch)
         try:
             if isinstance(body, Refusal):
                 return body
-            messages = await self._read(media_of(header(scope, b"content-type")), body, sender.batch)
+            media, survey = media_of(headers.get(b"content-type")), self.collector.survey
+            if len(body) <= QUICK:
+                messages = read_messages(survey, body, media, self.limits, sender.batch)
+            else:
+                if self._reader is None:
+                    self._reader = ThreadPoolExecutor(1, "deniable reader")
+                loop, limits = asyncio.get_running_loop(), self.limits
+                messages = await loop.run_in_executor(self._reader, read_messages, survey, body, media, limits, sender.batch)
             if isinstance(messages, Refusal):
                 return messages
             if sender.rate is not None:
@@ -92,24 +107,19 @@ class App(Service):
         finally:
             self.flight.bytes -= taken
 
-    async def _read(self, media: bytes, body: bytes, batch: bool) -> list[Message] | Refusal:
-        survey, limits = self.collector.survey, self.limits
-        if len(body) <= QUICK:
-            return read_messages(survey, body, media, limits, batch)
-        if self._reader is None:
-            self._reader = ThreadPoolExecutor(1, "deniable reader")
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._reader, read_messages, survey, body, media, limits, batch)
-
     async def _body(self, receive: Receive, batch: bool) -> tuple[bytes | Refusal, int]:
         """The body, or why it is not read to its end; and how many bytes of it are in flight."""
-        parts, size = list[bytes](), 0
+        first = Begun(receive())
+        if first.done and first.value["type"] == "http.request" and not first.value.get("more_body"):
+            body: bytes = first.value.get("body", b"")
+            if len(body) > self.limits.body:
+                return too_large(self.limits, batch), 0
+            return (body, len(body)) if self.flight.take(len(body), len(body)) else (verdicts.BUSY, 0)
+        size, parts = 0, list[bytes]()
         try:
             async with asyncio.timeout(self.limits.seconds):
-                while True:
-                    event = await receive()
-                    if event["type"] == "http.disconnect":
-                        return verdicts.DAMAGED, size
+                event = await first
+                while event["type"] != "http.disconnect":
                     part: bytes = event.get("body", b"")
                     if size + len(part) > self.limits.body:
                         return too_large(self.limits, batch), size
@@ -119,8 +129,10 @@ class App(Service):
                     parts.append(part)
                     if not event.get("more_body"):
                         return b"".join(parts), size
+                    event = await receive()
         except TimeoutError:
             return verdicts.SLOW, size
+        return verdicts.DAMAGED, size
 
     def _note(self, messages: list[Message], answer: list[Verdict]) -> None:
         for message, verdict in zip(messages, answer, strict=True):
@@ -167,11 +179,7 @@ class Sender(NamedTuple):
         return verdicts.TOO_OFTEN
 
 
-def _too_many(headers: Headers, limits: Limits) -> bool:
-    size = 0
-    for name, value in headers:
-        size += len(name) + len(value)
-    return size > limits.head or len(headers) > limits.headers
+ANYBODY, RELAY = Sender(False), Sender(True)
 
 
 def _most_headers(limits: Limits) -> str:

@@ -17,6 +17,8 @@ BINARY = frozenset({MEDIA_TYPE.encode(), b"application/octet-stream"})
 
 def media_of(content_type: bytes | None) -> bytes:
     """The media type of a header, without its parameters."""
+    if content_type in BINARY:
+        return content_type
     return (content_type or b"").split(b";")[0].strip().lower()
 
 

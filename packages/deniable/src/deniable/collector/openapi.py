@@ -41,19 +41,24 @@ def description(survey: Survey, submit: bool = False, read: bool = True) -> Data
             "/v1/results": _get(
                 "Estimates with confidence intervals",
                 ("application/json", "text/csv", "application/vnd.apache.parquet"),
-                401, 422, 503,
+                401, 422, 429, 503,
                 security=token,
                 parameters=[
                     _query("format", {"type": "string", "enum": ["json", "csv", "parquet"], "default": "json"}),
                     _query("confidence", {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "default": 0.95}),
                 ],
             ),
-            "/v1/tallies": _get("The tallies behind the estimates", "application/json", 401, 503, security=token),
+            "/v1/tallies": _get(
+                "The tallies behind the estimates; those before and after one report differ by that report",
+                "application/json",
+                401, 429, 503,
+                security=token,
+            ),
             "/v1/intake": _get(
                 "Reports counted and refused since the start, by reason", "application/json", 401, security=token
             ),
             "/health/live": _get("Whether the process is running", "application/json"),
-            "/health/ready": _get("Whether the database can be reached", "application/json", 503),
+            "/health/ready": _get("Whether a report can be counted and stored now", "application/json", 503),
             "/metrics": _get("Counters for Prometheus", "text/plain", 401, security=token),
             "/openapi.json": _get("This description", "application/json"),
         },
@@ -84,7 +89,7 @@ def _submit(survey: Survey) -> Data:
 
 
 def _get(summary: str, media: str | tuple[str, ...], *statuses: int, **more: object) -> Data:
-    refusals = {str(status): _problem_answer(status) for status in (*statuses, 405)}
+    refusals = {str(status): _problem_answer(status) for status in (*statuses, 405, 431)}
     return {"get": {"summary": summary, "responses": {"200": _answer(media, {}, summary), **refusals}, **more}}
 
 
@@ -115,7 +120,7 @@ def _problem() -> Data:
 def _outcome() -> Data:
     count = {"type": "integer", "minimum": 0}
     line = {"type": "object", "properties": {"message": count, "reason": _TEXT, "detail": _TEXT}}
-    fields = {"counted": count, "duplicates": count, "refused": {"type": "array", "items": line}}
+    fields = {"counted": count, "duplicates": count, "refused": {"type": "array", "items": line}, "survey": hex_schema(16)}
     return {"type": "object", "required": list(fields), "properties": fields}
 
 

@@ -119,7 +119,7 @@ class PostgresStore(Store):
                 if self._writer is None:
                     self._writer = self._connect()
                     self._migrate(self._writer)
-                with self._writer.pipeline(), self._watchdog.transaction(self._writer):
+                with self._watchdog.transaction(self._writer, self._writer.pipeline()):
                     yield _Change(self._writer, self._watchdog)
             except (self._psycopg.Error, OSError) as error:
                 self._abandon()

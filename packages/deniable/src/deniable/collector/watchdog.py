@@ -5,7 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import Any
 
 
@@ -27,10 +27,14 @@ class Watchdog:
             self._watched.pop(connection, None)
 
     @contextmanager
-    def transaction(self, connection: Any) -> Iterator[None]:
-        """A transaction, in whose block nobody is waited for; to commit it, or to undo it, must end within the limit."""
+    def transaction(self, connection: Any, *around: AbstractContextManager[object]) -> Iterator[None]:
+        """A transaction, in whose block nobody is waited for; to begin it, and to end it, must happen within the limit."""
+        self.watch(connection)
         try:
-            with connection.transaction():
+            with ExitStack() as stack:
+                for each in (*around, connection.transaction()):
+                    stack.enter_context(each)
+                self._watched.pop(connection, None)
                 try:
                     yield
                 finally:

@@ -92,12 +92,10 @@ class Device:
             self.ledger.mark(self.survey.id, "sent" if reply.arrived else "refused")
         return reply
 
-    def submit(
-        self, answers: Mapping[str, object] | None = None, strict: bool = False, wait: bool = True
-    ) -> Outcome:
+    def submit(self, answers: Mapping[str, object] | None = None, strict: bool = False, wait: bool = True) -> Outcome:
         """Answer, if that has not happened yet, and send. What was answered before is sent again, never made anew.
 
-        Without `wait` the report is sent in the background: the outcome says that it is kept, and the ledger what came of it.
+        Without `wait` it is sent in the background: the outcome says that it is kept, and the ledger what came of it.
         """
         try:
             if self.entry() is None:

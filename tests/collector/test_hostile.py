@@ -1,0 +1,267 @@
+"""Requests of strangers: nobody counts for many, nobody stops the others, and limits come before work."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deniable.collector import intake, json_reports
+from deniable.collector.app import App
+from deniable.collector.json_reports import write_json
+from deniable.collector.service import Flight, Limits
+from deniable.survey import Message
+from deniable.survey import message as wire
+from deniable.survey.message import MEDIA_TYPE
+from tests.collector.test_app import BATCH, Answer, call, counted, get, made, post, refused, report, run, working
+from tests.surveys import ONE, several
+
+pytestmark = pytest.mark.needs("starlette")
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[App]:
+    yield from made(tmp_path, ONE)
+
+
+# One message, one person
+
+
+def test_a_message_of_many_needs_a_batch_token(tmp_path: Path) -> None:
+    for app in made(tmp_path, several(2)):
+        million = app.collector.survey.batch({"q0": [1] * 1_000_000}, 1_000_000)
+        assert len(million) < 400_000
+        refused(post(app, million), 403, "no-batches")
+        refused(post(app, app.collector.survey.batch({"q0": [1] * 2}, 2)), 403, "no-batches")
+        refused(post(app, million, headers={"authorization": "Bearer a submit token"}), 403, "no-batches")
+        assert counted(app) == 0
+        assert post(app, million, headers=BATCH).outcome() == {"counted": 1, "duplicates": 0, "refused": []}
+        assert post(app, million, headers=BATCH).outcome() == {"counted": 0, "duplicates": 1, "refused": []}
+        assert counted(app) == 1_000_000
+
+
+def test_a_body_of_many_messages_needs_a_batch_token(app: App) -> None:
+    bodies = app.collector.survey.randomize_all({"town": ["Nice"] * 1001}, 1001)
+    refused(post(app, b"".join(bodies)), 413, "too-large")
+    assert counted(app) == 0
+    assert post(app, b"".join(bodies), headers=BATCH).data()["counted"] == 1001
+
+
+# Limits before work, and long work beside the event loop
+
+
+def test_what_is_too_much_is_not_read_to_its_end(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, read = app.collector.survey, list[int]()
+    body = b"".join(asked.randomize_all({"town": ["Nice"] * 3000}, 3000))
+    payload = type(asked)._payload
+    monkeypatch.setattr(type(asked), "_payload", lambda *given: (read.append(1), payload(*given))[1])
+    refused(post(app, body), 413, "too-large")
+    assert len(read) == app.limits.people + 1
+    one = write_json(asked, asked.read(report(app))[0])
+    packed, packs = json_reports._message, list[int]()
+    monkeypatch.setattr(json_reports, "_message", lambda *given: (packs.append(1), packed(*given))[1])
+    refused(post(app, json.dumps([one] * 3000).encode(), "application/json"), 413, "too-large")
+    assert len(packs) == app.limits.people + 1
+    with monkeypatch.context() as patch:
+        patch.setattr("deniable.collector.intake.read_json", lambda *_: pytest.fail("it was parsed"))
+        refused(post(app, b"[" + b" " * app.limits.json, "application/json"), 413, "too-large")
+
+
+def test_long_bodies_are_read_beside_the_event_loop(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads, read = list[str](), intake.read_messages
+
+    def watched(*given: Any) -> Any:
+        threads.append(threading.current_thread().name)
+        return read(*given)
+
+    monkeypatch.setattr("deniable.collector.app.read_messages", watched)
+    post(app, report(app))
+    post(app, b"".join(report(app) for _ in range(200)))
+    one = write_json(app.collector.survey, app.collector.survey.read(report(app))[0])
+    post(app, json.dumps([one] * 100).encode(), "application/json")
+    assert threads[0] == "MainThread" and all(name.startswith("deniable reader") for name in threads[1:])
+
+
+# Slow clients, many headers, much at once
+
+
+def stalled(app: App, *parts: bytes) -> Answer:
+    """A request whose body stops coming after these parts."""
+
+    async def slowly() -> Answer:
+        sent, left = list[Any](), list(parts)
+
+        async def receive() -> Any:
+            if not left:
+                await asyncio.sleep(3600)
+            return {"type": "http.request", "body": left.pop(0), "more_body": True}
+
+        async def send(event: Any) -> None:
+            sent.append(event)
+
+        scope: dict[str, Any] = {"type": "http", "method": "POST", "path": "/v1/reports", "headers": [], "client": None}
+        await app(scope, receive, send)
+        return Answer(sent[0]["status"], {k.decode(): v.decode() for k, v in sent[0]["headers"]}, sent[1]["body"])
+
+    return asyncio.run(slowly())
+
+
+@pytest.mark.parametrize("parts", [(), (b"x",), (b"x", b"y")])
+def test_a_body_that_does_not_come_is_given_up(parts: tuple[bytes, ...], tmp_path: Path) -> None:
+    for app in made(tmp_path, ONE, replace(Limits(), seconds=0.05)):
+        refused(stalled(app, *parts), 408, "slow")
+        assert app.flight.bytes == 0
+
+
+@pytest.mark.parametrize("path", ["/v1/reports", "/v1/survey", "/nothing"])
+def test_headers_have_a_limit(path: str, app: App) -> None:
+    many = {f"x-{place}": "y" for place in range(100_000)}
+    for headers in (many, {"x": "y" * 1_000_000}, {"cookie": "z" * 20_000}):
+        refused(run(app, ("POST", path, b"", headers))[0], 431, "headers")
+    assert post(app, report(app), headers={f"x-{place}": "y" for place in range(40)}).status == 200
+
+
+def test_bytes_in_flight_have_a_limit(tmp_path: Path) -> None:
+    flight = Flight(1000)
+    flight.SMALL = 100
+    assert flight.take(700, 700) and not flight.take(200, 200)  # large bodies leave a quarter
+    assert flight.take(100, 100) and flight.take(100, 100) and flight.take(100, 100) and not flight.take(1, 1)
+    flight.bytes = 0
+    assert flight.take(5000, 5000)  # alone
+    for app in made(tmp_path, ONE, replace(Limits(), queue=70_000)):
+
+        async def together(app: App = app) -> tuple[int, Answer, int]:
+            """A body that is half there, another large one, and a small one."""
+            waiting = asyncio.Event()
+            events = [{"type": "http.request", "body": b"x" * 60_000, "more_body": True}]
+            sent = list[Any]()
+
+            async def receive() -> Any:
+                if events:
+                    return events.pop()
+                await waiting.wait()
+                return {"type": "http.disconnect"}
+
+            async def send(event: Any) -> None:
+                sent.append(event)
+
+            scope = {"type": "http", "method": "POST", "path": "/v1/reports", "headers": [], "client": None}
+            async with working(app):
+                half = asyncio.ensure_future(app(scope, receive, send))
+                while not app.flight.bytes:
+                    await asyncio.sleep(0)
+                taken = app.flight.bytes
+                kind = {"content-type": MEDIA_TYPE}
+                large = await call(app, "POST", "/v1/reports", b"x" * 60_000, kind, 2)
+                small = await call(app, "POST", "/v1/reports", report(app), kind)
+                waiting.set()
+                await half
+            return taken, large, small.status
+
+        taken, large, small = asyncio.run(together())
+        assert (taken, small, app.flight.bytes) == (60_000, 200, 0)
+        refused(large, 429, "busy")
+
+
+def test_a_batch_of_another_survey_or_part_is_not_counted(app: App) -> None:
+    message = Message(b"i" * 16, 2, 0, 1, b"\0")
+    refused(post(app, wire.encode(app.collector.survey.fingerprint_bytes, message)), 400, "damaged")
+
+
+# Results that cost much
+
+
+def test_no_confidence_is_a_server_error(app: App) -> None:
+    post(app, app.collector.survey.batch({"town": ["Nice"] * 50}, 50), headers=BATCH)
+    for level in ("0.9999999999999999", "0.99999999999", "1"):
+        refused(get(app, f"/v1/results?confidence={level}"), 422, "bad-query")
+    for level in ("0.999999999", "1e-300", "0.5"):
+        assert get(app, f"/v1/results?confidence={level}").status == 200
+
+
+def test_results_are_rendered_once_until_a_report_is_counted(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    from deniable.collector import published
+
+    made_, results = list[float](), published.results
+    monkeypatch.setattr(published, "results", lambda *given: (made_.append(1), results(*given))[1])
+    run(app, *[("GET", "/v1/results")] * 4)
+    for _ in range(3):
+        get(app, "/v1/results")
+    assert len(made_) == 1
+    post(app, report(app))
+    assert [get(app, "/v1/results").data()["people"] for _ in range(3)] == [1, 1, 1] and len(made_) == 2
+    get(app, "/v1/results?format=csv")
+    get(app, "/v1/tallies")
+    assert len(made_) == 4
+
+
+def test_expensive_results_are_not_rendered_all_the_time(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    from deniable.collector import published
+
+    cost, now = 10.0, 0.0
+    monkeypatch.setattr(published.time, "thread_time", lambda: spent.pop(0))
+    monkeypatch.setattr(published.time, "monotonic", lambda: now)
+    spent = [0.0, cost]
+    assert get(app, "/v1/results").data()["people"] == 0
+    post(app, report(app))
+    now = 5.0
+    assert get(app, "/v1/results").data()["people"] == 0  # as it was
+    answer = get(app, "/v1/results?confidence=0.9")
+    refused(answer, 429, "busy")
+    assert 1 <= int(answer.headers["retry-after"]) <= 30
+    now, spent = 31.0, [0.0, 0.0]
+    assert get(app, "/v1/results").data()["people"] == 1
+
+
+def test_the_description_says_what_tallies_disclose(app: App) -> None:
+    described = get(app, "/openapi.json").data()["paths"]
+    assert "differ by that report" in described["/v1/tallies"]["get"]["summary"]
+
+
+# Readiness
+
+
+def test_ready_means_that_a_report_can_be_written(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    import deniable as dn
+
+    monkeypatch.setattr("deniable.collector.readiness.FRESH", 0.0)
+    assert get(app, "/health/ready").data() == {"status": "ready"}
+
+    def full() -> None:
+        raise dn.Unavailable("The database cannot be written: disk full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(app.collector.store, "change", full)
+        refused(get(app, "/health/ready"), 503, "store-away")
+        assert get(app, "/v1/results").status == 200  # it can be read
+    app.warm.clear()
+    refused(get(app, "/health/ready"), 503, "starting")
+    assert get(app, "/health/live").status == 200
+    app.warm.set()
+    assert get(app, "/health/ready").status == 200
+
+
+def test_a_store_that_hangs_is_not_ready(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deniable.collector.readiness.PATIENCE", 0.05)
+    with app.collector.store._lock:  # type: ignore[attr-defined]
+        looks = run_until_refused(app)
+    assert looks == 1  # however many ask
+
+
+def run_until_refused(app: App) -> int:
+    async def ask() -> int:
+        answers = await asyncio.gather(*(call(app, "GET", "/health/ready") for _ in range(20)))
+        for answer in answers:
+            refused(answer, 503, "store-away")
+        app.collector.store._lock.release()  # type: ignore[attr-defined]
+        try:
+            await asyncio.sleep(0)
+            return sum(thread.name.startswith("asyncio_") for thread in threading.enumerate())
+        finally:
+            app.collector.store._lock.acquire()  # type: ignore[attr-defined]
+
+    return asyncio.run(ask())
