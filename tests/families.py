@@ -39,6 +39,7 @@ MECHANISMS: list[dn.Mechanism] = [
     dn.EveryAttribute.of(VECTORS, 1.0),
     dn.OneAttribute.of(VECTORS, 1.0, dn.Unary),
     dn.FakeAttributes.of(VECTORS, 1.0),
+    dn.OnePair(VECTORS, 1.0),
 ]
 # Every instance that the laws run over, by name.
 INSTANCES: dict[str, dn.Mechanism] = {
@@ -56,6 +57,7 @@ INSTANCES: dict[str, dn.Mechanism] = {
     **{f"release-{name}": each for name, each in RELEASES.items()},
     **{f"release-{name}": each for name, each in examples.VECTOR_RELEASES.items()},
     **{f"records-{name}": each for name, each in {**examples.RECORDS, **examples.FAKES}.items()},
+    "records-pair": dn.OnePair(dn.Vectors([dn.Categories(range(2)), dn.Categories(range(3))]), 1.0),
     "privunit": dn.PrivUnit(DIRECTIONS, 2.0),
     "unit-codes": dn.UnitCodes(DIRECTIONS, 2.0),
     "unit-axes": dn.UnitAxes(DIRECTIONS, 2.0),

@@ -50,9 +50,7 @@ def table_correlation(
     if not ranks and any(isinstance(label, str) for each in answers for label in each):
         raise InvalidParameter("The answers are not numbers. Their order has a correlation too: correlation(ranks=True).")
     fixed = None if ranks else [np.array(each, np.float64) for each in answers]
-    total = float(shares.sum())  # one, but for noise
-    value, covariance, slope, flat = _correlated(shares / total, fixed)
-    slope, flat = ((each - each @ shares.ravel() / total) / total for each in (slope, flat))
+    value, covariance, slope, flat = _correlated(shares, fixed)
     spread = law(shares)
     error = math.sqrt(max(0.0, float(slope @ spread @ slope)))
     # Whether it is zero is decided by the covariance itself, whose error does not hang on the two variances.

@@ -124,7 +124,8 @@ def of_mechanism(
         return (np.tensordot(flat, known.squares, 1) - np.outer(flat, flat)) / n
 
     answers = tuple(list(part.labels) for part in domain.parts)
-    whole = Table(tuple(named), answers, estimate.values.reshape(domain.shape), n, law)
+    shares = estimate.values - estimate.values.mean() + 1 / domain.size  # which sum to one
+    whole = Table(tuple(named), answers, shares.reshape(domain.shape), n, law)
     return whole if len(axes) == len(named) else whole.pair(*(named[axis] for axis in axes))
 
 

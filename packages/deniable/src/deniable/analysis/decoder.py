@@ -46,7 +46,10 @@ class Decoder(ABC):
     @property
     @abstractmethod
     def debias(self) -> Floats:
-        """What turns votes, with a one for the report itself after them, into the unbiased indicator of each answer."""
+        """What turns votes, with a one for the report itself after them, into the unbiased indicators of the answers.
+
+        They sum to one, as the true indicators do: what a family's own estimate leaves open there is only noise.
+        """
 
     @abstractmethod
     def likelihood(self, reports: Any) -> tuple[Ints, Floats]:
@@ -105,7 +108,7 @@ class SupportDecoder(Decoder):
     @cached_property
     def debias(self) -> Floats:
         p, q = float(self.mechanism.p), float(self.mechanism.q)
-        return np.hstack([np.eye(self.size), np.full((self.size, 1), -q)]) / (p - q)
+        return np.hstack([centring(self.size) / (p - q), np.full((self.size, 1), 1 / self.size)])
 
     def likelihood(self, reports: Reports) -> tuple[Ints, Floats]:
         which, rows = distinct(self.votes(reports))
@@ -135,10 +138,12 @@ class SupportDecoder(Decoder):
     @cached_property
     def squares(self) -> Floats:
         if self.mechanism.joint:
-            points = np.eye(self.size)
-            return np.stack([self.mechanism.joint_noise(point) + np.outer(point, point) for point in points])
+            centre, points = centring(self.size), np.eye(self.size)
+            means = [centre @ point + 1 / self.size for point in points]
+            noise = [centre @ self.mechanism.joint_noise(point) @ centre for point in points]
+            return np.stack([own + np.outer(mean, mean) for own, mean in zip(noise, means, strict=True)])
         supports, chance = self._every
-        made = (supports - float(self.mechanism.q)) / float(self.mechanism.p - self.mechanism.q)
+        made = np.hstack([supports, np.ones((len(supports), 1))]) @ self.debias.T
         each = chance[:, None] * (1 + (self._odds - 1) * supports)
         return np.stack([(made.T * each[:, x]) @ made for x in range(self.size)])
 
@@ -173,7 +178,8 @@ class MatrixDecoder(Decoder):
                 f"These reports cannot distinguish the {self.size} answers (rank {rank}): different shares give the same "
                 "reports. Use a mechanism for shares, such as plan(domain, epsilon)."
             )
-        return np.linalg.pinv(self.matrix.T).astype(np.float64)
+        found = np.linalg.pinv(self.matrix.T).astype(np.float64)
+        return found - found.mean(axis=0) + 1 / self.size
 
     @cached_property
     def debias(self) -> Floats:
@@ -314,6 +320,11 @@ def _(mechanism: MeanMechanism) -> Decoder:
     if mechanism.domain.size > MOST_ANSWERS:
         raise InvalidParameter(f"An interval in tables and models has at most {MOST_ANSWERS - 1:,} steps. Use fewer.")
     return MeanDecoder(mechanism, np.stack([mechanism.chances(index) for index in range(mechanism.domain.size)]))
+
+
+def centring(size: int) -> Floats:
+    """What takes off the mean of so many numbers."""
+    return np.eye(size) - 1 / size
 
 
 def distinct(votes: Floats) -> tuple[Ints, Floats]:

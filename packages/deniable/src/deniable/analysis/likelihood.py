@@ -25,7 +25,7 @@ class Outcome(ABC):
 
     @abstractmethod
     def terms(self, predictor: Floats, extra: Floats) -> tuple[Floats, Floats, Floats]:
-        """The likelihood of each outcome, and the first and second derivatives of its logarithm, of shape (.., people).
+        """The logarithm of the likelihood of each outcome, and its first and second derivatives, of shape (.., people).
 
         The derivatives are by the linear predictor, then by the other parameters; the second ones as a square.
         """
@@ -46,7 +46,7 @@ class Binary(Outcome):
         seen = np.maximum(self.no + self.gain * share, 1e-300)
         spread = share * (1 - share)
         first = self.gain * spread / seen
-        return seen, first[None], (first * (1 - 2 * share) - first**2)[None, None]
+        return np.log(seen), first[None], (first * (1 - 2 * share) - first**2)[None, None]
 
     def start(self) -> tuple[float, list[float]]:
         share = 0.5
@@ -66,11 +66,11 @@ class Normal(Outcome):
     def terms(self, predictor: Floats, extra: Floats) -> tuple[Floats, Floats, Floats]:
         scale = np.exp(extra[0])
         apart = (self.values - predictor) / scale
-        seen = np.exp(-(apart**2) / 2) / (scale * np.sqrt(2 * np.pi))
+        seen = -(apart**2) / 2 - extra[0] - np.log(2 * np.pi) / 2
         first = np.stack([apart / scale, apart**2 - 1])
         cross = -2 * apart / scale
         second = np.stack([np.stack([np.full_like(apart, -1 / scale**2), cross]), np.stack([cross, -2 * apart**2])])
-        return np.maximum(seen, 1e-300), first, second
+        return seen, first, second
 
     def start(self) -> tuple[float, list[float]]:
         return float(self.values.mean()), [float(np.log(self.values.std() + 1e-12))]
@@ -124,20 +124,24 @@ class Mixture:
     def value(self, parameters: Floats) -> float:
         """The log-likelihood, up to a constant."""
         extra = parameters[self.coefficients : self.coefficients + self.outcome.extra]
-        shares, total = self._shares(parameters), np.zeros(len(self.seen))
-        for place, own in enumerate(self.matrices):
-            total += shares[:, place] * self.seen[:, place] * self.outcome.terms(own @ parameters[: own.shape[1]], extra)[0]
-        return float(self.weights @ np.log(np.maximum(total, 1e-300)))
+        found = [self.outcome.terms(own @ parameters[: own.shape[1]], extra)[0] for own in self.matrices]
+        return self._joint(found, self._shares(parameters))[0]
+
+    def _joint(self, logarithms: list[Floats], shares: Floats) -> tuple[float, Floats]:
+        """The log-likelihood, and the probability of each state given all reports."""
+        stacked = np.stack(logarithms, axis=1)
+        largest = stacked.max(axis=1, keepdims=True)  # taken out, so that nothing becomes too small for a float
+        parts = np.exp(stacked - largest) * shares * self.seen
+        total = np.maximum(parts.sum(axis=1), 1e-300)
+        return float(self.weights @ (np.log(total) + largest[:, 0])), parts / total[:, None]
 
     def step(self, parameters: Floats) -> Step:
         """The log-likelihood with its derivatives, by the identity of Louis (1982)."""
         wide, extra_end = self.coefficients, self.coefficients + self.outcome.extra
         extra, shares, z = parameters[wide:extra_end], self._shares(parameters), self.open_matrix
         terms = [self.outcome.terms(own @ parameters[:wide], extra) for own in self.matrices]
-        parts = np.stack([seen for seen, _, _ in terms], axis=1) * shares * self.seen
-        total = np.maximum(parts.sum(axis=1), 1e-300)
-        chance = parts / total[:, None]  # of each state given all reports
-        mean, information = np.zeros((len(total), self.size)), np.zeros((self.size, self.size))
+        value, chance = self._joint([seen for seen, _, _ in terms], shares)
+        mean, information = np.zeros((len(z), self.size)), np.zeros((self.size, self.size))
         for place, own in enumerate(self.matrices):
             _, first, second = terms[place]
             weight = self.weights * chance[:, place]
@@ -157,7 +161,7 @@ class Mixture:
                 spread = shares[:, one] * ((one == other) - shares[:, other])
                 rows, columns = (slice(extra_end + (s - 1) * step, extra_end + s * step) for s in (one, other))
                 information[rows, columns] += (z.T * (self.weights * spread)) @ z
-        return Step(float(self.weights @ np.log(total)), mean, information)
+        return Step(value, mean, information)
 
     def _state_scores(self, place: int, shares: Floats) -> Floats:
         """The derivative of the logarithm of the probability of a state by the parameters of the states."""

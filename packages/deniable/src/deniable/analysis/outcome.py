@@ -19,8 +19,9 @@ class TestOutcome:
 
     def __str__(self) -> str:
         verdict = "contradicted" if self.p_value < 0.05 else "not contradicted"
+        degrees = "1 degree" if self.degrees == 1 else f"{self.degrees:.3g} degrees"
         return (
-            f"{self.hypothesis}: {verdict} (chi-square {self.statistic:.2f} with {self.degrees:.3g} degrees of freedom, "
+            f"{self.hypothesis}: {verdict} (chi-square {self.statistic:.2f} with {degrees} of freedom, "
             f"p = {formatted_p(self.p_value)}; {self.measure} {self.effect:.3f}; {self.n:,} people)"
         )
 

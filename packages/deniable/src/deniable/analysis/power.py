@@ -57,9 +57,11 @@ class PowerTarget:
         _check_power(power, level)
         if n < 2:
             raise InvalidParameter("Power needs at least two people.")
-        low, high = 0.0, self.most
-        if self.chance(high, n, level) < power:
-            raise InvalidParameter(f"{n:,} people show no effect at all with this power. Ask more people.")
+        low, high = 0.0, self.most / (1 << 20)
+        while self.chance(high, n, level) < power:  # from below: very large effects can be hard to see again
+            low, high = high, 1.25 * high
+            if high > self.most:
+                raise InvalidParameter(f"{n:,} people show no effect at all with this power. Ask more people.")
         for _ in range(60):
             middle = (low + high) / 2
             low, high = (low, middle) if self.chance(middle, n, level) >= power else (middle, high)

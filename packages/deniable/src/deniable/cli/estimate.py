@@ -1,7 +1,5 @@
 """`deniable estimate`: from files of reports and tallies to shares with intervals."""
 
-import csv
-import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +13,7 @@ from deniable.arrays import Floats
 from deniable.cli import options, surveys
 from deniable.cli.modes import Modes, names_survey
 from deniable.cli.survey_results import survey_results, write_results
-from deniable.cli.targets import draw, write_text
+from deniable.cli.targets import csv_text, draw, write_text
 from deniable.core import Estimate, Mechanism, PureProtocol, Tally, confidence_each
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
 from deniable.files import read_batches
@@ -271,12 +269,7 @@ class Shares:
 
     def csv(self) -> str:
         """The rows as comma-separated text, shares from 0 to 1."""
-        text = io.StringIO()
-        rows = self.rows()
-        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        return text.getvalue()
+        return csv_text(self.rows())
 
     def table(self) -> "Table":
         """The rows in percent."""

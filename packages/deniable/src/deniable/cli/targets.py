@@ -1,5 +1,8 @@
 """Files that a verb writes: refused before any work is done if they could not be written, and then written whole."""
 
+import csv
+import io
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +39,15 @@ def write_text(path: Path, text: str) -> None:
     """A text file, after `check_target`."""
     with written_whole(path, overwrite=True) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="")
+
+
+def csv_text(rows: Sequence[Mapping[str, object]]) -> str:
+    """Rows as comma-separated text, with the keys as a header."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def draw(figure: "Figure", path: Path) -> None:

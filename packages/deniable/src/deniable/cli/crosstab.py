@@ -1,0 +1,98 @@
+"""`deniable crosstab`: from files of the same people's reports to a table of two or three questions."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from deniable.cli import options
+from deniable.cli.targets import csv_text, draw, write_text
+from deniable.core import confidence_each
+from deniable.errors import InvalidParameter
+
+
+@click.command()
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="REPORTS...")
+@options.file_option(
+    "--mechanism",
+    "mechanism_files",
+    multiple=True,
+    required=True,
+    help="The mechanism of each file of reports, in the same order, as deniable plan wrote it; or one for several.",
+)
+@click.option("--name", "names", multiple=True, metavar="WORD", help="The name of a question; repeat the option for each.")
+@click.option(
+    "--questions",
+    nargs=2,
+    metavar="A B",
+    help="The two questions to tabulate, by name or number, if the mechanism is for several.",
+)
+@click.option("--population", is_flag=True, help="Intervals for the population that the people were drawn from.")
+@options.confidence
+@options.target("--csv", "csv_file", help="Write the cells to FILE as CSV.")
+@options.force
+@options.picture
+@options.json_flag
+def crosstab(
+    files: tuple[Path, ...],
+    mechanism_files: tuple[Path, ...],
+    names: tuple[str, ...],
+    questions: tuple[str, str] | None,
+    population: bool,
+    confidence: float,
+    csv_file: Path | None,
+    picture: Path | None,
+    as_json: bool,
+) -> None:
+    """Tabulate how the answers to two or three questions hang together.
+
+    REPORTS are files written by deniable perturb, one for each question, with the reports of the same people in the same
+    order. With a single mechanism for several questions, such as one-pair-1, they are files of its reports.
+
+    The shares are unbiased; a star marks cells that cannot be distinguished from zero. The test of independence takes the
+    privacy noise into account.
+
+    \b
+    deniable crosstab smokes.reports age.reports --mechanism smokes.json --mechanism age.json
+    deniable crosstab pairs.parquet --mechanism pairs.json --questions 0 3
+    """
+    confidence_each(confidence, 1)  # refuses what is no confidence level
+    table = _table(files, mechanism_files, names, questions)
+    table = table.for_population() if population else table
+    rows, test = table.rows(confidence), table.test(silence=True)
+    if picture is not None:
+        draw(table.plot(confidence), picture)
+    if csv_file is not None:
+        write_text(csv_file, csv_text(rows))
+    if as_json:
+        found = {"statistic": test.statistic, "degrees": test.degrees, "p_value": test.p_value, "cramers_v": test.effect}
+        record = {"questions": table.questions, "people": table.n, "confidence": confidence, "population": population}
+        click.echo(json.dumps({**record, "cells": rows, "independence": found}))
+    else:
+        click.echo(table.text(confidence))
+        click.echo(str(test))
+
+
+def _table(files: Any, mechanism_files: Any, names: Any, questions: Any) -> Any:
+    from deniable.analysis.crosstab import crosstab
+    from deniable.cli.mechanisms import read_mechanism
+    from deniable.core import concatenate
+    from deniable.files import read_reports
+
+    mechanisms = [read_mechanism(file) for file in mechanism_files]
+    if len(mechanisms) == 1:
+        reports = concatenate(read_reports(file, mechanisms[0]) for file in files)
+        return crosstab(reports, mechanisms[0], *(questions or ()), names=names or None)
+    if len(mechanisms) != len(files) or questions:
+        raise InvalidParameter(
+            f"There are {len(files)} files of reports and {len(mechanisms)} mechanisms. Give one mechanism for each file, "
+            "in the same order, or a single one for several questions."
+        )
+    named = list(names) or [file.stem for file in files]
+    if len(named) != len(files) or len(set(named)) != len(named):
+        raise InvalidParameter("Give each question a different name: --name smokes --name age.")
+    return crosstab(
+        {name: read_reports(file, own) for name, file, own in zip(named, files, mechanisms, strict=True)},
+        dict(zip(named, mechanisms, strict=True)),
+    )
