@@ -86,7 +86,7 @@ def test_the_order_may_be_anything_but_names_every_direction_once() -> None:
     with pytest.raises(dn.OutsideDomain, match="Nothing was reported"):
         twice.perturb(vectors)
     with pytest.raises(dn.NotCertifiable):
-        dn.certify(Wider(dn.UnitVectors(3), 1.0, 1))  # type: ignore[arg-type]
+        dn.certify(Wider(dn.UnitVectors(3), 1.0, 1))
 
 
 def test_better_than_few_directions_where_the_budget_is_large() -> None:

@@ -1,5 +1,6 @@
 """Releases that draw a place in the order of all answers around the true one."""
 
+from abc import abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,10 @@ class Ringed(Release):
     which every answer must be once.
     """
 
-    _rings: "Rings"
+    @property
+    @abstractmethod
+    def _rings(self) -> "Rings":
+        """The rings around every answer."""
 
     @property
     def encodes(self) -> bool:
