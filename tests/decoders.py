@@ -9,7 +9,9 @@ from collections.abc import Callable
 import numpy as np
 
 import deniable as dn
+from deniable.arrays import Ints
 from deniable.collector.json_reports import read_json, write_json
+from deniable.core.operations import Type
 from deniable.core.program import Program
 from deniable.core.running import run
 from deniable.survey import Message
@@ -73,8 +75,14 @@ def law(data: bytes) -> None:
     assert Program.from_json(program.to_json()) == program
     if sum(kind.width or 1 for kind in program.types) < 10_000:
         kinds = [program.types[place] for place, _ in program.codes]
-        codes = [np.full((1,) if kind.width is None else (1, kind.width), kind.high, np.int64) for kind in kinds]
-        run(program, codes, dn.SeededCoins(1), 1)
+        run(program, [_code(kind) for kind in kinds], dn.SeededCoins(1), 1)
+
+
+def _code(kind: Type) -> Ints:
+    """The highest code of this type; of different numbers the highest ones."""
+    if kind.width is None:
+        return np.array([kind.high], np.int64)
+    return kind.high - np.arange(kind.width, dtype=np.int64)[None] * kind.distinct
 
 
 DECODERS: dict[str, Callable[[bytes], None]] = {

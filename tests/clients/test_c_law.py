@@ -10,7 +10,6 @@ import pytest
 
 from deniable.arrays import Bools, Ints
 from deniable.core.coins import WHOLE
-from deniable.core.every import LARGEST_COIN, EveryCoin
 from deniable.core.program import Program
 from deniable.core.running import run
 from deniable.errors import NotCertifiable
@@ -19,6 +18,7 @@ from deniable.privacy.rules import proved
 from tests.clients import c_library
 from tests.clients.c_laws import VECTORS, batch, flat, some_codes, text_of
 from tests.clients.c_library import Library, Report
+from tests.every import LARGEST_COIN, EveryCoin
 
 pytestmark = pytest.mark.needs("cc")
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 import deniable as dn
 from deniable import kernels
 from deniable.core.bits import PackedBits
-from deniable.core.every import WatchedCoins
+from tests.every import EveryCoin
 from tests.streams import CountingCoins, GivenCoins, planes
 from tests.twins import plain_loops
 
@@ -211,7 +211,7 @@ def test_each_toss_has_its_own_probability() -> None:
     words = (parts << np.uint64(11)) + np.uint64(0x7FF)  # the lowest bits say nothing
     tossed = GivenCoins(words.astype("<u8").tobytes()).toss_each(heads)
     assert tossed.tolist() == [False, True, False, True, False, False, True, True]
-    every = dn.EveryCoin()
+    every = EveryCoin()
     every.toss_each(np.array([3], np.int64))
     every.follow(np.arange(every.combinations))
     assert every.toss_each(np.array([3, 3], np.int64)).tolist() == [False, True]
@@ -231,7 +231,7 @@ def test_shares_of_another_whole_are_exact() -> None:
 
     tossed = EachOnce(1).toss_each(np.repeat(np.arange(8), 7).astype(np.int64), 7)
     assert tossed.reshape(8, 7).sum(axis=1).tolist() == list(range(8))
-    every = dn.EveryCoin()
+    every = EveryCoin()
     every.toss_each(np.array([3], np.int64), 7)
     every.follow(np.arange(2))
     every.toss_each(np.array([3, 3], np.int64), 7)
@@ -243,7 +243,7 @@ def test_shares_of_another_whole_are_exact() -> None:
 
 def test_rounding_tosses_nothing_on_the_grid_when_followed() -> None:
     """Devices always draw; certificates go through points of the grid, where there is only one outcome."""
-    every = dn.EveryCoin()
+    every = EveryCoin()
     assert every.rounded(np.array([0, 2**53, 0], np.int64)).tolist() == [False, True, False]
     assert every.combinations == 1
     coins, other = dn.SeededCoins(1), dn.SeededCoins(1)
@@ -252,11 +252,9 @@ def test_rounding_tosses_nothing_on_the_grid_when_followed() -> None:
     assert coins.draw(8).tobytes() == other.draw(8).tobytes()
 
 
-def test_majorities_have_more_ones_and_cannot_be_watched() -> None:
+def test_majorities_have_more_ones() -> None:
     rows = dn.SeededCoins(4).majority(6, 500)
     assert (rows.row_sums() >= 4).all() and rows.bytes.max() < 1 << 6
-    with pytest.raises(dn.NotCertifiable):
-        WatchedCoins([0]).majority(3, 1)
 
 
 def test_pick_follows_its_weights_exactly() -> None:
@@ -395,7 +393,7 @@ def test_refusals_of_scaled_words_are_exercised() -> None:
 
 @pytest.mark.parametrize("probability", [0.5, 1, Fraction(3, 2), Fraction(-1, 2), "1/2"])
 def test_a_probability_is_an_exact_fraction(probability: object) -> None:
-    for coins in (dn.SeededCoins(1), dn.EveryCoin()):
+    for coins in (dn.SeededCoins(1), EveryCoin()):
         with pytest.raises(dn.InvalidParameter):
             coins.toss(probability, 1)  # type: ignore[arg-type]
 

@@ -7,6 +7,7 @@ import pytest
 
 import deniable as dn
 from deniable.domains import domain_from_spec
+from tests.every import EveryCoin
 
 AGES = dn.Interval(18, 98, steps=8)
 
@@ -21,7 +22,7 @@ def test_points_are_answers_of_their_own() -> None:
 @pytest.mark.parametrize("value", [18.0, 19.0, 47.5, 97.999, 98.0])
 def test_rounding_is_right_on_average(value: float) -> None:
     """Over both outcomes of the coin, with their exact chances."""
-    coins = dn.EveryCoin()
+    coins = EveryCoin()
     AGES.place([value], coins)
     coins.follow(np.arange(coins.combinations))
     places = AGES.place([value] * coins.combinations, coins)

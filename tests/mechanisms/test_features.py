@@ -14,6 +14,7 @@ from deniable.mechanisms.vectors.feature_vector import best_sampling
 from deniable.mechanisms.vectors.unit_codes import directions, order_means
 from deniable.planning.vectors import people_needed, plan_vectors, vector_options
 from research import mean_formulas as formulas
+from tests.every import EveryCoin
 from tests.examples import PLANE as SMALL
 from tests.examples import SAMPLED as VECTORS
 from tests.examples import SIGNS
@@ -256,7 +257,7 @@ class TestDuchiVector:
         rows = dn.SeededCoins(n).majority(n, 40_000)
         assert (2 * rows.row_sums() > n).all()
         kinds, often = np.unique(rows.bytes, axis=0, return_counts=True)
-        every = dn.EveryCoin()
+        every = EveryCoin()
         every.majority(n, 1)
         assert len(kinds) == every.combinations
         expected = 40_000 / len(kinds)
@@ -373,7 +374,7 @@ class TestUnitCodes:
 
             def randomize(self, truth, coins):  # type: ignore[no-untyped-def]
                 choice = coins.split(Fraction(1, 2), self.near, self.codes - self.near, len(truth))
-                columns: dict[str, object] = {}
+                columns: dict[str, Any] = {}
                 for k in range(self.rounds):
                     order = encoded(truth, self.order, f"order{k}", self.codes, width=self.codes, distinct=True)
                     columns |= {f"seed{k}": 0 * choice, f"code{k}": order[:, choice]}

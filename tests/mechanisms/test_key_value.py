@@ -19,6 +19,7 @@ from deniable.mechanisms.key_value.pckv_unary import independent
 from deniable.mechanisms.registry import candidates
 from deniable.planning import CLOSE
 from tests.cli.test_cli import run
+from tests.every import EveryCoin
 from tests.examples import keys, protocols
 
 EPSILON = math.log(3)
@@ -151,7 +152,7 @@ def laws(name: str) -> tuple[KeyValueProtocol, list[list[tuple[np.ndarray[Any, A
     mechanism = protocols(keys(3, 2))[name]
     found = []
     for person in PEOPLE:
-        coins = dn.EveryCoin()
+        coins = EveryCoin()
         mechanism.perturb([person], coins)
         coins.follow(np.arange(coins.combinations))
         mechanism.__dict__["batch"] = coins.combinations

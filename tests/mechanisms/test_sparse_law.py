@@ -16,6 +16,7 @@ from deniable.kernels import encoder, encoder_plain
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.encoder import _series, labels_for, stream
 from deniable.mechanisms.sparse.index_law import IndexLaw, checked_alpha, index_law, mixed_index_law, phi
+from tests.every import EveryCoin
 
 CASES = [
     (0, 0.25, 2.0, 2), (1, 0.25, 2.0, 2), (3, 0.5, 2.0, 2), (6, 0.5, 2.0, 2), (2, 1.0, 1.5, 2), (4, 0.333, 1.5, 2), (2, 2.0,
@@ -270,4 +271,4 @@ def test_refusals() -> None:
         with pytest.raises(dn.InvalidParameter, match=r"Alpha must be a number from 1\.1"):
             checked_alpha(alpha)  # type: ignore[arg-type]
     with pytest.raises(dn.NotCertifiable, match="theorem"):
-        stream(dn.EveryCoin())
+        stream(EveryCoin())

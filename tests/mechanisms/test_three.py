@@ -11,6 +11,7 @@ import pytest
 import deniable as dn
 from deniable.domains import domain_from_spec
 from deniable.mechanisms.key_value.three_design import least, variance, vertices
+from tests.every import EveryCoin
 from tests.examples import STATES as CHANNELS
 
 EPSILON = math.log(3)
@@ -95,7 +96,7 @@ def test_fixed_people_vary_less_by_what_drawing_them_adds() -> None:
 def test_weights_between_the_ends_are_right_on_average() -> None:
     """A weight of 0.2 on -1..1 is high with probability 0.6, exactly to 2^-53."""
     three = dn.ThreeState.ewrr(EPSILON)
-    coins = dn.EveryCoin()
+    coins = EveryCoin()
     three.perturb([0.2], coins)
     coins.follow(np.arange(coins.combinations))
     reports = three.perturb([0.2] * coins.combinations, coins)

@@ -234,11 +234,14 @@ class Stateful(dn.DirectResponse):
         return {"value": truth} if turn % 2 else super().randomize(truth, coins)
 
 
+ELSEWHERE = np.random.default_rng(1)
+
+
 class Foreign(dn.DirectResponse):
     """Takes its randomness from elsewhere."""
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
-        return {"value": np.where(np.random.default_rng().random(len(truth)) < float(self.p), truth, 0)}
+        return {"value": np.where(ELSEWHERE.random(len(truth)) < float(self.p), truth, 0)}
 
 
 class BatchSized(dn.DirectResponse):

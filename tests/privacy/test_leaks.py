@@ -98,7 +98,7 @@ SEEN: dict[str, Callable[[], Mechanism]] = {
     "rare truth": lambda: direct(lambda s, t, c: {"value": np.where(c.toss(RARE, len(t)), t, own(s, t, c))}),
     "rarer truth": lambda: direct(lambda s, t, c: {"value": np.where(c.toss(Fraction(1, 10**12), len(t)), t, own(s, t, c))}),
     "thrown-away coin decides": lambda: direct(
-        lambda s, t, c: {"value": np.where(c.where(t < 0).below(1000, len(t)) == 0, t, own(s, t, c))}
+        lambda s, t, c: {"value": np.where(c.below(1000, len(t)) == 0, t, own(s, t, c))}
     ),
     "one value of 9,000": lambda: direct(lambda s, t, c: {"value": np.where(t == 777, t, own(s, t, c))}, 9000),
     "one value of 100,000": lambda: direct(lambda s, t, c: {"value": np.where(t == 777, t, own(s, t, c))}, 100_000),

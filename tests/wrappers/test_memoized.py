@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.privacy.memoized import check_rounds, kept_law
+from deniable.privacy.memoized import check_rounds
 from deniable.wrappers.memoized import moved
+from tests.every import kept_law
 from tests.examples import EPSILON, shares
 
 TWO, THREE, FIVE = (dn.Categories(range(size)) for size in (2, 3, 5))

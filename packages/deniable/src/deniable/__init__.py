@@ -14,6 +14,8 @@ _LISTED = re.findall(
 )
 _HOME = {name: module for module, *names in _LISTED for name in re.findall(r"(\w+) as \1", "".join(names))}
 
+_GONE = {"EveryCoin": " any more. dn.law(mechanism, index) follows every outcome of every draw of the law."}
+
 __all__ = sorted(_HOME)
 
 
@@ -21,7 +23,7 @@ def __getattr__(name: str) -> object:
     if name in _HOME:
         found = getattr(import_module(_HOME[name]), name)
         return globals().setdefault(name, found)  # a package of that name is there already, and can be called
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_GONE.get(name, '')}")
 
 
 def __dir__() -> list[str]:

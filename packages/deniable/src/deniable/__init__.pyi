@@ -35,7 +35,6 @@ from deniable.core.coins import SecureCoins as SecureCoins
 from deniable.core.coins import SeededCoins as SeededCoins
 from deniable.core.domain import Domain as Domain
 from deniable.core.estimate import Estimate as Estimate
-from deniable.core.every import EveryCoin as EveryCoin
 from deniable.core.loss import PrivacyLoss as PrivacyLoss
 from deniable.core.mechanism import Mechanism as Mechanism
 from deniable.core.odds import odds_below as odds_below

@@ -26,6 +26,7 @@ Since r has as many digits as are needed, a toss has exactly the probability ask
 import hashlib
 import os
 import threading
+import warnings
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -89,10 +90,8 @@ class Coins(ABC):
         return self.below(n, size)
 
     def where(self, rows: Bools) -> "Coins":
-        """The same coins, for draws that matter only in these rows of the batch and are thrown away in all others.
-
-        A certificate relies on it, after a look at whether it is true, to follow fewer combinations.
-        """
+        """These coins: once it told a certificate which draws are thrown away, and now has no effect."""
+        warnings.warn("Coins.where has no effect any more. Leave it out.", DeprecationWarning, stacklevel=2)
         return self
 
     def toss(self, heads: Fraction, size: int) -> Bools:

@@ -65,10 +65,6 @@ class Domain(Frozen, ABC, Generic[Answer, Index]):
         """The answer with this number: what certificates go through."""
         return self.labels[index]
 
-    def representatives(self) -> list[int]:
-        """The numbers of a few answers that stand for all of them, to a mechanism that treats all alike."""
-        return sorted({0, 1, self.size // 2, self.size - 1})
-
     @abstractmethod
     def index(self, values: Answers) -> Index:
         """The index of each answer, or whatever else mechanisms for this domain start from; refuses what is outside."""

@@ -148,11 +148,6 @@ class KeyValue(Domain[object, Pairs]):
         highs = [bool(signs >> place & 1) != mirrored for place in range(k)]
         return {self.labels[key]: self.high if high else self.low for key, high in zip(keys, highs, strict=True)}
 
-    def representatives(self) -> list[int]:
-        """Also both ends of the first key and of the last."""
-        keys = len(self.labels)
-        return sorted({*super().representatives(), keys, keys + 1, 2 * keys})
-
     @cached_property
     def _positions(self) -> dict[Label, int]:
         return {label: position for position, label in enumerate(self.labels)}

@@ -1,6 +1,6 @@
-"""The exact law of the code: how likely each report is under each value, with every coin followed."""
+"""The exact law of a program: how likely each report is under each value, with every outcome of every draw followed."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from deniable.arrays import Bytes, Ints
-from deniable.core import Answers, Columns, Mechanism, PackedBits, Reports, distinct_rows
-from deniable.core.every import EveryCoin, FollowedCoins
+from deniable.core import Mechanism, PackedBits, distinct_rows
 from deniable.core.operations import DRAWS
 from deniable.core.running import checked_code, compiled, operation
 from deniable.errors import NotCertifiable
@@ -17,7 +16,6 @@ from deniable.privacy.worlds import TOO_MANY, Worlds, draw, outcome_count, sums,
 
 LIMIT = 1 << 21  # combinations of outcomes that are followed at most
 _NO_COINS: Any = None  # for operations that draw nothing
-SEEDS = (64, 16, 4, 2)  # public choices that stand for all of them where there are too many: as many as can be followed
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +35,8 @@ class Law:
             yield row.tobytes(), self.chances[int(chance)]
 
 
-def law(mechanism: Mechanism, index: int, limit: int = LIMIT, coins: EveryCoin | None = None) -> Law:
+def law(mechanism: Mechanism, index: int, limit: int = LIMIT) -> Law:
     """The exact law of the reports on the value with this index: its program, with every outcome of every draw followed.
-
-    With `coins`, and for what is no program, `perturb` runs on every outcome that these coins follow.
 
     >>> from deniable.domains import Categories
     >>> from deniable.mechanisms.shares.direct_response import DirectResponse
@@ -48,19 +44,18 @@ def law(mechanism: Mechanism, index: int, limit: int = LIMIT, coins: EveryCoin |
     >>> dict(law(DirectResponse(Categories(["yes", "no"]), math.log(3)), 0).items())
     {b'\\x00': Fraction(3, 4), b'\\x01': Fraction(1, 4)}
     """
-    if coins is None and mechanism.traced:
-        return _followed(mechanism, index, limit)
-    coins = coins or EveryCoin()
-    if combinations(mechanism, index, coins) > limit:
-        raise NotCertifiable(f"The law has {coins.combinations:.3g} combinations of coins; the limit is {limit}.")
-    return seen(mechanism, index, coins, mechanism.layout.rows)
+    return law_of(mechanism, mechanism.domain.answer(index), limit)
 
 
 def outcomes(mechanism: Mechanism, index: int) -> int:
-    """How many combinations of outcomes the draws have for one value, at most."""
+    """How many combinations of outcomes the draws have for the value with this index, at most."""
+    return _outcomes(mechanism, mechanism.domain.answer(index))
+
+
+def _outcomes(mechanism: Mechanism, answer: object) -> int:
     if not mechanism.traced:
-        return combinations(mechanism, index, EveryCoin())
-    program, codes, values = mechanism.law, iter(mechanism.encoded([mechanism.domain.answer(index)])), dict[int, Any]()
+        raise NotCertifiable("This mechanism rests on a theorem: it is no program, so there is no law to enumerate.")
+    program, codes, values = mechanism.law, iter(mechanism.encoded(mechanism.prepared([answer]))), dict[int, Any]()
     total = 1
     for place, (node, kind) in enumerate(zip(program.nodes, program.types, strict=True)):
         if node.op in DRAWS:
@@ -83,20 +78,21 @@ def outcomes(mechanism: Mechanism, index: int) -> int:
     return total
 
 
-def _followed(mechanism: Mechanism, index: int, limit: int) -> Law:
-    """The law of the program, whose codes are those of one answer."""
-    total = outcomes(mechanism, index)
+def law_of(mechanism: Mechanism, answer: object, limit: int = LIMIT) -> Law:
+    """The exact law of the reports on any answer, also one that lies between the points of a grid."""
+    total = _outcomes(mechanism, answer)
     if total > limit:
         raise NotCertifiable(f"The law has {total:.3g} combinations of coins; the limit is {limit}.")
-    program, answer, found = mechanism.law, mechanism.domain.answer(index), Worlds()
-    single, turn = mechanism.encoded([answer]), 0
+    program, found = mechanism.law, Worlds()
+    single, turn = mechanism.encoded(mechanism.prepared([answer])), 0
     for place, (operate, args, dead) in enumerate(compiled(program)):
         node, kind = program.nodes[place], program.types[place]
         if operate is None:
             code = single[turn]
             if callable(code):
-                encode: Any = mechanism.encoded([answer] * found.size)[turn]
-                code = encode(*(found.values[arg] for arg in args))
+                many = mechanism.encoded(mechanism.prepared([answer] * found.size))
+                encode: Any = many[turn]
+                code = np.asarray(encode(*(found.values[arg] for arg in args)))
             else:
                 code = tiled(code, found.size)
             found.values[place] = checked_code(code, kind, found.size)
@@ -112,85 +108,6 @@ def _followed(mechanism: Mechanism, index: int, limit: int) -> Law:
         value = found.values[place]
         columns[name][:] = value.bytes if isinstance(value, PackedBits) else value
     return gathered(mechanism.layout.rows(columns), found.chance, found.chances)
-
-
-def seen(mechanism: Mechanism, index: int, coins: FollowedCoins, view: Callable[[Columns], Bytes]) -> Law:
-    """The exact law of what `view` shows of the reports on a value; the coins have learned which tosses the code makes."""
-    rows, codes, chances = [], [], Chances()
-    for reports, code, table in runs(mechanism, index, coins):
-        rows.append(view(reports.columns))
-        codes.append(chances.indices(table)[code])
-    return gathered(np.concatenate(rows), np.concatenate(codes), chances.values)
-
-
-def all_seen(
-    mechanism: Mechanism, indices: Iterable[int], coins: FollowedCoins, view: Callable[[Columns], Bytes]
-) -> tuple[list[Law], int]:
-    """The laws of what `view` shows, for each of these values, and how many outcomes were followed."""
-    laws, followed = [], 0
-    for index in indices:
-        followed += combinations(mechanism, index, coins)
-        laws.append(seen(mechanism, index, coins, view))
-    return laws, followed
-
-
-def is_within(mechanism: Mechanism, indices: Sequence[int], coins: FollowedCoins, limit: int) -> bool:
-    """Whether all combinations of these coins can be followed, for each of these values."""
-    try:
-        return all(combinations(mechanism, index, coins) <= limit for index in indices)
-    except NotCertifiable:  # a coin has too many outcomes
-        return False
-
-
-def affordable(mechanism: Mechanism, indices: Sequence[int], limit: int, given: Sequence[int] = ()) -> EveryCoin:
-    """Coins that follow all of the code's outcomes: with every public draw, else with some of them, or the `given` ones."""
-    for coins in [EveryCoin(given=given)] if given else map(EveryCoin, (None, *SEEDS)):
-        if is_within(mechanism, indices, coins, limit):
-            return coins
-    raise NotCertifiable("The law has too many outcomes to enumerate. Leave the proof out: the rules need no enumeration.")
-
-
-def combinations(mechanism: Mechanism, index: int, coins: FollowedCoins) -> int:
-    """How many runs these coins need for one value; the coins learn which tosses the code makes."""
-    coins.forget()
-    mechanism.perturb([mechanism.domain.answer(index)], coins)
-    return coins.combinations
-
-
-def runs(mechanism: Mechanism, index: int, coins: FollowedCoins) -> Iterator[tuple[Reports, Ints, list[Fraction]]]:
-    """All combinations, some at a time: reports, and for each an index into a list of probabilities."""
-    for start in range(0, coins.combinations, mechanism.batch):
-        part = np.arange(start, min(start + mechanism.batch, coins.combinations))
-        coins.follow(part)
-        answer = mechanism.domain.answer(index)
-        answers: Answers = [answer] * len(part)
-        if isinstance(answer, int):
-            answers = np.full(len(part), answer)
-        elif isinstance(answer, tuple) and isinstance(answer[0], float):  # a vector
-            answers = np.tile(np.array(answer), (len(part), 1))
-        reports = mechanism.perturb(answers, coins)
-        code, chances = coins.chances()
-        for turn in (1, 2) if coins.spare is not None else ():
-            coins.follow(part, turn)
-            again = mechanism.perturb(answers, coins).columns
-            if any(not np.array_equal(column, again[name]) for name, column in reports.columns.items()):
-                raise NotCertifiable("Draws that the code said do not matter for this value changed its report.")
-        yield reports, code, chances
-
-
-class Chances:
-    """A growing list of distinct probabilities."""
-
-    def __init__(self) -> None:
-        self.values: list[Fraction] = []
-        self._places: dict[Fraction, int] = {}
-
-    def indices(self, chances: list[Fraction]) -> Ints:
-        """Where each of these stands in the list; new ones are appended."""
-        for chance in chances:
-            if self._places.setdefault(chance, len(self.values)) == len(self.values):
-                self.values.append(chance)
-        return np.array([self._places[chance] for chance in chances], np.int64)
 
 
 def gathered(rows: Bytes, codes: Ints, chances: list[Fraction]) -> Law:

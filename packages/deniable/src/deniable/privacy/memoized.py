@@ -1,16 +1,14 @@
 """Other losses than that of one report: of all reports ever that a kept answer can give, and of one answer of a record."""
 
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 
 from deniable.core import PrivacyLoss, SeededCoins
-from deniable.core.every import EveryCoin
 from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify
-from deniable.privacy.law import LIMIT, gathered
+from deniable.privacy.law import LIMIT
 from deniable.privacy.proofs import second_loss
 from deniable.wrappers.fake_attributes import FakeAttributes
 from deniable.wrappers.memoized import Memoized
@@ -46,20 +44,6 @@ def certify_ever(mechanism: Memoized, limit: int = LIMIT) -> Certificate:
 def loss_ever(mechanism: Memoized) -> PrivacyLoss:
     """The loss of all reports ever, beside that of one report."""
     return certify_ever(mechanism).loss
-
-
-def kept_law(mechanism: Memoized, kept: bytes) -> dict[bytes, Fraction]:
-    """The exact law of what is sent, given the kept answer as a row of bytes: the second round with every coin."""
-    columns = mechanism.layout.columns(np.frombuffer(kept, np.uint8)[None, :])
-    coins = EveryCoin()
-    mechanism.again(columns, coins)
-    rows = np.arange(coins.combinations)
-    coins.follow(rows)
-    sent = mechanism.again({name: np.repeat(column, len(rows), axis=0) for name, column in columns.items()}, coins)
-    code, chances = coins.chances()
-    dtypes = {field.name: field.empty(1).dtype for field in mechanism.layout.fields}
-    packed = mechanism.layout.rows({name: column.astype(dtypes[name]) for name, column in sent.items()})
-    return dict(gathered(packed, code, chances).items())
 
 
 second_loss.register(FakeAttributes, FakeAttributes.attribute_loss)

@@ -20,7 +20,7 @@ Prover = Callable[[Any, int], Certificate]  # of a mechanism and how many outcom
 P = TypeVar("P", bound=Prover)
 
 OURS = ("certify", "open", "memoized", "theorem")  # loaded at the first use
-Method = Literal["enumerated", "theorem", "open"]
+Method = Literal["enumerated", "theorem"]
 _PROVERS: dict[tuple[type, Method | None], Prover] = {}
 
 

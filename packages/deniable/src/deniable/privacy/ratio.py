@@ -8,7 +8,7 @@ import numpy as np
 
 from deniable.arrays import Bytes, Ints
 from deniable.core import distinct_rows
-from deniable.privacy.law import Chances, Law
+from deniable.privacy.law import Law
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,21 @@ class Worst:
     report: str
 
 
+class _Chances:
+    """A growing list of distinct probabilities."""
+
+    def __init__(self) -> None:
+        self.values: list[Fraction] = []
+        self._places: dict[Fraction, int] = {}
+
+    def indices(self, chances: list[Fraction]) -> Ints:
+        """Where each of these stands in the list; new ones are appended."""
+        for chance in chances:
+            if self._places.setdefault(chance, len(self.values)) == len(self.values):
+                self.values.append(chance)
+        return np.array([self._places[chance] for chance in chances], np.int64)
+
+
 def worst_ratio(laws: Sequence[Law], indices: Sequence[int], disclosed: Callable[[Bytes], Ints] | None = None) -> Worst:
     """The largest ratio between two laws over all reports.
 
@@ -29,7 +44,7 @@ def worst_ratio(laws: Sequence[Law], indices: Sequence[int], disclosed: Callable
     rows = np.concatenate([each.reports for each in laws])
     example, which = distinct_rows(rows)
     reports = rows[example]
-    merged = Chances()
+    merged = _Chances()
     merged.indices([Fraction(0)])
     order = [merged.indices(each.chances) for each in laws]
     by_size = sorted(range(len(merged.values)), key=merged.values.__getitem__)

@@ -26,11 +26,6 @@ class OpenAnswers(Mechanism[object, Ints]):
     def protected(self) -> Sequence[object]:
         return self.sensitive
 
-    @property
-    def worst_draws(self) -> tuple[tuple[int, ...], list[int]]:
-        """Public draws and answers at which the loss is largest, where that is known: certificates look there."""
-        return (), []
-
     @cached_property
     def secret(self) -> Bools:
         """Which answers of the domain are sensitive."""
@@ -81,10 +76,6 @@ class OpenAnswers(Mechanism[object, Ints]):
     def disclosed(self, columns: Columns) -> Ints:
         """The number of the open answer that each report discloses, 0 where it discloses none."""
         return self.layout.disclosed(columns)
-
-    def places(self, indices: Sequence[int]) -> list[int]:
-        """The places of those of these answers that are sensitive, among the sensitive ones."""
-        return [int(self._place[index]) for index in indices if self.secret[index]]
 
     def disclosed_index(self, numbers: Ints) -> Ints:
         """The index of the open answer with each number, and -1 for 0."""

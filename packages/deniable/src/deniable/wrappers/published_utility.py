@@ -35,7 +35,7 @@ from deniable.core.spec import part
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.algebra.utility_formulas import disclosed_beside, disguise, true_odds
 from deniable.mechanisms.registry import mechanism_from_spec
-from deniable.mechanisms.shares.utility_base import Load, UtilityBase
+from deniable.mechanisms.shares.utility_base import UtilityBase
 from deniable.wrappers.either import Either
 from deniable.wrappers.open_answers import OpenAnswers, checked_sensitive
 from deniable.wrappers.utility_optimized import Base, made
@@ -155,17 +155,13 @@ class PublishedUtility(OpenAnswers):
         size, hidden, odds = len(self.sensitive), self.f * (1 - self.z), self.base.loss().odds
         assert odds is not None
         # A report that supports nothing is likelier too, but by no more than one that supports a single value.
-        worst = max(odds, true_odds(size, odds, hidden, self.worst.load))
-        return PrivacyLoss(worst, "proved" if self.worst.public else "theorem", "sensitive values")
+        worst = max(odds, true_odds(size, odds, hidden, self.worst))
+        return PrivacyLoss(worst, protects="sensitive values")
 
     @cached_property
-    def worst(self) -> Load:
-        """Where a report says most about a sensitive value, over every hash function that it can name."""
+    def worst(self) -> int:
+        """How few sensitive values a report can support, over every hash function that it can name."""
         return self.base.least_load()
-
-    @property
-    def worst_draws(self) -> tuple[tuple[int, ...], list[int]]:
-        return self.worst.public, [int(np.flatnonzero(self.secret)[self.worst.place])]
 
     def estimate(self, tally: Tally) -> Estimate:
         """Eq. 21."""

@@ -48,14 +48,12 @@ def word_for(prime: int) -> type[np.unsignedinteger]:
     return np.uint16 if prime < 1 << 15 else np.uint32
 
 
-def least_stretch(prime: int, values: int, length: int) -> tuple[int, int, int]:
-    """The fewest places a x mod `prime` of all values x that a stretch of this length holds, not 0; its a and its start."""
+def least_stretch(prime: int, values: int, length: int) -> int:
+    """The fewest places a x mod `prime` of all values x that a stretch of this length holds, not 0, for any a."""
     places = np.arange(1, prime)[:, None] * np.arange(values)[None, :] % prime
     held = np.zeros((prime - 1, prime + 1 + length), np.int64)
     np.put_along_axis(held, places + 1, 1, axis=1)
     held[:, prime + 1 :] = held[:, 1 : length + 1]  # around the ring
     sums = held.cumsum(axis=1)
     loads = sums[:, length : length + prime] - sums[:, :prime]
-    loads[loads == 0] = values + 1
-    row, start = np.unravel_index(int(loads.argmin()), loads.shape)
-    return int(loads[row, start]), int(row) + 1, int(start)
+    return int(loads[loads > 0].min())

@@ -22,7 +22,7 @@ class Ringed(Release):
     @property
     @abstractmethod
     def _rings(self) -> "Rings":
-        """The order of all answers around each."""
+        """The rings around every answer."""
 
     @property
     def encodes(self) -> bool:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from deniable.arrays import Bools, Ints
 from deniable.core import Coins, Columns, Counted, Domain, Layout, Number
-from deniable.mechanisms.shares.utility_base import Load, UtilityBase
+from deniable.mechanisms.shares.utility_base import UtilityBase
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class DirectResponse(Counted, UtilityBase):
     def choice(self) -> tuple[str, int]:
         return "value", self.domain.size
 
-    def least_load(self) -> Load:
-        return Load(1)
+    def least_load(self) -> int:
+        return 1
 
     def supported(self, targets: int) -> tuple[int, int, bool]:
         return 1, int(targets == self.domain.size), True

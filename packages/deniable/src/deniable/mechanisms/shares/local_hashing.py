@@ -16,7 +16,7 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, least_stretch, word_for
 from deniable.mechanisms.algebra.tuning import Real, hidden_share, is_whole, open_error
 from deniable.mechanisms.algebra.utility_formulas import published_optimum
-from deniable.mechanisms.shares.utility_base import Load, UtilityBase
+from deniable.mechanisms.shares.utility_base import UtilityBase
 
 MOST_BUCKETS = 1 << 20  # that are tried when the best number is asked for
 
@@ -141,17 +141,9 @@ class LocalHashing(UtilityBase):
         g = published_optimum(domain.size, float(odds_below(checked_epsilon(epsilon))), open_share)["g"]
         return cls(domain, epsilon, min(max(round(g), 2), field_for(domain.size)))
 
-    def least_load(self) -> Load:
-        prime, edges = self.prime, -(-np.arange(self.buckets + 1) * self.prime // self.buckets)
-        lengths = np.diff(edges).tolist()
-        load, length, (a, start) = min(
-            (load, length, where)
-            for length in set(lengths)
-            for load, *where in [least_stretch(prime, self.domain.size, length)]
-        )
-        b = int(edges[lengths.index(length)] - start) % prime  # the stretch is moved to a bucket of its length
-        inside = (np.arange(self.domain.size) * a - start) % prime < length
-        return Load(load, (a - 1, b), int(inside.argmax()))
+    def least_load(self) -> int:
+        lengths = np.diff(-(-np.arange(self.buckets + 1) * self.prime // self.buckets))
+        return min(least_stretch(self.prime, self.domain.size, length) for length in set(lengths.tolist()))
 
     @property
     def likeliest(self) -> Fraction:

@@ -15,7 +15,7 @@ from deniable.core import LARGEST_DENSE, Candidate, CellProtocol, Coins, Domain,
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import hidden_share, is_whole, lowest, open_error
 from deniable.mechanisms.algebra.utility_formulas import disclosed_beside, disguise, published_error, published_optimum
-from deniable.mechanisms.shares.utility_base import Load, UtilityBase
+from deniable.mechanisms.shares.utility_base import UtilityBase
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,8 @@ class SubsetSelection(CellProtocol, UtilityBase):
 
         return cls(domain, epsilon, min({min(max(k, 1), values - 1) for k in (best, best + 1)}, key=error))
 
-    def least_load(self) -> Load:
-        return Load(self.size)
+    def least_load(self) -> int:
+        return self.size
 
     def supported(self, targets: int) -> tuple[int, int, bool]:
         return min(targets, self.size), max(0, targets - (self.domain.size - self.size)), True

@@ -28,7 +28,7 @@ from deniable.core import (
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import hidden_share, lowest, open_error
 from deniable.mechanisms.algebra.utility_formulas import published_optimum
-from deniable.mechanisms.shares.utility_base import Load, UtilityBase
+from deniable.mechanisms.shares.utility_base import UtilityBase
 
 MOST_EXACT = 1 << 12  # cells of which it is worked out exactly how often all of them are zero
 
@@ -131,8 +131,8 @@ class Unary(CellProtocol, UtilityBase):
         p = published_optimum(domain.size, float(odds_below(checked_epsilon(epsilon))), open_share)["p"]
         return cls(domain, epsilon, Fraction(p).limit_denominator(1 << 20))
 
-    def least_load(self) -> Load:
-        return Load(1)
+    def least_load(self) -> int:
+        return 1
 
     def supported(self, targets: int) -> tuple[int, int, bool]:
         return targets, 0, True

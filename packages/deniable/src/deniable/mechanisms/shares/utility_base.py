@@ -1,20 +1,10 @@
 """What the published utility-optimized response asks of the mechanism for the sensitive answers."""
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self
 
 from deniable.core import Domain, PureProtocol
-
-
-@dataclass(frozen=True)
-class Load:
-    """The fewest values that a report supports if it supports any; the public choices and a value for which that is so."""
-
-    load: int
-    public: tuple[int, ...] = ()
-    place: int = 0
 
 
 class UtilityBase(PureProtocol):
@@ -31,5 +21,5 @@ class UtilityBase(PureProtocol):
         return cls.tuned(domain, epsilon, open_share)
 
     @abstractmethod
-    def least_load(self) -> Load:
+    def least_load(self) -> int:
         """How few values a report can support: where a hash function gives one of its buckets little to hide among."""

@@ -16,7 +16,7 @@ from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, leas
 from deniable.mechanisms.algebra.tuning import is_whole, lowest
 from deniable.mechanisms.algebra.utility_formulas import published_optimum
 from deniable.mechanisms.shares.subset_selection import chance, subset_error
-from deniable.mechanisms.shares.utility_base import Load, UtilityBase
+from deniable.mechanisms.shares.utility_base import UtilityBase
 
 FEW = 128  # values up to which covariances are worked out
 
@@ -136,10 +136,8 @@ class Wheel(UtilityBase):
         share = published_optimum(domain.size, float(odds_below(checked_epsilon(epsilon))), open_share)["l"]
         return cls(domain, epsilon, max(round(share * field_for(domain.size)), 1))
 
-    def least_load(self) -> Load:
-        load, a, start = least_stretch(self.prime, self.domain.size, self.arc)
-        inside = (np.arange(self.domain.size) * a - start) % self.prime < self.arc
-        return Load(load, (a - 1,), int(inside.argmax()))
+    def least_load(self) -> int:
+        return least_stretch(self.prime, self.domain.size, self.arc)
 
     @classmethod
     def tuned(cls, domain: Domain, epsilon: float, open_share: float) -> Self:

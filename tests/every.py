@@ -1,4 +1,4 @@
-"""Coins that follow every outcome: with them, the code that devices run gives its exact law.
+"""Coins that follow every outcome: a second way to the exact law, by what devices run, to check the first one with.
 
 Row i of a batch sees the i-th combination of outcomes of all coins, so one vectorised run follows many combinations. That
 needs code which tosses the same coins whatever comes up, as `Mechanism.randomize` promises; code that does not is refused.
@@ -8,14 +8,18 @@ import itertools
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from deniable.arrays import Bools, Ints
 from deniable.core.bits import PackedBits
-from deniable.core.coins import WHOLE, Coins, SeededCoins, check_probability, check_shares, check_subset, check_weights
+from deniable.core.coins import WHOLE, Coins, check_probability, check_shares, check_subset, check_weights
+from deniable.core.mechanism import Mechanism
 from deniable.core.weights import WeightTable
 from deniable.errors import NotCertifiable
+from deniable.privacy.law import gathered
+from deniable.wrappers.memoized import Memoized
 
 Chances = list[Fraction]
 
@@ -31,10 +35,9 @@ class FollowedCoins(Coins):
 
     def forget(self) -> None:
         """The next run is on a batch of one, and finds out which coins there are."""
-        self.spare: Coins | None = None  # what stood in for draws that were said not to matter, if there were any
         self.outcomes: list[int] = []  # of each coin, in the order they are tossed
         self._rows: Ints | None = None
-        self._tossed = self._turn = 0
+        self._tossed = 0
         self._chances: list[tuple[Ints, Chances]] = []
 
     @property
@@ -42,18 +45,9 @@ class FollowedCoins(Coins):
         """How many combinations of outcomes there are."""
         return math.prod(self.outcomes)
 
-    def follow(self, rows: Ints, turn: int = 0) -> None:
-        """The next run is on a batch of len(rows) and sees these combinations; draws that do not matter vary by the turn."""
-        self._rows, self._tossed, self._chances, self._turn, self.spare = rows, 0, [], turn, None
-
-    def where(self, rows: Bools) -> Coins:
-        if rows.all():
-            return self
-        if rows.any():
-            raise NotCertifiable("Some answers of a batch of equal ones were treated differently from the others.")
-        if self.spare is None:
-            self.spare = SeededCoins(self._turn)
-        return self.spare
+    def follow(self, rows: Ints) -> None:
+        """The next run is on a batch of len(rows) and sees these combinations."""
+        self._rows, self._tossed, self._chances = rows, 0, []
 
     def chances(self) -> tuple[Ints, Chances]:
         """The probability of each row's combination in the last run: an index into a list of exact fractions."""
@@ -138,23 +132,7 @@ def _both(heads: Fraction) -> tuple[Fraction, Fraction]:
 
 
 class EveryCoin(FollowedCoins):
-    """Follows every outcome of every coin; of public draws only `seeds` evenly spread ones, or the `given` ones in turn.
-
-    What is public does not depend on the truth, so the law given a seed is exact; it is then that of interchangeable seeds.
-    """
-
-    def __init__(self, seeds: int | None = None, given: Sequence[int] = ()) -> None:
-        super().__init__()
-        self._seeds, self._given, self._drawn = seeds, given, 0
-
-    def public(self, n: int, size: int) -> Ints:
-        if self._given:
-            self._drawn += 1
-            return np.full(size, self._given[(self._drawn - 1) % len(self._given)], np.int64)
-        if self._seeds is None or n <= self._seeds:
-            return self.below(n, size)
-        outcome = self.below(self._seeds, size)
-        return outcome * (n - 1) // (self._seeds - 1)
+    """Follows every outcome of every coin."""
 
     def toss_packed(self, heads: Fraction, rows: int, bits: int) -> PackedBits:
         check_probability(heads)
@@ -192,51 +170,32 @@ def _subsets(n: int, k: int) -> Bools:
     return table
 
 
-class WatchedCoins(FollowedCoins):
-    """Follows only what happens to a few watched cells; all other cells are interchangeable, so one case stands for them.
+def law_by_coins(mechanism: Mechanism, index: int, limit: int) -> dict[bytes, Fraction]:
+    """The exact law of what `perturb` does on every outcome of the coins it draws."""
+    coins, answer = EveryCoin(), mechanism.domain.answer(index)
+    mechanism.perturb([answer], coins)
+    if coins.combinations > limit:
+        raise NotCertifiable(f"The law has {coins.combinations:.3g} combinations of coins; the limit is {limit}.")
+    rows, code, chances = list[Any](), list[Ints](), list[Fraction]()
+    for start in range(0, coins.combinations, mechanism.batch):
+        part = np.arange(start, min(start + mechanism.batch, coins.combinations))
+        coins.follow(part)
+        rows.append(mechanism.layout.rows(mechanism.perturb([answer] * len(part), coins).columns))
+        own, table = coins.chances()
+        code.append(own + len(chances))
+        chances += table
+    return dict(gathered(np.concatenate(rows), np.concatenate(code), chances).items())
 
-    Only for code that treats cells alike: then the probability of what happens at the watched cells is exact.
-    """
 
-    def __init__(self, watched: Sequence[int]) -> None:
-        super().__init__()
-        self.watched = sorted(set(watched))
-
-    def toss_packed(self, heads: Fraction, rows: int, bits: int) -> PackedBits:
-        check_probability(heads)
-        watched = [cell for cell in self.watched if cell < bits]
-        free = np.setdiff1d(np.arange(bits), watched)[:1]  # stands for all others: either none of them is set, or some
-        table, chances = np.zeros((2 << len(watched), bits), np.bool_), []
-        none = (1 - heads) ** (bits - len(watched))
-        for pattern in range(2 << len(watched)):
-            cells = [cell for place, cell in enumerate(watched) if pattern >> place & 1]
-            others = pattern >> len(watched)
-            chances.append(heads ** len(cells) * (1 - heads) ** (len(watched) - len(cells)) * (1 - none if others else none))
-            table[pattern, cells] = True
-            table[pattern, free] = others
-        outcome = self._outcome(rows, len(table))
-        self._record(outcome, chances)
-        return PackedBits.pack(table[outcome])
-
-    def below(self, n: int, size: int) -> Ints:
-        raise NotCertifiable("Only subsets of cells can be certified by examining some of them.")
-
-    def subset(self, n: int, k: int, one_less: Bools) -> PackedBits:
-        check_subset(n, k)
-        (more, chances), (fewer, other_chances) = self._patterns(n, k), self._patterns(n, k - 1)
-        outcome = self._outcome(len(one_less), len(more) * len(fewer))
-        self._record(outcome, [a * b for b in other_chances for a in chances])
-        return PackedBits.pack(np.where(one_less[:, None], fewer[outcome // len(more)], more[outcome % len(more)]))
-
-    def _patterns(self, n: int, k: int) -> tuple[Bools, Chances]:
-        """One k-subset for each way to contain watched cells, and the probability of that way."""
-        watched = [cell for cell in self.watched if cell < n]
-        free = np.setdiff1d(np.arange(n), watched)
-        table, chances = np.zeros((1 << len(watched), n), np.bool_), []
-        for pattern in range(1 << len(watched)):
-            inside = [cell for place, cell in enumerate(watched) if pattern >> place & 1]
-            rest = k - len(inside)
-            chances.append(Fraction(math.comb(len(free), rest) if rest >= 0 else 0, math.comb(n, k)))
-            table[pattern, inside] = True
-            table[pattern, free[: max(rest, 0)]] = True
-        return table, chances
+def kept_law(mechanism: Memoized, kept: bytes) -> dict[bytes, Fraction]:
+    """The exact law of what is sent, given the kept answer as a row of bytes: the second round with every coin."""
+    columns = mechanism.layout.columns(np.frombuffer(kept, np.uint8)[None, :])
+    coins = EveryCoin()
+    mechanism.again(columns, coins)
+    rows = np.arange(coins.combinations)
+    coins.follow(rows)
+    sent = mechanism.again({name: np.repeat(column, len(rows), axis=0) for name, column in columns.items()}, coins)
+    code, chances = coins.chances()
+    dtypes = {field.name: field.empty(1).dtype for field in mechanism.layout.fields}
+    packed = mechanism.layout.rows({name: column.astype(dtypes[name]) for name, column in sent.items()})
+    return dict(gathered(packed, code, chances).items())
