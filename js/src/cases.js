@@ -2,7 +2,7 @@
 // compared, from sensitive answers and from those that are not, which a program treats differently: by cases.
 
 import { largest, ONE, smallest, ZERO } from "./fraction.js";
-import { isFixed, NONE, sizeOf, valuesOf } from "./graph.js";
+import { isFixed, isSingle, NONE, sizeOf, valuesOf } from "./graph.js";
 import { arranged, classes, deciders, FEW, isCertain, isFree, marked, oddsOf, shifted, unmarked } from "./densities.js";
 import { listed } from "./lists.js";
 import { cost, worlds } from "./worlds.js";
@@ -101,8 +101,8 @@ function rowProfile(graph, node) {
 /** Whether every number that discloses an answer comes from that answer only. What is drawn may be anything. */
 function disclosesItself(graph, shown, from, answer) {
   if (shown.op === "where" && shown.args[2].type.high < from) shown = graph.add("where", [...shown.args.slice(0, 2), graph.constant(from - 1n)]);
-  const all = graph.upstream([shown]).filter(({ tainted }) => tainted).flatMap(({ args }) => args.filter(isFree));
-  const drawn = all.filter((node) => !graph.upstream(node.args).some((each) => all.includes(each))); // not made of others of them
+  const all = new Set(graph.upstream([shown]).flatMap(({ args, tainted }) => args.filter((arg) => tainted && isFree(arg))));
+  const drawn = [...all].filter((node) => !graph.upstream(node.args).some((each) => all.has(each))); // not made of others
   const [open] = graph.rewritten([shown], new Map(drawn.map((node) => [node, graph.code(node.type, false)])));
   if (cost(graph, [answer, open]) > 1 << 16 || graph.upstream([open]).some(({ op, type }) => op !== "code" && type.row)) return false;
   const owners = new Map();
@@ -116,7 +116,7 @@ function disclosesItself(graph, shown, from, answer) {
 export function openBound(graph, view, place, from, secret) {
   const answers = codesOf(graph, view, true);
   const [answer] = answers;
-  if (answers.length !== 1 || place < 0 || answer.type.width !== undefined || answer.type.high > 1n << 20n) return undefined;
+  if (answers.length !== 1 || !isSingle(answer) || !view[place] || !isSingle(view[place])) return undefined;
   graph.spend(sizeOf(answer));
   const every = valuesOf(answer);
   const codes = [true, false]

@@ -80,7 +80,7 @@ function narrowed(graph, targets) {
       users.set(arg, users.get(arg) - 1);
       if (!users.get(arg)) front.delete(arg);
     }
-    graph.spend(front.size);
+    graph.spend(front.size + targets.length);
     if (size([...front]) < size(best)) best = [...front];
   }
   if (best === before) return targets;
@@ -128,7 +128,7 @@ function moved(graph, node, left) {
   if (op === "mod") {
     const terms = termsOf(graph, a, params[0]);
     const noise = terms.filter(isFree);
-    if (noise.length) return { noise: summed(graph, noise, params[0], node, left), others: terms.filter((term) => !isFree(term)), size: params[0] };
+    if (noise.length) return { noise: summed(graph, noise, params[0], node, left), others: [...new Set(terms)].filter((term) => !isFree(term)), size: params[0] };
   }
   if (op === "xor" || op === "eq") {
     const fits = ({ type: { low, high } }) => !low && !(high & (high + 1n)) && (op === "xor" || high === 1n);

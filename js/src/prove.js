@@ -36,8 +36,10 @@ function cleaned(graph, view) {
     for (const node of uses.keys()) {
       const [heads] = node.args;
       // A law is linear in a chance that is used once, so its ends are enough.
-      const isLinear = node.op === "toss_each" && heads.op === "code" && heads.tainted && uses.get(heads) === 1;
-      if (isLinear && !heads.type.low && heads.type.high === node.params[0]) instead.set(node, graph.code(node.type, true));
+      if (node.op !== "toss_each" || heads.op !== "code" || !heads.tainted || heads.values || uses.get(heads) > 1) continue;
+      const { low, high, width } = heads.type;
+      if (!low && high === node.params[0]) instead.set(node, graph.code(node.type, true));
+      else if (width === undefined) instead.set(heads, graph.code(heads.type, true, [...new Set([low, high])]));
     }
     for (const node of seen) {
       if (isDraw(node) && isFree(node) && !node.args.length && !node.type.row) instead.set(node, graph.code(node.type, false));
