@@ -70,8 +70,8 @@ function narrowed(graph, targets) {
   for (const { args } of order) for (const arg of new Set(args)) users.set(arg, (users.get(arg) ?? 0) + 1);
   const size = (nodes) => nodes.reduce((product, node) => product * (node.type.row ? Infinity : sizeOf(node)), 1);
   const [early, front] = [new Set(), new Set()];
-  let best = order.filter(({ op, tainted }) => op === "code" && tainted);
-  const before = best;
+  const codes = order.filter(({ op, tainted }) => op === "code" && tainted);
+  let best = codes;
   for (const node of order) {
     if (targets.includes(node) || (isDraw(node) && !node.tainted) || !node.args.every((arg) => early.has(arg))) continue;
     early.add(node);
@@ -80,10 +80,11 @@ function narrowed(graph, targets) {
       users.set(arg, users.get(arg) - 1);
       if (!users.get(arg)) front.delete(arg);
     }
-    graph.spend(front.size + targets.length);
-    if (size([...front]) < size(best)) best = [...front];
+    graph.spend(front.size + targets.length + codes.length);
+    const now = [...front, ...codes.filter((code) => !early.has(code))];
+    if (size(now) < size(best)) best = now;
   }
-  if (best === before) return targets;
+  if (best === codes) return targets;
   graph.rules.add("waist");
   const stand = (node) => [node, node.op === "code" ? node : graph.code(node.type, true, node.values)];
   return graph.rewritten(targets, new Map(best.map(stand)));
