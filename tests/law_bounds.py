@@ -1,13 +1,13 @@
 """What the rules of proof make of laws: a file of vectors for verifiers in other languages.
 
-vectors/law_bounds.json has the odds that Python proves, for laws of the other files by name, for larger ones, for mutants and for
-planted leaks. A list in a larger law is written as runs: {"runs": [[first, step, times], ...]}.
+vectors/law_bounds.json has the odds that Python proves: for laws of the other files by name, for larger ones, for mutants and
+for planted leaks. A list in a larger law is written as runs: {"runs": [[first, step, times], ...]}.
 
 python -m tests.law_bounds
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -18,7 +18,6 @@ from deniable.core.program import Program
 from deniable.privacy.cases import disclosing, open_bound
 from deniable.privacy.problem import Problem
 from deniable.privacy.rules import proved
-from tests import ROOT
 from tests.families import INSTANCES
 from tests.law_vectors import FOLDER, LONGEST, _write
 from tests.privacy.test_leaks import SEEN
@@ -113,35 +112,38 @@ def entry(about: Mapping[str, Any], program: Program, hidden: Mapping[str, Any] 
     return {**about, **({} if hidden is None else {"open": shown}), "odds": None if odds is None else str(odds)}
 
 
-def named() -> Iterator[dict[str, Any]]:
+Case = tuple[dict[str, Any], Program, dict[str, Any] | None]  # what is written of it, its law, and what it may disclose
+
+
+def named() -> Iterator[Case]:
     """The laws of laws.json."""
     for vector in json.loads((FOLDER / "laws.json").read_text()):
-        yield entry({"law": vector["name"]}, Program.from_json(json.dumps(vector["law"])), hiding(INSTANCES[vector["name"]]))
+        yield ({"law": vector["name"]}, Program.from_json(json.dumps(vector["law"])), hiding(INSTANCES[vector["name"]]))
 
 
-def of_questions() -> Iterator[dict[str, Any]]:
+def of_questions() -> Iterator[Case]:
     """The laws of surveys in question_laws.json."""
     for vector in json.loads((FOLDER / "surveys.json").read_text()):
         for question in dn.Survey.from_json(vector["survey"]).questions:
             if question.mechanism.traced:
                 about = {"survey": vector["name"], "question": question.id}
-                yield entry(about, question.mechanism.law, hiding(question.mechanism))
+                yield (about, question.mechanism.law, hiding(question.mechanism))
 
 
-def inline() -> Iterator[dict[str, Any]]:
+def inline() -> Iterator[Case]:
     """Larger laws, and planted leaks of which a law can be traced."""
     for name, mechanism in larger():
-        yield entry({"larger": name, "program": packed(json.loads(mechanism.law.to_json()))}, mechanism.law, hiding(mechanism))
+        yield ({"larger": name, "program": packed(json.loads(mechanism.law.to_json()))}, mechanism.law, hiding(mechanism))
     for name, make in SEEN.items():
         try:
             mechanism = make()
             program = mechanism.law
         except dn.DeniableError:
             continue
-        yield entry({"leak": name, "program": packed(json.loads(program.to_json()))}, program, hiding(mechanism))
+        yield ({"leak": name, "program": packed(json.loads(program.to_json()))}, program, hiding(mechanism))
 
 
-def changed() -> Iterator[dict[str, Any]]:
+def changed() -> Iterator[Case]:
     """Mutants: the law of this name with one other node."""
     names = {each.law.fingerprint: name for name, each in reversed(INSTANCES.items()) if each.traced}
     for law in laws().values():
@@ -152,7 +154,7 @@ def changed() -> Iterator[dict[str, Any]]:
             after = json.loads(mutant.to_json())["nodes"]
             places = [place for place, node in enumerate(after) if node != before[place]]
             if what != "refused" and places:
-                yield entry({"mutant": names[law.fingerprint], "at": places[0], "node": packed(after[places[0]])}, mutant)
+                yield ({"mutant": names[law.fingerprint], "at": places[0], "node": packed(after[places[0]])}, mutant, None)
 
 
 def packed(value: Any) -> Any:
@@ -172,16 +174,18 @@ def packed(value: Any) -> Any:
     return {"runs": runs} if len(runs) * 4 < len(value) else value
 
 
+def cases() -> Iterator[Case]:
+    yield from named()
+    yield from of_questions()
+    yield from inline()
+    yield from changed()
+
+
 def entries() -> Iterator[dict[str, Any]]:
-    for each in (*named(), *of_questions(), *inline(), *changed()):
+    for each in (entry(*case) for case in cases()):
         if len(each["odds"] or "") <= DIGITS:
             yield each
 
 
-def write(found: Iterable[Mapping[str, Any]]) -> None:
-    _write("law_bounds.json", found)
-
-
 if __name__ == "__main__":
-    write(entries())
-    print(f"{(ROOT / 'vectors' / 'law_bounds.json').stat().st_size:,} bytes")
+    _write("law_bounds.json", entries())
