@@ -3,11 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hex } from "../src/bytes.js";
-import { written } from "../src/fraction.js";
 import { mechanismFromSpec, Survey } from "../src/index.js";
 import { lawFor, perturbed } from "../src/law.js";
-import { Program } from "../src/program.js";
-import { provedOdds } from "../src/prove.js";
 import { SeededCoins } from "../src/seeded.js";
 import { bytes, file, GOOD, SURVEYS } from "./shared.mjs";
 
@@ -59,20 +56,7 @@ test("surveys that carry laws send the same reports", () => {
     assert.equal(found.slice(48, -8), wanted.slice(48, -8), vector.name); // all but the fingerprint and the checksum
     proved.push(...survey.questions.filter(({ mechanism }) => mechanism.proved).map(({ mechanism }) => mechanism.wire));
   }
-  assert.ok(new Set(proved).size > 3, String(proved));
-});
-
-test("what a device proves of a law is its exact loss", () => {
-  const found = [];
-  for (const vector of GOOD.filter(known)) {
-    const { hiding } = known(vector);
-    const sensitive = hiding && ((answer) => hiding.secret[answer] >= 0);
-    const odds = provedOdds(new Program(LAWS.find(({ name }) => name === vector.name).law), sensitive);
-    if (odds === undefined) continue;
-    assert.equal(written(odds), vector.odds, vector.name);
-    found.push(vector.name);
-  }
-  assert.ok(found.length > 15, String(found));
+  assert.ok(new Set(proved).size > 15, String(proved));
 });
 
 const direct = GOOD.find(({ spec }) => spec.mechanism === "direct-1");
@@ -102,32 +86,4 @@ test("a survey with such a law is refused in one sentence", () => {
   const vector = SURVEYS.find(({ survey }) => JSON.parse(survey).question[0].mechanism.mechanism === "direct-1");
   const text = carrying(vector, (law) => law && { ...law, nodes: law.nodes.map((node) => (node[0] === "split" ? ["below", [], 1] : node)) });
   assert.throws(() => Survey.parse(text), { name: "InvalidSurvey", message: /^Question 1: The law discloses more/ });
-});
-
-test("what cannot be followed in a moment is not called proved", () => {
-  const program = (...nodes) => new Program({ nodes, report: [["x", nodes.length - 1]] });
-  const start = performance.now();
-  const answer = ["code", [], "answer", 0, 1];
-  const large = [
-    program(answer, ["flags", [], "1/2", 2 ** 20], ["toss", [], "1/2"], ["put", [1, 0, 2]]),
-    program(["code", [], "answer", 0, 2 ** 40]),
-    program(answer, ["const", [], 0], ["subset", [1], 2 ** 20, 5], ["get", [2, 0]]),
-    program(answer, ...new Array(19_999).fill(["toss", [], "1/3"])),
-    program(["below", [], 3], ["code", [0], "key", 0, 3], ["toss", [], "1/2"], ["mul", [1, 2]]), // a private draw
-    program(...new Array(19_999).fill(answer)),
-    program(["code", [], "up", 0, 8, 2 ** 20], ["toss_each", [0], 8]),
-  ];
-  for (const each of large) assert.equal(provedOdds(each), undefined);
-  assert.ok(performance.now() - start < 2000);
-});
-
-test("a chance is followed at its ends only where the law is linear in it", () => {
-  const up = ["code", [], "up", 0, 8];
-  const made = (...nodes) => new Program({ nodes: [up, ...nodes], report: [["x", nodes.length]] });
-  const noisy = made(["toss_each", [0], 8], ["split", [], "3/4", 1, 1], ["add", [1, 2]], ["mod", [3], 2]);
-  assert.equal(written(provedOdds(noisy)), "3");
-  assert.equal(provedOdds(made(["toss_each", [0], 8])), null);
-  // two tosses of one chance differ only in between, never at its ends: all nine values are followed
-  const twice = made(["toss_each", [0], 8], ["toss_each", [0], 8], ["xor", [1, 2]], ["split", [], "3/4", 1, 1], ["add", [3, 4]], ["mod", [5], 2]);
-  assert.equal(written(provedOdds(twice)), "2");
 });
