@@ -4,8 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from deniable.arrays import Ints
 from deniable.audit.batch import Batch
 from deniable.core import Mechanism

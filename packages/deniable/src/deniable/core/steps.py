@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from deniable import kernels
 from deniable.core.bits import PackedBits
 from deniable.core.layout import Drawn, Flags, Layout
 from deniable.core.tracing import Answer, Symbol
@@ -33,11 +34,7 @@ def aimed(column: Any, row: Any, odd: Any) -> Any:
     if isinstance(column, Symbol):
         trace = column.trace
         return trace.add("aim", (column, trace.symbol(row), trace.symbol(odd)))
-    wrong = (np.bitwise_count(row & column) & 1) != odd
-    flipped = row & -row
-    flipped *= wrong
-    flipped ^= column
-    return flipped
+    return kernels.aim(column, row, odd)
 
 
 def around(start: Any, place: Any, near: int, among: int) -> Any:
