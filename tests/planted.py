@@ -126,7 +126,7 @@ def rounded_float(value: int) -> float:
 
 
 def float_laplace(value: int) -> float:
-    """The Laplace mechanism as textbooks write it: rounding leaves numbers that only some answers can give (Mironov 2012)."""
+    """The Laplace mechanism as textbooks write it: some numbers are left that only some answers give (Mironov 2012)."""
     return value / SIZE + float(DRAW.laplace(0, 1 / CLAIMED))
 
 

@@ -198,10 +198,21 @@ class EachSide(dn.SeededCoins):
     def toss(self, heads: Fraction, size: int) -> NDArray[np.bool_]:
         return np.arange(size) % 5 < 2
 
-    def below(self, n: int, size: int) -> NDArray[np.int64]:
-        other = size // 5 // n
+    def _add_below(self, values: NDArray[np.int64], n: int, where: NDArray[np.bool_], more: int) -> None:
+        fifth = np.arange(len(values)) // 5
         self.draws += 1
-        return np.arange(size) // 5 % n if self.draws == 1 else np.arange(size) // 5 // other
+        values += ((fifth % n if self.draws == 1 else fifth // (len(values) // 5 // n)) + more) * where
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, 1), (1, 4), (3, 1), (3, 5), (3 << 22, 5), (1, 5 << 60)])
+def test_split_takes_the_bytes_of_its_parts(first: int, second: int) -> None:
+    """A toss each, then a number below `second` each, then one below `first` each; large bounds refuse many words."""
+    coins, size = dn.SeededCoins(7), 3_000
+    inside = coins.toss(Fraction(2, 5), size)
+    later = coins.below(second, size) if second > 1 else np.zeros(size, np.int64)
+    sooner = coins.below(first, size) if first > 1 else np.zeros(size, np.int64)
+    split = dn.SeededCoins(7).split(Fraction(2, 5), first, second, size)
+    np.testing.assert_array_equal(split, np.where(inside, sooner, later + first))
 
 
 def test_each_toss_has_its_own_probability() -> None:
@@ -383,6 +394,57 @@ def test_compiled_kernels_equal_their_twins(seed: int, rows: int, width: int) ->
         np.testing.assert_array_equal(refused, twin_refused)
     values = random.integers(0, 7, rows * width).astype(np.uint8)
     np.testing.assert_array_equal(compiled.histogram(values, 7), plain.histogram(values, 7))
+
+
+@pytest.mark.needs("numba")
+@settings(deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 9))
+def test_compiled_steps_equal_their_twins(seed: int, rows: int, width: int) -> None:
+    from deniable.kernels import compiled
+
+    random = np.random.default_rng(seed)
+    words = random.integers(0, 2**64, rows, dtype=np.uint64)
+    where, more = random.integers(0, 2, rows).astype(np.bool_), int(random.integers(100))
+    narrow = words.astype(np.uint32)
+    narrow[0] = 0  # refused unless the bound is a power of two
+    for drawn, bound, bits in ((narrow, 3, 32), (narrow, 1 << 24, 32), (words, 2**40 + 1, 64), (words, 2**63 - 2**61, 64)):
+        ours, twins = (np.arange(rows, dtype=np.int64) for _ in range(2))
+        again = compiled.add_scaled(ours, drawn, bound, bits, where, more)  # type: ignore[arg-type]
+        np.testing.assert_array_equal(again, plain.add_scaled(twins, drawn, bound, bits, where, more))
+        np.testing.assert_array_equal(ours, twins)
+    by, highest = int(random.integers(1, 1 << int(random.integers(1, 32)))), (1 << 31) - 1
+    numbers = np.append(random.integers(0, highest, rows), [0, highest, highest // by * by, max(0, highest // by * by - 1)])
+    np.testing.assert_array_equal(compiled.remainder(numbers, by, highest), plain.remainder(numbers, by, highest))
+    once = numbers % (2 * by)
+    twice = once.copy()
+    compiled.wrap(once, by)
+    plain.wrap(twice, by)
+    np.testing.assert_array_equal(once, twice)
+    column, row, odd = (random.integers(0, high, rows) for high in (1 << 40, 1 << 40, 2))
+    np.testing.assert_array_equal(compiled.aim(column, row, odd), plain.aim(column, row, odd))
+    points = np.linspace(-1.5, float(width), 7 * width)
+    places = np.concatenate([random.uniform(-1.5, width, rows), points])
+    np.testing.assert_array_equal(compiled.grid_position(places, points), plain.grid_position(places, points))
+
+
+@pytest.mark.needs("numba")
+@settings(deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 9))
+def test_compiled_moves_of_bits_equal_their_twins(seed: int, rows: int, width: int) -> None:
+    from deniable.kernels import rows_compiled
+
+    random = np.random.default_rng(seed)
+    cells, value = random.integers(0, 256, (rows, width), np.uint8), random.integers(0, 2, rows).astype(np.bool_)
+    source, target = (random.integers(0, 8 * width, rows) for _ in range(2))
+    np.testing.assert_array_equal(rows_compiled.get_bits(cells, source), plain.get_bits(cells, source))
+    for given_columns, name in (((source,), "put_bits"), ((source, target), "move_bits")):
+        ours, twins = cells.copy(), cells.copy()
+        getattr(rows_compiled, name)(ours, *given_columns, value)
+        getattr(plain, name)(twins, *given_columns, value)
+        np.testing.assert_array_equal(ours, twins)
+    for beside in (-1, 8 * width):
+        with pytest.raises(IndexError):
+            rows_compiled.put_bits(cells, np.full(rows, beside), value)
 
 
 def test_refusals_of_scaled_words_are_exercised() -> None:

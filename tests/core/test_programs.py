@@ -11,8 +11,10 @@ from deniable.core.operations import Type
 from deniable.core.program import Program
 from deniable.core.running import run
 from deniable.errors import InvalidLaw
+from deniable.kernels import plain as kernel_loops
 from deniable.privacy.problem import Problem
 from deniable.privacy.rules import proved
+from tests.examples import EXAMPLES
 from tests.law_fuzz import accepted, seeded_run
 from tests.law_reference import chances
 from tests.law_vectors import FOLDER, exact
@@ -44,6 +46,36 @@ def test_exact_laws_are_those_of_the_programs() -> None:
     assert [each["name"] for each in CHANCES] == [each["name"] for each in LAWS]
     for vector, stored in list(zip(LAWS, CHANCES, strict=True))[::10]:
         assert exact(vector) == stored
+
+
+@pytest.mark.needs("numba")
+def test_programs_run_alike_with_compiled_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The random laws above and those of all families, on batches, with the loops of NumPy and with compiled ones."""
+    programs = [program for case in FUZZ if case["runs"] is not None if (program := accepted(case["law"])) is not None]
+    monkeypatch.setattr(kernel_loops, "_available", False)
+    plain = [(seeded_run(program, 3), *_batches(program)) for program in programs]
+    reports = [_packed(mechanism) for mechanism in EXAMPLES.values()]
+    monkeypatch.setattr(kernel_loops, "_available", True)
+    monkeypatch.setattr(kernel_loops, "_done", kernel_loops.COMPILE_AFTER)
+    assert [(seeded_run(program, 3), *_batches(program)) for program in programs] == plain
+    assert [_packed(mechanism) for mechanism in EXAMPLES.values()] == reports
+
+
+def _batches(program: Program) -> list[bytes]:
+    """The reports on 40 random codes, as bytes."""
+    draw, size = np.random.default_rng(4), 40
+    codes = []
+    for node, kind in zip(program.nodes, program.types, strict=True):
+        if node.op == "code":
+            shape = (size,) if kind.width is None else (size, kind.width)
+            codes.append(draw.integers(kind.low, kind.high, shape, endpoint=True))
+    fields = run(program, codes, dn.SeededCoins(5), size)
+    return [np.broadcast_to(field, (size, *np.shape(field)[1:])).tobytes() for field in fields.values()]
+
+
+def _packed(mechanism: dn.Mechanism) -> bytes:
+    answers = [mechanism.domain.answer(place % mechanism.domain.size) for place in range(60)]
+    return mechanism.perturb(answers, dn.SeededCoins(6)).pack()
 
 
 def test_negation_of_a_constant() -> None:

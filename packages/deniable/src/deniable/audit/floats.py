@@ -37,9 +37,7 @@ def rounding(name: str, number: Callable[[Batch], Floats]) -> Iterator[Feature]:
         ),
     )
     yield Feature(f"the last byte of {name}", lambda batch: _words(number(batch)) & 255)
-    yield Feature(
-        f"{name} after the point", after_the_point, shown=lambda code: f"{np.int64(code).view(np.float64):.17g}"
-    )
+    yield Feature(f"{name} after the point", after_the_point, shown=lambda code: f"{np.int64(code).view(np.float64):.17g}")
 
 
 def _digit(exponent: int) -> str:

@@ -164,7 +164,10 @@ def _functions(seeds: Sequence[Words]) -> Iterator[tuple[str, Hash]]:
     primes = sorted({*_PRIMES, _prime_above(max(int(seed.max()) for seed in seeds))} - {0})
     for prime, first, scaled in itertools.product(primes, (0, 1), (False, True)):
         share = ", as a share" if scaled else ""
-        yield f"{'(a x + b)' if len(seeds) == 2 else 'a x'} mod {prime} for x from {first}{share}", _affine(prime, first, scaled)
+        yield (
+            f"{'(a x + b)' if len(seeds) == 2 else 'a x'} mod {prime} for x from {first}{share}",
+            _affine(prime, first, scaled),
+        )
     if len(seeds) == 2:
         return
     yield "xxHash with a seed", lambda given, value: xxhash(str(value).encode(), given[0])

@@ -39,6 +39,7 @@ SEARCH = 0.25  # of the trials: the event is looked for in one half of these and
 MOST_SEARCH = 120_000  # reports, however many trials
 MANY_CELLS = 1 << 25  # numbers that are held at once while the event is looked for
 JUDGED_ALONE = 12  # times as many trials one at a time to judge an event as to find it
+LOOKED_AT = 2.0  # deviations by which an event may have been lucky when it is looked at again
 CLEARLY = 0.25  # epsilon that must be expected beyond that of batches before people are asked one at a time
 
 
@@ -185,9 +186,16 @@ def _or_alone(
         single = OneByOne(client)
         count = min(client.alone, max(50, judge.trials // 3))
         fewer = replace(judge, trials=min(judge.trials, JUDGED_ALONE * count))
+        least = CLEARLY + (0.0 if found is None else found.score)
         other = _search(single, context, count, fewer, draw, None)
-        if other is not None and (found is None or other.score > found.score + CLEARLY):
-            return single, other, fewer, ", if asked one at a time"
+        if other is not None and other.score > least:  # found among few: looked at again before many are asked
+            seen = _judge(single, context, other, count, draw, None)
+            hits, asked = np.array(seen[:2]), np.maximum(seen[2:], 1)
+            again = replace(fewer, luck=LOOKED_AT).score(hits[0], int(asked[0]), hits[1], int(asked[1]))
+                np.array(first), max(1, of_first), np.array(second), max(1, of_second)
+            )
+            if again > least:
+                return single, other, fewer, ", if asked one at a time"
     return client, found, judge, ""
 
 

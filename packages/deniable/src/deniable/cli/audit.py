@@ -80,8 +80,9 @@ def audit(
 
     A certificate examines the code; an audit sees only the reports. One part of the reports is used to search for two values
     and an event that distinguishes them: a bit, two bits, a position in a list, the length or type of a report, a repeated
-    seed, the last digits of a number, the bucket of a common hash function, a learned score. The other part is used to count that event. The counts give a lower bound on epsilon that is wrong
-    with probability at most 1 - confidence. An audit can refute a claim but never proves it.
+    seed, the last digits of a number, the bucket of a common hash function, a learned score. The other part is used to count
+    that event. The counts give a lower bound on epsilon that is wrong with probability at most 1 - confidence. An audit can
+    refute a claim but never proves it.
 
     \b
     deniable audit mechanism.json

@@ -50,8 +50,12 @@ class PackedBits:
 
     def bit(self, column: ArrayLike) -> Bools:
         """One bit of each row: the same column for all, or one column a row."""
-        column = np.asarray(column, np.int64)
-        return (self.bytes[np.arange(len(self)), column >> 3] >> (column & 7) & 1).astype(np.bool_)
+        return kernels.get_bits(self.bytes, self._columns(column))
+
+    def _columns(self, column: ArrayLike) -> Ints:
+        """One column a row."""
+        columns = np.asarray(column, np.int64)
+        return columns if columns.ndim else np.full(len(self), columns)
 
     def with_bit(self, column: ArrayLike, value: Bools) -> "PackedBits":
         """The same rows with one bit of each replaced."""
@@ -59,10 +63,13 @@ class PackedBits:
 
     def put(self, column: ArrayLike, value: Bools) -> "PackedBits":
         """Replace one bit of each row, in place."""
-        row, column = np.arange(len(self)), np.asarray(column, np.int64)
-        shift = (column & 7).astype(np.uint8)
-        cleared = self.bytes[row, column >> 3] & ~(np.uint8(1) << shift)
-        self.bytes[row, column >> 3] = cleared | value.astype(np.uint8) << shift
+        kernels.put_bits(self.bytes, self._columns(column), value.astype(np.bool_, copy=False))
+        return self
+
+    def move(self, source: ArrayLike, target: ArrayLike, value: Bools) -> "PackedBits":
+        """Copy one bit of each row to another column and put a value where it was, in place."""
+        columns = self._columns(source), self._columns(target)
+        kernels.move_bits(self.bytes, *columns, value.astype(np.bool_, copy=False))
         return self
 
     def exchanged(self, first: ArrayLike, second: ArrayLike) -> "PackedBits":
@@ -71,8 +78,7 @@ class PackedBits:
 
     def swap(self, first: ArrayLike, second: ArrayLike) -> "PackedBits":
         """Exchange two bits of each row, in place."""
-        value = self.bit(first)
-        return self.put(first, self.bit(second)).put(second, value)
+        return self.move(second, first, self.bit(first))
 
     def turned(self, which: Bools) -> "PackedBits":
         """The same rows with every bit turned over in those that `which` names."""

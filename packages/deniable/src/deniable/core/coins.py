@@ -137,9 +137,7 @@ class StreamCoins(Coins):
         return block.reshape(shape)
 
     def below(self, n: int, size: int) -> Ints:
-        if not 1 <= n < 1 << 63:
-            raise InvalidParameter("A uniform draw needs a bound from 1 to 2^63 - 1.")
-        word = _word_for(n)
+        word = _word_for(check_bound(n))
         values, again = kernels.scale(self._words(word, size), n, word.itemsize * 8)
         while again.size:
             values[again], refused = kernels.scale(self._words(word, again.size), n, word.itemsize * 8)
@@ -151,7 +149,10 @@ class StreamCoins(Coins):
         bits, word = np.empty((len(one_less), (n + 7) // 8), np.uint8), _word_for(n)
         block = max(1, 2 * BLOCK // k)
         for start in range(0, len(bits), block):
-            again = np.arange(start, min(start + block, len(bits)))
+            part = one_less[start : start + block]
+            words = self._words(word, len(part) * k).reshape(-1, k)
+            bits[start : start + block], again = kernels.subsets(words, n, part, word.itemsize * 8)
+            again += start
             while again.size:
                 words = self._words(word, len(again) * k).reshape(-1, k)
                 bits[again], refused = kernels.subsets(words, n, one_less[again], word.itemsize * 8)
@@ -163,19 +164,32 @@ class StreamCoins(Coins):
 
     def split(self, heads: Fraction, first: int, second: int, size: int) -> Ints:
         inside = self.toss(heads, size)
-        index = self.below(second, size) if second > 1 else np.zeros(size, np.int64)
-        index += first
-        index *= ~inside  # selected by multiplication: a branch on a random bit would often be guessed wrong
+        if second > 1:
+            index = np.zeros(size, np.int64)
+            self._add_below(index, second, ~inside, first)
+        else:
+            index = np.multiply(~inside, first, dtype=np.int64)
         if first > 1:
-            index += self.below(first, size) * inside
+            self._add_below(index, first, inside, 0)
         return index
+
+    def _add_below(self, values: Ints, n: int, where: Bools, more: int) -> None:
+        """Add `below(n)` and `more` to these values where it says so; numbers are drawn for all of them."""
+        word = _word_for(check_bound(n))
+        again = kernels.add_scaled(values, self._words(word, len(values)), n, word.itemsize * 8, where, more)
+        while again.size:
+            part = values[again]
+            refused = kernels.add_scaled(part, self._words(word, len(part)), n, word.itemsize * 8, where[again], more)
+            values[again] = part
+            again = again[refused]
 
     def toss_each(self, heads: Ints, whole: int = WHOLE) -> Bools:
         check_shares(heads, whole)
         if whole != WHOLE:
             return self.below(whole, len(heads)) < heads
-        words = self._words(np.dtype("<u8"), len(heads)) >> np.uint64(64 - 53)
-        return words.astype(np.int64) < heads
+        words = self._words(np.dtype("<u8"), len(heads))
+        words >>= np.uint64(64 - 53)
+        return words.view(np.int64) < heads
 
     def majority(self, n: int, size: int) -> PackedBits:
         rows = self.toss_packed(Fraction(1, 2), size, n)
@@ -288,6 +302,13 @@ def _word_for(n: int) -> np.dtype[np.unsignedinteger]:
     return np.dtype("<u4") if n <= 1 << 24 else np.dtype("<u8")
 
 
+def check_bound(n: int) -> int:
+    """The bound of a uniform draw; refused if there is none."""
+    if not 1 <= n < 1 << 63:
+        raise InvalidParameter("A uniform draw needs a bound from 1 to 2^63 - 1.")
+    return n
+
+
 def check_probability(probability: Fraction) -> None:
     """Refuse what is not an exact fraction in [0, 1]: floats never decide a coin."""
     if not isinstance(probability, Fraction) or not 0 <= probability.numerator <= probability.denominator:
@@ -296,7 +317,7 @@ def check_probability(probability: Fraction) -> None:
 
 def check_shares(heads: Ints, whole: int = WHOLE) -> None:
     """Refuse what is not a whole number from 0 to `whole`: the probabilities of `toss_each`."""
-    if heads.dtype != np.int64 or (len(heads) and not 0 <= int(heads.min()) <= int(heads.max()) <= whole):
+    if heads.dtype != np.int64 or (len(heads) and int(heads.view(np.uint64).max()) > whole):  # unsigned, -1 is large
         raise InvalidParameter(
             "Probabilities that differ between answers must be whole numbers from 0 to 2^53, or to the given total."
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from deniable import kernels
 from deniable.arrays import Ints
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins
@@ -13,7 +14,7 @@ from deniable.core.layout import Drawn
 from deniable.core.operations import DRAWS, Node, Type
 from deniable.core.orders import NO_CODE, Taken, differ
 from deniable.core.program import Program
-from deniable.core.steps import aimed, around, cells, joined, packed
+from deniable.core.steps import around, cells, joined, packed
 from deniable.core.tracing import Encoded
 from deniable.core.weights import WeightTable
 from deniable.errors import InvalidLaw, OutsideDomain
@@ -159,14 +160,14 @@ def _wrapped(by: int, kind: Type, free: bool) -> _Run:
 
         def wrap(args: Sequence[Any], coins: Coins, size: int) -> Any:
             value = _full(args[0], size)
-            value = value if free and value.dtype == _INT else value.astype(np.int64)
-            words = value.view(
-                np.uint64
-            )  # less `by` a small number wraps round to a large one, and the smaller of both is right
-            np.minimum(words, words - np.uint64(by), out=words)
+            if not (free and value.dtype == _INT and value.flags.c_contiguous):
+                value = np.array(value, np.int64, order="C")
+            kernels.wrap(value.reshape(-1), by)
             return value
 
         return wrap
+    if kind.low >= 0 and kind.high < 1 << 31 and kind.width is None:
+        return lambda args, coins, size: kernels.remainder(_numbers(args, size)[0], by, kind.high)
     return lambda args, coins, size: np.remainder(args[0], by, dtype=np.int64)
 
 
@@ -219,6 +220,8 @@ def _where(node: Node) -> _Run:
             return PackedBits(np.where(condition[:, None], a.bytes, b.bytes), a.width)
         if getattr(a, "ndim", 1) == 2:
             condition = condition[:, None]
+        if getattr(a, "dtype", None) == getattr(b, "dtype", None) == np.bool_:
+            return b ^ condition & (a ^ b)  # many times as fast on truth values
         return np.where(condition, a, b)
 
     return operate
@@ -286,7 +289,7 @@ def _exchanged(free: bool) -> _Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         (row, place, value), other, _ = args
         row = row if free else PackedBits(row.bytes.copy(), row.width)
-        return row.put(place, row.bit(other)).put(other, _full(value, size))
+        return row.move(other, place, _full(value, size))
 
     return operate
 
@@ -313,7 +316,7 @@ _RUNS: Mapping[str, Callable[[Node], _Run]] = {
     "ones": _ones,
     "where": _where,
     "table": _looked_up,
-    "aim": lambda node: lambda args, coins, size: aimed(*_numbers(args, size)),
+    "aim": lambda node: lambda args, coins, size: kernels.aim(*_numbers(args, size)),
     "around": lambda node: lambda args, coins, size: around(*_numbers(args, size), *node.params),
     "get": lambda node: lambda args, coins, size: args[0].bit(args[1]),
     "widen": lambda node: lambda args, coins, size: args[0].widened(node.params[0]),

@@ -6,6 +6,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable import kernels
 from deniable.arrays import Bools, Bytes, Ints
 from deniable.core.bits import PackedBits
 from deniable.core.layout import Drawn, Flags, Layout
@@ -49,11 +50,7 @@ def aimed(column: Ints, row: Ints, odd: Ints | Bools) -> Ints:
     if isinstance(column, Symbol):
         trace = column.trace
         return trace.add("aim", (column, trace.symbol(row), trace.symbol(odd)))
-    wrong = (np.bitwise_count(row & column) & 1) != odd
-    flipped = row & -row
-    flipped *= wrong
-    flipped ^= column
-    return flipped
+    return kernels.aim(column, row, odd)
 
 
 def around(start: Ints, place: Ints, near: int, among: int) -> Ints:

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from deniable import kernels
 from deniable.arrays import Floats, Ints
 from deniable.core import WHOLE, Answers, Coins, Domain, Input
 from deniable.errors import InvalidParameter, OutsideDomain
@@ -64,7 +65,9 @@ class Interval(Domain[float, Ints]):
         """The grid point below each number, and how far it is above it, in parts of 2^-53 of a step."""
         position = self._position(values)
         below = np.minimum(np.floor(position), self.steps - 1)
-        return below.astype(np.int64), np.rint((position - below) * WHOLE).astype(np.int64)
+        position -= below
+        position *= WHOLE
+        return below.astype(np.int64), np.rint(position, out=position).astype(np.int64)
 
     def placed(self, codes: Sequence[Ints], coins: Coins) -> Ints:
         below, up = codes
@@ -92,9 +95,7 @@ class Interval(Domain[float, Ints]):
                 f"An answer lies outside the interval from {self.low:g} to {self.high:g}. Widen the interval, or pass "
                 "clip=True to move such answers to its ends."
             )
-        position = np.clip((numbers - self.low) / (self.high - self.low) * self.steps, 0, self.steps)
-        near = np.rint(position)
-        return np.where(numbers == self.points[near.astype(np.int64)], near, position)
+        return kernels.grid_position(numbers, self.points)
 
     def _numbers(self, values: Answers) -> Floats:
         try:

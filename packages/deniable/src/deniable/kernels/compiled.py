@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from deniable.arrays import Bools, Bytes, Ints, Words
+from deniable.arrays import Bools, Bytes, Floats, Ints, Words
 from deniable.kernels.plain import AnyWords
 
 ZERO, ALL = np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -136,11 +136,102 @@ def _high_product(word, bound):  # type: ignore[no-untyped-def]
     return w1 * b1 + (middle >> half) + (other >> half)
 
 
+def add_scaled(values: Ints, words: AnyWords, bound: int, word_bits: int, where: Bools, more: int) -> Ints:
+    if word_bits == 64:
+        drawn, again = scale(words, bound, word_bits)
+        drawn += more
+        drawn *= where
+        drawn[again] = 0
+        values += drawn
+        return again
+    refused = np.empty(len(words), np.bool_)
+    count = _add_scaled(values, words, np.uint64(bound), np.uint64(word_bits), where, more, refused)
+    return np.flatnonzero(refused) if count else np.empty(0, np.int64)
+
+
+@njit(cache=True, nogil=True)
+def _add_scaled(values, words, bound, word_bits, where, more, refused):  # type: ignore[no-untyped-def]
+    mask = (np.uint64(1) << word_bits) - np.uint64(1)
+    threshold = (mask - bound + np.uint64(1)) % bound
+    count = np.uint64(0)
+    for i in range(words.shape[0]):
+        product = words[i] * bound
+        low = (product & mask) < threshold
+        chosen = np.int64(where[i] & (not low))
+        values[i] += (np.int64(product >> word_bits) + more) & -chosen
+        refused[i] = low
+        count += np.uint64(low)
+    return count
+
+
+def wrap(values: Ints, by: int) -> None:
+    _wrap(values, by)
+
+
+@njit(cache=True, nogil=True)
+def _wrap(values, by):  # type: ignore[no-untyped-def]
+    for i in range(values.shape[0]):
+        less = np.uint64(values[i] - by)
+        values[i] = np.int64(min(np.uint64(values[i]), less))
+
+
+def remainder(values: Ints, by: int, highest: int) -> Ints:
+    # x // by = x m >> s for all x up to `highest`, if m = 2^s // by + 1 and 2^s exceeds highest * by: then m by - 2^s is at
+    # most `by`, so that x m / 2^s is too large by less than 1 / by.
+    shift = (highest * by).bit_length()
+    found = np.empty(len(values), np.int64)
+    _remainder(values, by, np.uint64((1 << shift) // by + 1), np.uint64(shift), found)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _remainder(values, by, multiplier, shift, found):  # type: ignore[no-untyped-def]
+    for i in range(values.shape[0]):
+        times = np.int64(np.uint64(values[i]) * multiplier >> shift)
+        found[i] = values[i] - times * by
+
+
+def aim(column: Ints, row: Ints, odd: Ints) -> Ints:
+    found = np.empty(len(column), np.int64)
+    _aim(column, row, odd, found)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _aim(column, row, odd, found):  # type: ignore[no-untyped-def]
+    for i in range(column.shape[0]):
+        parity = column[i] & row[i]
+        parity ^= parity >> 32
+        parity ^= parity >> 16
+        parity ^= parity >> 8
+        parity ^= parity >> 4
+        parity ^= parity >> 2
+        parity ^= parity >> 1
+        found[i] = column[i] ^ (row[i] & -row[i] & -((parity ^ odd[i]) & 1))
+
+
+def grid_position(numbers: Floats, points: Floats) -> Floats:
+    found = np.empty(len(numbers), np.float64)
+    _grid_position(numbers, points, found)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _grid_position(numbers, points, found):  # type: ignore[no-untyped-def]
+    low, high, steps = points[0], points[-1], float(points.shape[0] - 1)
+    for i in range(numbers.shape[0]):
+        position = min(max((numbers[i] - low) / (high - low) * steps, 0.0), steps)
+        near = np.rint(position)
+        found[i] = near if numbers[i] == points[np.int64(near)] else position
+
+
 def subsets(words: AnyWords, size: int, one_less: Bools, word_bits: int) -> tuple[Bytes, Ints]:
     member = np.zeros((len(words), (size + 7) // 8), np.uint8)
     refused = np.zeros(len(words), np.bool_)
     if word_bits == 64:
         _subsets_long(words, size, one_less, member, refused)
+    elif size <= 64:
+        _small_subsets(words, size, one_less, np.uint64(word_bits), member, refused)
     else:
         _subsets(words, size, one_less, np.uint64(word_bits), member, refused)
     return member, np.flatnonzero(refused)
@@ -154,7 +245,7 @@ def _subsets(words, size, one_less, word_bits, member, refused):  # type: ignore
     thresholds = (mask - bounds + np.uint64(1)) % bounds
     for row in range(words.shape[0]):
         w, m = words[row], member[row]
-        count = np.uint64(0)
+        count, whole = np.uint64(0), np.uint64(not one_less[row])
         for step in range(chosen):
             product = w[step] * bounds[step]
             count += np.uint64((product & mask) < thresholds[step])
@@ -162,8 +253,30 @@ def _subsets(words, size, one_less, word_bits, member, refused):  # type: ignore
             taken = np.uint64(m[place >> np.uint64(3)]) >> (place & np.uint64(7)) & np.uint64(1)
             # Selected by a mask, since a branch would be guessed wrong.
             place ^= (place ^ np.uint64(first + step)) & (np.uint64(0) - taken)
-            chosen_bit = np.uint64(step > 0 or not one_less[row]) << (place & np.uint64(7))
+            chosen_bit = (whole | np.uint64(step > 0)) << (place & np.uint64(7))
             m[place >> np.uint64(3)] |= np.uint8(chosen_bit)
+        refused[row] = count > 0
+
+
+@njit(cache=True, nogil=True)
+def _small_subsets(words, size, one_less, word_bits, member, refused):  # type: ignore[no-untyped-def]
+    # As below, with the members of a row in one word.
+    chosen, mask, one = words.shape[1], (np.uint64(1) << word_bits) - np.uint64(1), np.uint64(1)
+    first = size - chosen
+    bounds = np.arange(first + 1, size + 1).astype(np.uint64)
+    thresholds = (mask - bounds + one) % bounds
+    for row in range(words.shape[0]):
+        w, m = words[row], member[row]
+        inside, count, whole = np.uint64(0), np.uint64(0), np.uint64(not one_less[row])
+        for step in range(chosen):
+            product = w[step] * bounds[step]
+            count += np.uint64((product & mask) < thresholds[step])
+            bit = one << (product >> word_bits)
+            taken = np.uint64((inside & bit) != 0)
+            bit ^= (bit ^ one << np.uint64(first + step)) & (np.uint64(0) - taken)
+            inside |= bit & (np.uint64(0) - (whole | np.uint64(step > 0)))
+        for byte in range(m.shape[0]):
+            m[byte] = np.uint8(inside >> np.uint64(8 * byte) & np.uint64(255))
         refused[row] = count > 0
 
 
