@@ -18,7 +18,10 @@ from deniable.mechanisms.distributions.distribution_mechanism import MOST_POINTS
 # a search over all windows of up to six pieces for the smallest expected error of the distribution function from 100,000
 # people, half of it on smooth and half on spiky distributions (`research/experiments/distributions.py` checks them).
 PIECES: Mapping[float, tuple[int, tuple[int, ...]]] = {
+    0.5: (173, (0, 11, 92, 143)),
     1.0: (338, (0, 31, 98, 101, 149, 188, 210, 219, 316, 322)),
+    2.0: (306, (0, 5, 7, 10, 17, 34, 160, 171, 172, 182)),
+    4.0: (423, (0, 1, 2, 5, 141, 144, 156, 157, 282, 295)),
 }
 UNIT = 128
 
@@ -38,6 +41,7 @@ class CombWave(DistributionMechanism):
     pieces: Sequence[int] = ()
     places: int = 0
     wire = "comb-wave-1"
+    candidate = "comb"
 
     def __post_init__(self) -> None:
         if not len(self.pieces) and self.places == 0:

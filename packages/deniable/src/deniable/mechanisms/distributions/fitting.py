@@ -50,10 +50,15 @@ def fitted(matrix: Floats, counts: Ints, circular: bool = False) -> tuple[Floats
 
 def _penalty(size: int, circular: bool) -> Floats:
     """The integral of the square of the third derivative of the density, on an interval of length one."""
-    differences = np.eye(size)
-    for _ in range(ORDER):
-        differences = np.roll(differences, -1, axis=0) - differences if circular else np.diff(differences, axis=0)
-    return np.asarray(differences.T @ differences * float(size) ** (2 * ORDER + 1))
+    return differences(size, ORDER, circular) * float(size) ** (2 * ORDER + 1)
+
+
+def differences(size: int, order: int, circular: bool) -> Floats:
+    """The matrix of the sum of squares of all differences of this order."""
+    rows = np.eye(size)
+    for _ in range(order):
+        rows = np.roll(rows, -1, axis=0) - rows if circular else np.diff(rows, axis=0)
+    return np.asarray(rows.T @ rows)
 
 
 def _without(form: Floats, score: Floats, heaps: Sequence[int]) -> tuple[Floats, Floats]:

@@ -2,18 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, Self, cast
 
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Coins, Domain, Drawn, Layout, Mechanism, Number, PrivacyLoss, PureProtocol, Spec
+from deniable.core import Candidate, Coins, Domain, Drawn, Layout, Mechanism, Number, PrivacyLoss, PureProtocol, Spec
 from deniable.domains.ordered import Ordered
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import is_whole, total_error
 from deniable.mechanisms.distributions.comb_wave import CombWave
 from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
+from deniable.mechanisms.distributions.square_wave import SquareWave
 from deniable.mechanisms.distributions.workload import Workload
 from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.block_design import BlockDesign
@@ -78,9 +79,31 @@ class Hierarchy(DistributionMechanism):
         return cls(domain, epsilon, [wave, level_oracle(domain.size, float(epsilon))], [of - points, points])
 
     @classmethod
-    def comb(cls, domain: Domain, epsilon: float) -> "Hierarchy":
-        """A comb for nine people of ten, and all points of the grid for the tenth: good for smooth and spiky numbers."""
-        return cls.with_wave(domain, epsilon, CombWave(Ordered(range(domain.size)), epsilon), 1, 10)
+    def comb(cls, domain: Domain, epsilon: float, points: int = 1) -> "Hierarchy":
+        """A comb, and for so many people of ten all points of the grid: good for smooth and spiky numbers."""
+        return cls.with_wave(domain, epsilon, CombWave(Ordered(range(domain.size)), epsilon), points, 10)
+
+    @classmethod
+    def candidates(cls) -> Sequence[Candidate]:
+        return (
+            *(Candidate(f"comb, {10 * tenths} % points", partial(cls.comb, points=tenths)) for tenths in (1, 2, 3, 4)),
+            Candidate("square wave, 20 % points", cls.square),
+            Candidate("hierarchy, weighted", cls.weighted, prior="workload"),
+            Candidate("hierarchy of four", cls.fours),
+            Candidate("points", lambda domain, epsilon: cls.of(domain, epsilon, [domain.size])),
+        )
+
+    @classmethod
+    def square(cls, domain: Domain, epsilon: float, circular: bool = False) -> "Hierarchy":
+        """A square wave for four people of five, and all points of the grid for the fifth."""
+        wave = SquareWave(Ordered(range(domain.size)), epsilon, circular=circular)
+        return cls.with_wave(domain, epsilon, wave, 1, 5)
+
+    @classmethod
+    def fours(cls, domain: Domain, epsilon: float) -> "Hierarchy":
+        """Levels of 4, 16, 64, ... cells and of all answers, equally often: the usual hierarchy."""
+        cells = [4**level for level in range(1, 16) if 4**level < domain.size]
+        return cls.of(domain, epsilon, [*cells, domain.size])
 
     @cached_property
     def circular(self) -> bool:  # type: ignore[override]

@@ -30,6 +30,7 @@ class SquareWave(DistributionMechanism):
     window: int = 0
     circular: bool = False
     wire = "square-wave-1"
+    candidate = "square wave"
 
     def __post_init__(self) -> None:
         if is_whole(self.window) and self.window == 0:
