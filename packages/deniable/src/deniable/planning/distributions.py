@@ -20,6 +20,7 @@ SMOOTH, SPIKY = "smooth", "spiky"
 CURVE = 10.0**-2.8  # one over the variance of the second derivative of a smooth density
 ROUGH_CURVE = 10.0**-3.5  # the same beneath spikes
 SPIKES = 0.009  # the typical share of a spike where there are 256 answers
+BAND = 0.5  # how much the width of bands counts beside the error of the fit for smooth, and for spiky numbers
 TRIES, SEED = 3, 0  # simulated collections with a prior that is given as shares
 
 
@@ -82,7 +83,7 @@ def plan_distribution(
         smooth, spiky = (min(ranking, key=lambda row: row.costs.get(shape) or 0).name for shape in (SMOOTH, SPIKY))
         if smooth != spiky or smooth != ranking.best.name:
             words += (
-                f' The data decide: {smooth} is best for smooth numbers and {spiky} for numbers with spikes, such as rounded '
+                f" The data decide: {smooth} is best for smooth numbers and {spiky} for numbers with spikes, such as rounded "
                 'ones. This plan serves both; say prior="smooth" or prior="spiky", or give the expected shares, if you know.'
             )
     return planned(ranking, words)
@@ -132,7 +133,11 @@ class Shapes:
         """For which shapes."""
         if self.shares is not None:
             return f"in {TRIES} simulated collections under the prior"
-        return "geometric mean of the last three columns" if len(self.kinds) > 1 else f"expected mean after the fit, for {self.kinds[0]} numbers"
+        return (
+            "geometric mean of the last three columns, of which the band counts half"
+            if len(self.kinds) > 1
+            else f"expected mean after the fit, for {self.kinds[0]} numbers"
+        )
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -140,7 +145,10 @@ class Shapes:
         if len(self.kinds) < 2:
             return ()
         band = Column("band", "standard error of its unbiased estimate, which bands belong to, root mean square", ".3g", 100)
-        words = {SMOOTH: "its expected mean error after the fit, if the density is smooth", SPIKY: "the same, if some answers are far commoner"}
+        words = {
+            SMOOTH: "its expected mean error after the fit, if the density is smooth",
+            SPIKY: "the same, if some answers are far commoner",
+        }
         return *(Column(kind, words[kind], ".3g", 100) for kind in self.kinds), band
 
     def errors(self, mechanism: DistributionMechanism, n: int) -> tuple[float, int, dict[str, float | None]]:
@@ -152,7 +160,9 @@ class Shapes:
         if len(each) > 1:
             even = mechanism.joint_noise(np.full(self.size, 1 / self.size))
             each["band"] = math.sqrt(Workload.prefixes(self.size).mean_square(even) / n)
-        return math.prod(error or 0 for error in each.values()) ** (1 / len(each)), bits, each if len(each) > 1 else {}
+        weights = [BAND if name == "band" else 1 for name in each]
+        mean = math.prod((error or 0) ** weight for error, weight in zip(each.values(), weights, strict=True))
+        return mean ** (1 / sum(weights)), bits, each if len(each) > 1 else {}
 
     def _expected(self, mechanism: DistributionMechanism, n: int, kind: str) -> float:
         """For normal shares with the covariance of such densities: exact for an estimate that knows it."""
@@ -174,4 +184,3 @@ class Shapes:
             values, _ = fitted(mechanism.matrix, draws.multinomial(n, chances / chances.sum()), mechanism.circular)
             found.append(float(np.abs(np.cumsum(values - shares)).mean()))
         return float(np.mean(found))
-

@@ -51,7 +51,9 @@ class CombWave(DistributionMechanism):
         most = 4 * max(self.domain.size, 8)
         rising = all(map(is_whole, pieces)) and all(a < b for a, b in pairwise((-1, *pieces)))
         if not is_whole(self.places) or not self.domain.size <= self.places <= min(most, 4 * MOST_POINTS) or not rising:
-            raise InvalidParameter("A window has increasing ends of pieces, and as many places as answers up to 4 times that.")
+            raise InvalidParameter(
+                "A window has increasing ends of pieces, and as many places as answers up to 4 times that."
+            )
         if not pieces or len(pieces) % 2 or pieces[-1] > self.places or sum(pieces[1::2]) - sum(pieces[::2]) >= self.places:
             raise InvalidParameter("The pieces of a window are pairs of ends within its places, and leave some places out.")
         self._fix(pieces=tuple(map(int, pieces)))

@@ -124,20 +124,21 @@ class Distribution:
     def quantile(self, share: float) -> Value:
         """The number that this share of people do not exceed: 0.5 gives the median.
 
-        Its interval holds the numbers at which the unbiased distribution function is not clearly above or below the share.
+        Its interval holds the numbers at which the unbiased distribution function, with its error, reaches the share.
         """
         if not 0 < share < 1:
             raise InvalidParameter("A quantile is asked for a share between 0 and 1, for example 0.5 for the median.")
         fitted, raw, errors = self._cumulated
 
         def ends(confidence: float) -> tuple[float, float]:
+            # Sorted limits are those of a curve that never falls, and hold as well (Chernozhukov et al. 2010).
             reach = _reach(confidence) * errors
-            reached, passed = np.flatnonzero(raw + reach >= share), np.flatnonzero(raw - reach <= share)
-            first = int(reached[0]) if len(reached) else self.grid.size - 1
-            last = int(passed[-1]) + 1 if len(passed) else 0
+            above, below = np.sort(np.clip(raw + reach, 0, 1)), np.sort(np.clip(raw - reach, 0, 1))
             if self.grid.atoms:
+                first, last = int((above < share).sum()), int((below <= share).sum())
                 return float(self.grid.points[first]), float(self.grid.points[last])
-            return float(self.grid.edges[first]), float(self.grid.edges[last + 1])
+            low, high = (np.interp(share, [0, *curve, 1], self.grid.edges) for curve in (above, below))
+            return float(low), float(high)
 
         value = self.grid.at(fitted, share)
         low, high = ends(0.6827)

@@ -74,19 +74,21 @@ class Hierarchy(DistributionMechanism):
         return cls(domain, epsilon, [levels[place] for place in kept], [round(WHOLE * shares[place]) for place in kept])
 
     @classmethod
-    def with_wave(cls, domain: Domain, epsilon: float, wave: DistributionMechanism, points: int, of: int) -> "Hierarchy":
-        """A wave for the coarse structure, and for `points` of `of` people all points of the grid, which shows spikes."""
-        return cls(domain, epsilon, [wave, level_oracle(domain.size, float(epsilon))], [of - points, points])
+    def with_wave(cls, domain: Domain, epsilon: float, wave: DistributionMechanism, points: int) -> "Hierarchy":
+        """A wave for the coarse structure, and for `points` % of people all points of the grid, which shows spikes."""
+        if not is_whole(points) or not 1 <= points <= 99:
+            raise InvalidParameter("From 1 to 99 percent of the people may be asked for all points of the grid.")
+        return cls(domain, epsilon, [wave, level_oracle(domain.size, float(epsilon))], [100 - points, points])
 
     @classmethod
-    def comb(cls, domain: Domain, epsilon: float, points: int = 1) -> "Hierarchy":
-        """A comb, and for so many people of ten all points of the grid: good for smooth and spiky numbers."""
-        return cls.with_wave(domain, epsilon, CombWave(Ordered(range(domain.size)), epsilon), points, 10)
+    def comb(cls, domain: Domain, epsilon: float, points: int = 15) -> "Hierarchy":
+        """A comb, and for so many people of a hundred all points of the grid: good for smooth and spiky numbers."""
+        return cls.with_wave(domain, epsilon, CombWave(Ordered(range(domain.size)), epsilon), points)
 
     @classmethod
     def candidates(cls) -> Sequence[Candidate]:
         return (
-            *(Candidate(f"comb, {10 * tenths} % points", partial(cls.comb, points=tenths)) for tenths in (1, 2, 3, 4)),
+            *(Candidate(f"comb, {points} % points", partial(cls.comb, points=points)) for points in (10, 15, 20, 30, 40)),
             Candidate("square wave, 20 % points", cls.square),
             Candidate("hierarchy, weighted", cls.weighted, prior="workload"),
             Candidate("hierarchy of four", cls.fours),
@@ -97,7 +99,7 @@ class Hierarchy(DistributionMechanism):
     def square(cls, domain: Domain, epsilon: float, circular: bool = False) -> "Hierarchy":
         """A square wave for four people of five, and all points of the grid for the fifth."""
         wave = SquareWave(Ordered(range(domain.size)), epsilon, circular=circular)
-        return cls.with_wave(domain, epsilon, wave, 1, 5)
+        return cls.with_wave(domain, epsilon, wave, 20)
 
     @classmethod
     def fours(cls, domain: Domain, epsilon: float) -> "Hierarchy":
