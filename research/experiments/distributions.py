@@ -13,7 +13,6 @@ below and up to the answer that is given as the median. The coins are seeded.
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
 from pathlib import Path
 
 import click
@@ -266,8 +265,8 @@ def page(data: Data, quick: bool) -> str:
         "The plan:",
         "```\n" + chosen.explain() + "\n```",
         f"Its certificate: {'holds' if certify(chosen).holds else 'does not hold'}, by {', '.join(certify(chosen).rules)}.",
-        f"How often 95 % bands and intervals hold the truth, in percent, over {few:,} collections from {FEWER:,} people with "
-        f"{SMALL} answers:",
+        f"How often 95 % bands and intervals hold the truth, in percent, over {few:,} collections from {FEWER:,} people "
+        f"with {SMALL} answers:",
         "\n".join(coverage(few)),
         "Standard error of the distribution function in percentage points, root mean square, predicted and measured over "
         f"{200 if quick else PREDICTION_RUNS:,} collections from {FEWER:,} people with {SMALL} answers whose shares fall:",

@@ -108,6 +108,7 @@ from deniable.mechanisms.distributions.distribution import Distribution as Distr
 from deniable.mechanisms.distributions.hierarchy import Hierarchy as Hierarchy
 from deniable.mechanisms.distributions.square_wave import SquareWave as SquareWave
 from deniable.mechanisms.distributions.workload import Workload as Workload
+from deniable.mechanisms.distributions.workload_channel import WorkloadChannel as WorkloadChannel
 from deniable.mechanisms.key_value.key_sampling import KeySampling as KeySampling
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate as KeyValueEstimate
 from deniable.mechanisms.key_value.pckv_direct import PCKVDirect as PCKVDirect

@@ -1,4 +1,4 @@
-"""Which mechanism for the distribution of a number: by the error of its distribution function, or of any linear questions."""
+"""Which mechanism for the distribution of a number: by its distribution function, or by any linear questions."""
 
 import math
 from dataclasses import dataclass
@@ -83,8 +83,9 @@ def plan_distribution(
         smooth, spiky = (min(ranking, key=lambda row: row.costs.get(shape) or 0).name for shape in (SMOOTH, SPIKY))
         if smooth != spiky or smooth != ranking.best.name:
             words += (
-                f" The data decide: {smooth} is best for smooth numbers and {spiky} for numbers with spikes, such as rounded "
-                'ones. This plan serves both; say prior="smooth" or prior="spiky", or give the expected shares, if you know.'
+                f" The data decide: {smooth} is best for smooth numbers and {spiky} for numbers with spikes, such as "
+                'rounded ones. This plan serves both; say prior="smooth" or prior="spiky", or give the expected shares, '
+                "if you know more."
             )
     return planned(ranking, words)
 

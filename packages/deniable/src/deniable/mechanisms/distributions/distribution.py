@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from statistics import NormalDist
 from typing import TYPE_CHECKING, cast
 
@@ -71,7 +72,7 @@ class Histogram(Estimate):
     def interval(self, confidence: float = 0.95, together: bool = False) -> tuple[Floats, Floats]:
         """Lower and upper ends of intervals around the unbiased estimates; see `Estimate.interval`."""
         reach = _reach(confidence_each(confidence, len(self.values) if together else 1)) * self.standard_error
-        return np.minimum(self.raw - reach, self.values), np.maximum(self.raw + reach, self.values)
+        return np.clip(self.raw - reach, 0, 1), np.clip(self.raw + reach, 0, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,11 +106,21 @@ class Distribution:
 
     def cdf(self, number: float) -> Value:
         """The share of people whose number is at most this one."""
-        return self.linear(self.grid.below(number))
+        return self._share(self.grid.below(number))
 
     def share(self, low: float, high: float) -> Value:
         """The share of people whose number is from `low` to `high`."""
-        return self.linear(self.grid.between(low, high))
+        return self._share(self.grid.between(low, high))
+
+    def _share(self, weights: Floats) -> Value:
+        """A share of people, whose interval lies within 0 and 1."""
+        found = self.linear(weights)
+
+        def ends(confidence: float) -> tuple[float, float]:
+            low, high = found.interval(confidence)
+            return max(low, 0.0), min(high, 1.0)
+
+        return Value(float(found), found.raw, found.standard_error, ends)
 
     def mean(self) -> Value:
         """The mean number."""
@@ -152,7 +163,7 @@ class Distribution:
         below = np.array([self.grid.below(edge) for edge in edges])
         below[0] = 0
         rows = np.diff(below, axis=0)
-        labels = [f"{low:g} to {high:g}" for low, high in zip(edges[:-1], edges[1:], strict=True)]
+        labels = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
 
         def covary() -> Floats:
             return rows @ self.covariance @ rows.T
