@@ -1,5 +1,6 @@
 """The inner loops on arrays: NumPy at first, compiled by numba once a process has done enough work to pay for loading it."""
 
+from deniable.kernels.ems import smoothed_em as smoothed_em
 from deniable.kernels.plain import column_sums as column_sums
 from deniable.kernels.plain import compare_planes as compare_planes
 from deniable.kernels.plain import expect_work as expect_work
@@ -9,4 +10,3 @@ from deniable.kernels.plain import scale as scale
 from deniable.kernels.plain import set_positions as set_positions
 from deniable.kernels.plain import settle as settle
 from deniable.kernels.plain import subsets as subsets
-from deniable.kernels.smoothed_em import smoothed_em as smoothed_em

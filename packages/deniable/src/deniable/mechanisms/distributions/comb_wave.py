@@ -32,8 +32,8 @@ class CombWave(DistributionMechanism):
 
     The window consists of pieces, [pieces[0], pieces[1]), [pieces[2], pieces[3]), ..., counted from the true answer and
     wrapped round. Every such window says as much in total about the shares, if it has 1 / (odds + 1) of all places; the
-    pieces decide how much of that is about coarse and how much about fine structure: one long piece tells little about
-    spikes, a design tells little about anything coarse. Without pieces it takes the best known ones.
+    pieces decide how much of that is about coarse and how much about fine structure: one long piece shows little of
+    spikes, a design shows little of anything coarse. Without pieces it takes the best known ones.
     """
 
     domain: Domain

@@ -45,9 +45,6 @@ class Value(float):
         reach = _reach(confidence) * self.standard_error
         return self.raw - reach, self.raw + reach
 
-    def __getnewargs__(self) -> tuple[float, float, float]:
-        return float(self), self.raw, self.standard_error
-
     def __reduce__(self) -> tuple[object, ...]:
         return Value, (float(self), self.raw, self.standard_error)
 

@@ -208,12 +208,12 @@ def level_weights(workload: Workload, cells: Sequence[int], gains: Sequence[floa
     differences within coarser levels, and nothing about others.
     """
     size, centred = workload.size, workload.centred
-    told = [0.0]
+    shown = [0.0]
     for each in cells:
         cell = np.arange(size) * each // size
         sums = np.add.reduceat(np.add.reduceat(centred, _starts(cell), axis=0), _starts(cell), axis=1)
-        told.append(float((sums.diagonal() / np.bincount(cell)).sum()))
-    costs = np.maximum(np.diff(told), 0)  # of the differences that each level is the first to show
+        shown.append(float((sums.diagonal() / np.bincount(cell)).sum()))
+    costs = np.maximum(np.diff(shown), 0)  # of the differences that each level is the first to show
     strength = np.array([own * size / each for own, each in zip(gains, cells, strict=True)])
     shares = np.full(len(cells), 1 / len(cells))
     for _ in range(rounds):

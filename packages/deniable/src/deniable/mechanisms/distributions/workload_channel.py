@@ -56,7 +56,7 @@ class WorkloadChannel(DistributionMechanism):
         even = np.full(domain.size, 1 / domain.size)
         start = min(known, key=lambda each: asked.mean_square(each.joint_noise(even)))
         odds = odds_below(float(epsilon))
-        return cls(domain, epsilon, whole_weights(improved(start.matrix.T, asked, float(odds), rounds), odds))
+        return cls(domain, epsilon, whole_weights(improved(start.matrix.T, asked, float(odds), rounds), odds).tolist())
 
     @classmethod
     def candidates(cls) -> Sequence[Candidate]:
@@ -104,7 +104,7 @@ def improved(channel: Floats, workload: Workload, odds: float, rounds: int) -> F
 
 
 def _objective(channel: Floats, gram: Floats) -> tuple[float, Floats]:
-    """The sum of all variances, times the number of answers, and its gradient; infinity where shares cannot be told."""
+    """The sum of all variances, times the number of answers, and its gradient; infinity where it has no inverse."""
     common = channel.sum(axis=1)
     scaled = channel / np.where(common > 0, common, 1)[:, None]
     information = scaled.T @ channel
