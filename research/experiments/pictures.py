@@ -5,7 +5,7 @@
 They are plain SVG, so that they can be compared letter by letter: a test makes them again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import deniable as dn
@@ -136,7 +136,7 @@ def many() -> str:
 def distribution() -> str:
     """The standard error of the distribution function, by epsilon."""
     domain, workload, even = dn.Ordered(range(64)), dn.Workload.prefixes(64), [1 / 64] * 64
-    makers = {
+    makers: dict[str, Callable[[float], dn.Hierarchy | dn.SquareWave]] = {
         "comb, 40 % points": lambda epsilon: dn.Hierarchy.comb(domain, epsilon, 40),
         "levels, weighted": lambda epsilon: dn.Hierarchy.weighted(domain, epsilon),
         "levels of four": lambda epsilon: dn.Hierarchy.fours(domain, epsilon),
