@@ -9,6 +9,7 @@ import numpy as np
 import deniable as dn
 from deniable.core.pure import PureProtocol
 from deniable.mechanisms.algebra.difference_sets import Paley, Quartic, Singer
+from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
 from deniable.mechanisms.key_value.padded_protocol import Chances
 from deniable.mechanisms.means.mean_mechanism import MeanMechanism
@@ -102,6 +103,21 @@ MEANS: dict[str, MeanMechanism] = {
     "bits": dn.BitSampling(dn.Interval(-1, 1, steps=7), EPSILON),
     "channel": dn.MeanChannel(dn.Interval(0, 1, steps=1), EPSILON, [[3, 1], [1, 3]], [-2.0, 2.0]),
     "laplace": dn.MeanChannel.laplace(SMALL, 1.0),
+}
+
+# Mechanisms for the distribution of a number or of ordered answers.
+DISTRIBUTIONS: dict[str, DistributionMechanism] = {
+    "square-wave": dn.SquareWave(SMALL, EPSILON, 2),
+    "square-wave-best": dn.SquareWave(dn.Ordered(range(7)), 1.0),
+    "square-wave-circular": dn.SquareWave(dn.Ordered(range(8)), EPSILON, 3, circular=True),
+    "square-wave-words": dn.SquareWave(dn.Ordered(["low", "middle", "high"]), 2.0),
+    "comb-wave": dn.CombWave(dn.Ordered(range(6)), EPSILON, [0, 2, 4, 5], 9),
+    "comb-wave-best": dn.CombWave(ODD, 1.0),
+    "hierarchy": dn.Hierarchy.of(dn.Ordered(range(8)), EPSILON, [2, 4, 8]),
+    "hierarchy-uneven": dn.Hierarchy.of(dn.Ordered(range(7)), 1.0, [3, 7], [2, 5]),
+    "hierarchy-weighted": dn.Hierarchy.weighted(SMALL, EPSILON),
+    "workload": dn.WorkloadChannel(dn.Ordered(range(3)), 1.5, [[6, 3, 2], [2, 5, 4], [2, 3, 6]]),
+    "hierarchy-wave": dn.Hierarchy.square(dn.Ordered(range(6)), 1.0),
 }
 
 PLANE = dn.Features(2, -1, 1, steps=2)

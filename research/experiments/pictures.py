@@ -5,7 +5,7 @@
 They are plain SVG, so that they can be compared letter by letter: a test makes them again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import deniable as dn
@@ -133,7 +133,31 @@ def many() -> str:
     return chart(title, across, "epsilon of all reports together", lines, (100, 10), (5, 5))
 
 
-PICTURES = {"belief": belief, "law": law, "error": error, "many": many}
+def distribution() -> str:
+    """The standard error of the distribution function, by epsilon."""
+    domain, workload, even = dn.Ordered(range(64)), dn.Workload.prefixes(64), [1 / 64] * 64
+    makers: dict[str, Callable[[float], dn.Hierarchy | dn.SquareWave]] = {
+        "comb, 40 % points": lambda epsilon: dn.Hierarchy.comb(domain, epsilon, 40),
+        "levels, weighted": lambda epsilon: dn.Hierarchy.weighted(domain, epsilon),
+        "levels of four": lambda epsilon: dn.Hierarchy.fours(domain, epsilon),
+        "square wave": lambda epsilon: dn.SquareWave(domain, epsilon),
+    }
+    budgets = [step / 2 for step in range(1, 9)]
+    lines = []
+    for name, make in makers.items():
+        errors = [workload.mean_square(make(epsilon).predict(even, 10_000).covariance()) ** 0.5 for epsilon in budgets]
+        lines.append((name, [(x, min(100 * y, 12.0)) for x, y in zip(budgets, errors, strict=True)]))
+    return chart(
+        "Epsilon and the distribution of a number",
+        "epsilon for one answer",
+        "standard error of the distribution function (64 answers, 10,000 people), percentage points",
+        lines,
+        (4, 12),
+        (4, 4),
+    )
+
+
+PICTURES = {"belief": belief, "law": law, "error": error, "many": many, "distribution": distribution}
 
 
 def main() -> None:

@@ -125,6 +125,12 @@ from deniable.graphs.graph import Graph as Graph
 from deniable.graphs.neighbours import common_neighbours as common_neighbours
 from deniable.graphs.triangles import count_triangles as count_triangles
 from deniable.mechanisms.algebra.rotation import Rotation as Rotation
+from deniable.mechanisms.distributions.comb_wave import CombWave as CombWave
+from deniable.mechanisms.distributions.distribution import Distribution as Distribution
+from deniable.mechanisms.distributions.hierarchy import Hierarchy as Hierarchy
+from deniable.mechanisms.distributions.square_wave import SquareWave as SquareWave
+from deniable.mechanisms.distributions.workload import Workload as Workload
+from deniable.mechanisms.distributions.workload_channel import WorkloadChannel as WorkloadChannel
 from deniable.mechanisms.key_value.key_sampling import KeySampling as KeySampling
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate as KeyValueEstimate
 from deniable.mechanisms.key_value.pckv_direct import PCKVDirect as PCKVDirect
@@ -178,6 +184,7 @@ from deniable.planning.repeated import plan_repeated as plan_repeated
 from deniable.postprocess.base_cut import base_cut as base_cut
 from deniable.postprocess.em import em as em
 from deniable.postprocess.em import em_channel as em_channel
+from deniable.postprocess.ems import ems as ems
 from deniable.postprocess.least_squares import least_squares as least_squares
 from deniable.postprocess.norm_sub import norm_sub as norm_sub
 from deniable.privacy.certificate import Certificate as Certificate

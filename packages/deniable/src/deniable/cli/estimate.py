@@ -12,11 +12,13 @@ import numpy as np
 from deniable.arrays import Floats
 from deniable.cli import options, surveys
 from deniable.cli.modes import Modes, names_survey
+from deniable.cli.spread import QUARTILES, Spread
 from deniable.cli.survey_results import survey_results, write_results
 from deniable.cli.targets import csv_text, draw, write_text
 from deniable.core import Estimate, Mechanism, PureProtocol, Tally, confidence_each
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
 from deniable.files import read_batches
+from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
 from deniable.postprocess import norm_sub
 
 if TYPE_CHECKING:
@@ -93,6 +95,10 @@ def survey_mode(
     show_default=True,
     help="Also show shares that are not negative and sum to 100 %.",
 )
+@click.option(
+    "--quantile", "quantiles", type=float, multiple=True, metavar="Q", help="A quantile of a number; 0.5 is the median."
+)
+@click.option("--bins", type=click.IntRange(min=1), metavar="B", help="The number of bins of a histogram; default: 12.")
 @csv_option
 @options.target("--save-tally", help="Write the counts to FILE, as JSON.")
 @options.force
@@ -105,12 +111,14 @@ def reports_mode(
     confidence: float,
     exact: bool,
     clean: str,
+    quantiles: tuple[float, ...],
+    bins: int | None,
     csv_file: Path | None,
     save_tally: Path | None,
     picture: Path | None,
     as_json: bool,
 ) -> None:
-    """Count REPORTS and estimate the share of each answer, with a confidence interval.
+    """Count REPORTS and estimate the share of each answer, or the distribution of a number, with confidence intervals.
 
     REPORTS are files written by deniable perturb, packed or Parquet, and tallies ending in .json that --save-tally wrote,
     perhaps on other machines. Their counts are added. Nothing is printed or written before all of them have been read; one
@@ -125,6 +133,7 @@ def reports_mode(
     deniable estimate north.parquet south.parquet --mechanism mechanism.json --top 10
     deniable estimate north.parquet --mechanism mechanism.json --save-tally north.json
     deniable estimate north.json south.json --mechanism mechanism.json --csv shares.csv
+    deniable estimate ages.reports --mechanism ages.json --quantile 0.5 --quantile 0.9 --bins 12 --picture ages.png
     """
     confidence_each(confidence, 1)  # refuses what is no confidence level
     _check_once(files)
@@ -135,6 +144,16 @@ def reports_mode(
 
     with panel.progress("counting") as advance_to:
         tally = _counted(files, mechanism, advance_to)
+    if isinstance(mechanism, DistributionMechanism) and top is None and clean == "none":
+        if save_tally is not None:
+            write_text(save_tally, tally.to_json() + "\n")
+        spread = Spread(mechanism.distribution(tally), quantiles or QUARTILES, bins, confidence, mechanism)
+        spread.publish(csv_file, picture, as_json, _written(csv_file, save_tally, None))
+        return
+    if quantiles or bins is not None:
+        raise InvalidParameter(
+            "Quantiles and bins are for mechanisms that deniable plan --numbers LOW HIGH --target distribution chooses."
+        )
     raw = mechanism.estimate(tally)
     many = top is None and raw.values.size > MOST_ROWS and not as_json and csv_file is None
     shown = FEW_ROWS if many else top

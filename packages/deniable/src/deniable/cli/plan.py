@@ -12,8 +12,10 @@ from deniable.cli.modes import Modes, has, names_survey
 from deniable.cli.targets import write_text
 from deniable.core import Mechanism
 from deniable.domains import Categories, Interval
+from deniable.errors import InvalidParameter
 from deniable.planning import measured_cost, plan_repeated
 from deniable.planning import options as share_options
+from deniable.planning.distributions import distribution_options, plan_distribution
 from deniable.planning.means import mean_options, people_for_mean, plan_mean
 from deniable.planning.planner import people_for
 from deniable.planning.ranking import Ranking, short_name
@@ -135,12 +137,22 @@ def question_mode(
     _finish(mechanism, out, timed, _record(ranking, needed) if as_json else None, said)
 
 
-@plan.command("number", short_help="The mean of a number.")
+@plan.command("number", short_help="The mean of a number, or its distribution.")
 @click.option(
     "--numbers", type=(float, float), required=True, metavar="LOW HIGH", help="The range of the numbers; it must be public."
 )
 @click.option(
-    "--steps", type=int, default=1024, show_default=True, metavar="S", help="Into how many steps the range is cut."
+    "--steps", type=int, metavar="S", help="Into how many steps the range is cut; default: 1024 for a mean, otherwise 256."
+)
+@click.option(
+    "--target",
+    type=click.Choice(["mean", "distribution", "quantiles", "ranges"]),
+    default="mean",
+    show_default=True,
+    help="What to estimate.",
+)
+@click.option(
+    "--prior", type=click.Choice(["smooth", "spiky"]), help="What is known about the distribution; default: nothing."
 )
 @options.epsilon
 @people_option
@@ -152,7 +164,9 @@ def question_mode(
 @options.json_flag
 def number_mode(
     numbers: tuple[float, float],
-    steps: int,
+    steps: int | None,
+    target: str,
+    prior: str | None,
     epsilon: float,
     people: int,
     max_bits: int | None,
@@ -161,13 +175,24 @@ def number_mode(
     timed: bool,
     as_json: bool,
 ) -> None:
-    """Compare all mechanisms for the mean of a number and choose one.
+    """Compare all mechanisms for the mean of a number, or for its distribution, and choose one.
 
     \b
     deniable plan number --numbers 0 120 --epsilon 1 --people 5000 --out minutes.json
     deniable plan number --numbers 0 200000 --epsilon 1 --people 5000 --error 1000
+    deniable plan number --numbers 0 120 --target quantiles --epsilon 1 --people 50000 --out ages.json
     """
-    domain = Interval(*numbers, steps=steps)
+    if target != "mean":
+        if error is not None:
+            raise InvalidParameter("--error is for the mean. Leave it out: the plan shows the error for so many people.")
+        grid = Interval(*numbers, steps=256 if steps is None else steps)
+        chosen = plan_distribution(grid, epsilon, people, target, prior, max_bits)
+        options_ = distribution_options(grid, epsilon, people, target, prior).within(max_bits) if as_json else None
+        _finish(chosen, out, timed, None if options_ is None else _record(options_, None))
+        return
+    if prior is not None:
+        raise InvalidParameter("--prior is for the distribution. Add --target distribution, or leave it out.")
+    domain = Interval(*numbers, steps=1024 if steps is None else steps)
     mechanism = plan_mean(domain, epsilon, people, max_bits)
     needed = None if error is None else people_for_mean(mechanism, error)
     said = "" if needed is None else f"For a standard error of {error:g}, {needed:,} people must answer."

@@ -1,5 +1,6 @@
 """The inner loops on arrays: NumPy at first, compiled by numba once a process has done enough work to pay for loading it."""
 
+from deniable.kernels.ems import smoothed_em as smoothed_em
 from deniable.kernels.plain import add_scaled as add_scaled
 from deniable.kernels.plain import aim as aim
 from deniable.kernels.plain import column_sums as column_sums
@@ -13,7 +14,6 @@ from deniable.kernels.plain import scale as scale
 from deniable.kernels.plain import set_positions as set_positions
 from deniable.kernels.plain import settle as settle
 from deniable.kernels.plain import subsets as subsets
-from deniable.kernels.smoothed_em import smoothed_em as smoothed_em
 from deniable.kernels.plain import wrap as wrap
 from deniable.kernels.rows import get_bits as get_bits
 from deniable.kernels.rows import move_bits as move_bits

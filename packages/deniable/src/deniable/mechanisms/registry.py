@@ -57,6 +57,7 @@ OURS = {
     "square-wave-1": "mechanisms.distributions.square_wave:SquareWave",
     "comb-wave-1": "mechanisms.distributions.comb_wave:CombWave",
     "hierarchy-1": "mechanisms.distributions.hierarchy:Hierarchy",
+    "workload-1": "mechanisms.distributions.workload_channel:WorkloadChannel",
     "equal-weight-1": "mechanisms.shares.equal_weight:EqualWeight",
     "three-state-1": "mechanisms.key_value.three_state:ThreeState",
     "pckv-unary-1": "mechanisms.key_value.pckv_unary:PCKVUnary",

@@ -11,7 +11,10 @@ from numpy.typing import ArrayLike
 from deniable.core import Additive, AnyDomain, Domain, Mechanism, PureProtocol, confidence_each
 from deniable.domains import KeyValue, SparseVector, Vectors
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
+from deniable.mechanisms.distributions.workload import Workload
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
+from deniable.planning.distributions import plan_distribution
 from deniable.planning.key_value import plan_key_value
 from deniable.planning.means import plan_for_mean
 from deniable.planning.records import plan_records
@@ -20,7 +23,8 @@ from deniable.planning.shares import plan_shares
 from deniable.wrappers.attributes import Attributes
 from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
 
-Target = Literal["shares", "mean", "release"]
+Target = Literal["shares", "mean", "release", "distribution", "quantiles", "ranges"]
+DISTRIBUTIONS = ("distribution", "quantiles", "ranges")
 
 
 @singledispatch
@@ -69,8 +73,18 @@ def plan(
     n: int = 10_000,
     max_bits: int | None = None,
     *,
-    target: Target,
-    prior: ArrayLike | None = None,
+    target: Literal["distribution", "quantiles", "ranges"] | Workload,
+    prior: str | ArrayLike | None = None,
+) -> DistributionMechanism: ...
+@overload
+def plan(
+    domain: Domain,
+    epsilon: float,
+    n: int = 10_000,
+    max_bits: int | None = None,
+    *,
+    target: Target | Workload,
+    prior: str | ArrayLike | None = None,
 ) -> Mechanism: ...
 
 
@@ -82,8 +96,8 @@ def plan(
     *,
     sensitive: Collection[object] | None = None,
     open_share: float = OPEN_SHARE,
-    target: Target = "shares",
-    prior: ArrayLike | None = None,
+    target: Target | Workload = "shares",
+    prior: str | ArrayLike | None = None,
 ) -> Mechanism:
     """The best mechanism to estimate the share of each answer from n people; its `explain()` shows the alternatives.
 
@@ -94,12 +108,20 @@ def plan(
     vectors, the typical size of a coordinate. With `target="release"`, single reports that stay close to the truth, on
     average under a prior.
 
+    With `target="distribution"`, how a number or an ordered answer is distributed; with "quantiles" or "ranges" the same,
+    where only those count; a `Workload` holds any other linear questions. A prior is then the expected shares of all
+    answers, or "smooth" or "spiky" for the distribution.
+
     >>> from deniable.domains import Categories
     >>> plan(Categories(["Lyon", "Paris", "Nice", "Lille"]), epsilon=1.0, n=50_000).wire
     'direct-1'
     """
     planner = for_shares.dispatch(type(domain))
-    single = cast(Domain, domain)  # which the planners of means, releases and sensitive answers check
+    single = cast(Domain, domain)  # which the planners of numbers, releases and sensitive answers check
+    if (isinstance(target, Workload) or target in DISTRIBUTIONS) and sensitive is None:
+        return plan_distribution(single, epsilon, n, target, prior, max_bits)
+    if isinstance(prior, str):
+        raise InvalidParameter('A prior in words, "smooth" or "spiky", is for target="distribution".')
     if target == "mean" and sensitive is None:
         return plan_for_mean(single, epsilon, n, max_bits, prior)
     if target == "release" and sensitive is None:
@@ -107,7 +129,7 @@ def plan(
     if target != "shares" or prior is not None or (sensitive is not None and planner is not plan_shares):
         raise InvalidParameter(
             'A plan needs one target: "shares", which may have sensitive answers if the answers are single '
-            'values, or "mean" '
+            'values, or "mean", "distribution", "quantiles", "ranges", a Workload '
             'or "release", which may have a prior.'
         )
     if sensitive is not None:

@@ -2,7 +2,8 @@
 
 from deniable.postprocess.base_cut import base_cut
 from deniable.postprocess.em import em, em_channel
+from deniable.postprocess.ems import ems
 from deniable.postprocess.least_squares import least_squares
 from deniable.postprocess.norm_sub import norm_sub
 
-__all__ = ["base_cut", "em", "em_channel", "least_squares", "norm_sub"]
+__all__ = ["base_cut", "em", "em_channel", "ems", "least_squares", "norm_sub"]

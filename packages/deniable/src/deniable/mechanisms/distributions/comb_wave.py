@@ -18,7 +18,10 @@ from deniable.mechanisms.distributions.distribution_mechanism import MOST_POINTS
 # a search over all windows of up to six pieces for the smallest expected error of the distribution function from 100,000
 # people, half of it on smooth and half on spiky distributions (`research/experiments/distributions.py` checks them).
 PIECES: Mapping[float, tuple[int, tuple[int, ...]]] = {
+    0.5: (173, (0, 11, 92, 143)),
     1.0: (338, (0, 31, 98, 101, 149, 188, 210, 219, 316, 322)),
+    2.0: (306, (0, 5, 7, 10, 17, 34, 160, 171, 172, 182)),
+    4.0: (423, (0, 1, 2, 5, 141, 144, 156, 157, 282, 295)),
 }
 UNIT = 128
 
@@ -29,8 +32,8 @@ class CombWave(DistributionMechanism):
 
     The window consists of pieces, [pieces[0], pieces[1]), [pieces[2], pieces[3]), ..., counted from the true answer and
     wrapped round. Every such window says as much in total about the shares, if it has 1 / (odds + 1) of all places; the
-    pieces decide how much of that is about coarse and how much about fine structure: one long piece tells little about
-    spikes, a design tells little about anything coarse. Without pieces it takes the best known ones.
+    pieces decide how much of that is about coarse and how much about fine structure: one long piece shows little of
+    spikes, a design shows little of anything coarse. Without pieces it takes the best known ones.
     """
 
     domain: Domain
@@ -38,6 +41,7 @@ class CombWave(DistributionMechanism):
     pieces: Sequence[int] = ()
     places: int = 0
     wire = "comb-wave-1"
+    candidate = "comb"
 
     def __post_init__(self) -> None:
         if not len(self.pieces) and self.places == 0:
@@ -47,7 +51,9 @@ class CombWave(DistributionMechanism):
         most = 4 * max(self.domain.size, 8)
         rising = all(map(is_whole, pieces)) and all(a < b for a, b in pairwise((-1, *pieces)))
         if not is_whole(self.places) or not self.domain.size <= self.places <= min(most, 4 * MOST_POINTS) or not rising:
-            raise InvalidParameter("A window has increasing ends of pieces, and as many places as answers up to 4 times that.")
+            raise InvalidParameter(
+                "A window has increasing ends of pieces, and as many places as answers up to 4 times that."
+            )
         if not pieces or len(pieces) % 2 or pieces[-1] > self.places or sum(pieces[1::2]) - sum(pieces[::2]) >= self.places:
             raise InvalidParameter("The pieces of a window are pairs of ends within its places, and leave some places out.")
         self._fix(pieces=tuple(map(int, pieces)))

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from statistics import NormalDist
 from typing import TYPE_CHECKING, cast
 
@@ -44,9 +45,6 @@ class Value(float):
         reach = _reach(confidence) * self.standard_error
         return self.raw - reach, self.raw + reach
 
-    def __getnewargs__(self) -> tuple[float, float, float]:
-        return float(self), self.raw, self.standard_error
-
     def __reduce__(self) -> tuple[object, ...]:
         return Value, (float(self), self.raw, self.standard_error)
 
@@ -71,7 +69,7 @@ class Histogram(Estimate):
     def interval(self, confidence: float = 0.95, together: bool = False) -> tuple[Floats, Floats]:
         """Lower and upper ends of intervals around the unbiased estimates; see `Estimate.interval`."""
         reach = _reach(confidence_each(confidence, len(self.values) if together else 1)) * self.standard_error
-        return np.minimum(self.raw - reach, self.values), np.maximum(self.raw + reach, self.values)
+        return np.clip(self.raw - reach, 0, 1), np.clip(self.raw + reach, 0, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,11 +103,21 @@ class Distribution:
 
     def cdf(self, number: float) -> Value:
         """The share of people whose number is at most this one."""
-        return self.linear(self.grid.below(number))
+        return self._share(self.grid.below(number))
 
     def share(self, low: float, high: float) -> Value:
         """The share of people whose number is from `low` to `high`."""
-        return self.linear(self.grid.between(low, high))
+        return self._share(self.grid.between(low, high))
+
+    def _share(self, weights: Floats) -> Value:
+        """A share of people, whose interval lies within 0 and 1."""
+        found = self.linear(weights)
+
+        def ends(confidence: float) -> tuple[float, float]:
+            low, high = found.interval(confidence)
+            return max(low, 0.0), min(high, 1.0)
+
+        return Value(float(found), found.raw, found.standard_error, ends)
 
     def mean(self) -> Value:
         """The mean number."""
@@ -124,20 +132,21 @@ class Distribution:
     def quantile(self, share: float) -> Value:
         """The number that this share of people do not exceed: 0.5 gives the median.
 
-        Its interval holds the numbers at which the unbiased distribution function is not clearly above or below the share.
+        Its interval holds the numbers at which the unbiased distribution function, with its error, reaches the share.
         """
         if not 0 < share < 1:
             raise InvalidParameter("A quantile is asked for a share between 0 and 1, for example 0.5 for the median.")
         fitted, raw, errors = self._cumulated
 
         def ends(confidence: float) -> tuple[float, float]:
+            # Sorted limits are those of a curve that never falls, and hold as well (Chernozhukov et al. 2010).
             reach = _reach(confidence) * errors
-            reached, passed = np.flatnonzero(raw + reach >= share), np.flatnonzero(raw - reach <= share)
-            first = int(reached[0]) if len(reached) else self.grid.size - 1
-            last = int(passed[-1]) + 1 if len(passed) else 0
+            above, below = np.sort(np.clip(raw + reach, 0, 1)), np.sort(np.clip(raw - reach, 0, 1))
             if self.grid.atoms:
+                first, last = int((above < share).sum()), int((below <= share).sum())
                 return float(self.grid.points[first]), float(self.grid.points[last])
-            return float(self.grid.edges[first]), float(self.grid.edges[last + 1])
+            low, high = (np.interp(share, [0, *curve, 1], self.grid.edges) for curve in (above, below))
+            return float(low), float(high)
 
         value = self.grid.at(fitted, share)
         low, high = ends(0.6827)
@@ -151,7 +160,7 @@ class Distribution:
         below = np.array([self.grid.below(edge) for edge in edges])
         below[0] = 0
         rows = np.diff(below, axis=0)
-        labels = [f"{low:g} to {high:g}" for low, high in zip(edges[:-1], edges[1:], strict=True)]
+        labels = [f"{low:g} to {high:g}" for low, high in pairwise(edges)]
 
         def covary() -> Floats:
             return rows @ self.covariance @ rows.T

@@ -66,6 +66,4 @@ class DistributionMechanism(Channel):
         """The distribution behind a tally: shares, quantiles, ranges and bands."""
         raw = self.estimate(tally)
         values, heaps = fitted(self.matrix, tally.counts, self.circular)
-        return Distribution(
-            self.grid, tally.n, values, raw.values, lambda: self.joint_noise(values) / tally.n, tuple(heaps)
-        )
+        return Distribution(self.grid, tally.n, values, raw.values, lambda: self.joint_noise(values) / tally.n, tuple(heaps))

@@ -2,7 +2,8 @@
 
 In the neighbourhood of a reference g of the expected reports, the logarithm of the likelihood is a quadratic form in the
 shares f: - (f - f^)' L (f - f^) / 2 with L = n P G P', G = diag(1 / g). To it a penalty on the third differences of the
-curve is added, times a factor that is chosen by Akaike's criterion (1974), as smoothing splines do. Heaps are answers that
+curve is added, times a factor that is chosen by Akaike's criterion (1974), as smoothing splines do, with 2.5 in the place
+of 2 for each degree of freedom: a little smoother. Heaps are answers that
 have more people than the curve can explain, by `CLEAR` standard errors; they are found one after the other, the clearest
 first, and have shares of their own. At the end the shares are those with the smallest penalized form that are not
 negative: a quadratic program, solved by block principal pivoting (Portugal, Judice, Vicente 1994).
@@ -17,6 +18,7 @@ from deniable.arrays import Floats, Ints
 
 ORDER = 3  # of the differences that are penalized
 CLEAR = 3.6  # standard errors that a heap must have: with 256 answers one smooth distribution in 25 gets a false one
+DEGREE = 2.5  # what a degree of freedom of the curve must gain in twice the logarithm of the likelihood
 MOST_HEAPS = 64
 FACTORS = 10.0 ** np.arange(-12.0, 4.0, 0.1)
 REFERENCE_ROUNDS = 100
@@ -50,10 +52,15 @@ def fitted(matrix: Floats, counts: Ints, circular: bool = False) -> tuple[Floats
 
 def _penalty(size: int, circular: bool) -> Floats:
     """The integral of the square of the third derivative of the density, on an interval of length one."""
-    differences = np.eye(size)
-    for _ in range(ORDER):
-        differences = np.roll(differences, -1, axis=0) - differences if circular else np.diff(differences, axis=0)
-    return np.asarray(differences.T @ differences * float(size) ** (2 * ORDER + 1))
+    return differences(size, ORDER, circular) * float(size) ** (2 * ORDER + 1)
+
+
+def differences(size: int, order: int, circular: bool) -> Floats:
+    """The matrix of the sum of squares of all differences of this order."""
+    rows = np.eye(size)
+    for _ in range(order):
+        rows = np.roll(rows, -1, axis=0) - rows if circular else np.diff(rows, axis=0)
+    return np.asarray(rows.T @ rows)
 
 
 def _without(form: Floats, score: Floats, heaps: Sequence[int]) -> tuple[Floats, Floats]:
@@ -74,7 +81,7 @@ def _factor(form: Floats, score: Floats, penalty: Floats) -> float:
     roughness, basis = np.linalg.eigh(np.linalg.solve(root, half.T))
     part = basis.T @ np.linalg.solve(root, score)
     rough = FACTORS[:, None] * np.maximum(roughness, 0)
-    criterion = ((rough / (1 + rough)) ** 2 @ part**2) + 2 * (1 / (1 + rough)).sum(axis=1)
+    criterion = ((rough / (1 + rough)) ** 2 @ part**2) + DEGREE * (1 / (1 + rough)).sum(axis=1)
     return float(FACTORS[int(criterion.argmin())])
 
 

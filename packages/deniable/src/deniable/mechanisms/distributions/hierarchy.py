@@ -2,18 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, Self, cast
 
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Coins, Domain, Drawn, Layout, Mechanism, Number, PrivacyLoss, PureProtocol, Spec
+from deniable.core import Candidate, Coins, Domain, Drawn, Layout, Mechanism, Number, PrivacyLoss, PureProtocol, Spec
 from deniable.domains.ordered import Ordered
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import is_whole, total_error
 from deniable.mechanisms.distributions.comb_wave import CombWave
 from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
+from deniable.mechanisms.distributions.square_wave import SquareWave
 from deniable.mechanisms.distributions.workload import Workload
 from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.block_design import BlockDesign
@@ -73,14 +74,38 @@ class Hierarchy(DistributionMechanism):
         return cls(domain, epsilon, [levels[place] for place in kept], [round(WHOLE * shares[place]) for place in kept])
 
     @classmethod
-    def with_wave(cls, domain: Domain, epsilon: float, wave: DistributionMechanism, points: int, of: int) -> "Hierarchy":
-        """A wave for the coarse structure, and for `points` of `of` people all points of the grid, which shows spikes."""
-        return cls(domain, epsilon, [wave, level_oracle(domain.size, float(epsilon))], [of - points, points])
+    def with_wave(cls, domain: Domain, epsilon: float, wave: DistributionMechanism, points: int) -> "Hierarchy":
+        """A wave for the coarse structure, and for `points` % of people all points of the grid, which shows spikes."""
+        if not is_whole(points) or not 1 <= points <= 99:
+            raise InvalidParameter("From 1 to 99 percent of the people may be asked for all points of the grid.")
+        return cls(domain, epsilon, [wave, level_oracle(domain.size, float(epsilon))], [100 - points, points])
 
     @classmethod
-    def comb(cls, domain: Domain, epsilon: float) -> "Hierarchy":
-        """A comb for nine people of ten, and all points of the grid for the tenth: good for smooth and spiky numbers."""
-        return cls.with_wave(domain, epsilon, CombWave(Ordered(range(domain.size)), epsilon), 1, 10)
+    def comb(cls, domain: Domain, epsilon: float, points: int = 15) -> "Hierarchy":
+        """A comb, and for so many people of a hundred all points of the grid: good for smooth and spiky numbers."""
+        return cls.with_wave(domain, epsilon, CombWave(Ordered(range(domain.size)), epsilon), points)
+
+    @classmethod
+    def candidates(cls) -> Sequence[Candidate]:
+        return (
+            *(Candidate(f"comb, {points} % points", partial(cls.comb, points=points)) for points in (10, 15, 20, 30, 40)),
+            Candidate("square wave, 20 % points", cls.square),
+            Candidate("hierarchy, weighted", cls.weighted, prior="workload"),
+            Candidate("hierarchy of four", cls.fours),
+            Candidate("points", lambda domain, epsilon: cls.of(domain, epsilon, [domain.size])),
+        )
+
+    @classmethod
+    def square(cls, domain: Domain, epsilon: float, circular: bool = False) -> "Hierarchy":
+        """A square wave for four people of five, and all points of the grid for the fifth."""
+        wave = SquareWave(Ordered(range(domain.size)), epsilon, circular=circular)
+        return cls.with_wave(domain, epsilon, wave, 20)
+
+    @classmethod
+    def fours(cls, domain: Domain, epsilon: float) -> "Hierarchy":
+        """Levels of 4, 16, 64, ... cells and of all answers, equally often: the usual hierarchy."""
+        cells = [4**level for level in range(1, 16) if 4**level < domain.size]
+        return cls.of(domain, epsilon, [*cells, domain.size])
 
     @cached_property
     def circular(self) -> bool:  # type: ignore[override]
@@ -183,12 +208,12 @@ def level_weights(workload: Workload, cells: Sequence[int], gains: Sequence[floa
     differences within coarser levels, and nothing about others.
     """
     size, centred = workload.size, workload.centred
-    told = [0.0]
+    shown = [0.0]
     for each in cells:
         cell = np.arange(size) * each // size
         sums = np.add.reduceat(np.add.reduceat(centred, _starts(cell), axis=0), _starts(cell), axis=1)
-        told.append(float((sums.diagonal() / np.bincount(cell)).sum()))
-    costs = np.maximum(np.diff(told), 0)  # of the differences that each level is the first to show
+        shown.append(float((sums.diagonal() / np.bincount(cell)).sum()))
+    costs = np.maximum(np.diff(shown), 0)  # of the differences that each level is the first to show
     strength = np.array([own * size / each for own, each in zip(gains, cells, strict=True)])
     shares = np.full(len(cells), 1 / len(cells))
     for _ in range(rounds):

@@ -20,8 +20,8 @@ class SquareWave(DistributionMechanism):
     """Report one of K places; each of the `window` places from the true one on is `odds` times as likely as each other.
 
     On a line of d answers K = d + window - 1, so that every window fits; on a circle (`circular`, for hours or compass
-    points) K = d and windows wrap round. P(window) = w odds / (w odds + K - w). A window of 0 asks for the one that maximises
-    the mutual information of report and answer, of 2 b d places, b = (epsilon e^epsilon - e^epsilon + 1) / (2 e^epsilon
+    points) K = d and windows wrap round. P(window) = w odds / (w odds + K - w). A window of 0 asks for the one with the
+    largest mutual information of report and answer, of 2 b d places, b = (epsilon e^epsilon - e^epsilon + 1) / (2 e^epsilon
     (e^epsilon - 1 - epsilon)). Li, Wang, Lopuhaa-Zwakenberg, Li, Skoric 2020.
     """
 
@@ -30,6 +30,7 @@ class SquareWave(DistributionMechanism):
     window: int = 0
     circular: bool = False
     wire = "square-wave-1"
+    candidate = "square wave"
 
     def __post_init__(self) -> None:
         if is_whole(self.window) and self.window == 0:

@@ -1,0 +1,187 @@
+"""Which mechanism for the distribution of a number: by its distribution function, or by any linear questions."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from deniable.arrays import Floats
+from deniable.core import Candidate, Domain, checked_epsilon, odds_below
+from deniable.errors import InvalidParameter
+from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
+from deniable.mechanisms.distributions.fitting import differences, fitted
+from deniable.mechanisms.distributions.grid import grid_of
+from deniable.mechanisms.distributions.workload import Workload
+from deniable.mechanisms.registry import candidates
+from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, made, people, planned
+
+SMOOTH, SPIKY = "smooth", "spiky"
+CURVE = 10.0**-2.8  # one over the variance of the second derivative of a smooth density
+ROUGH_CURVE = 10.0**-3.5  # the same beneath spikes
+SPIKES = 0.009  # the typical share of a spike where there are 256 answers
+BAND = 0.5  # how much the width of bands counts beside the error of the fit for smooth, and for spiky numbers
+TRIES, SEED = 3, 0  # simulated collections with a prior that is given as shares
+
+
+def distribution_options(
+    domain: Domain,
+    epsilon: float,
+    n: int,
+    target: str | Workload = "distribution",
+    prior: str | ArrayLike | None = None,
+) -> Ranking[DistributionMechanism]:
+    """Every mechanism for the distribution of a number, the smallest error for the target first."""
+    checked_people(n)
+    budget, grid = checked_epsilon(epsilon), grid_of(domain)
+    offered = candidates("distributions").values()
+    subject = f"the distribution of {grid.size:,} ordered answers, epsilon {budget:g} for one answer, {people(n)}"
+    if target == "distribution":
+        judge = Shapes.of(grid.size, prior)
+
+        def fit_row(candidate: Candidate) -> Row[DistributionMechanism]:
+            mechanism: DistributionMechanism = candidate.made(domain, budget, Workload.prefixes(grid.size))
+            return Row(candidate.name, mechanism, *judge.errors(mechanism, n))
+
+        rows, remarks = made(offered, grid.size, fit_row)
+        error = Column("error", f"error of the distribution function in percentage points: {judge.words}", ".3g", 100)
+        return Ranking(rows, subject, error, judge.columns, remarks=remarks, power=1, close=1.0)
+    asked = workload_of(target, grid.size)
+    truth = _shares(prior, grid.size)
+
+    def row(candidate: Candidate) -> Row[DistributionMechanism]:
+        mechanism: DistributionMechanism = candidate.made(domain, budget, asked)
+        error = math.sqrt(asked.mean_square(mechanism.joint_noise(truth)) / n)
+        return Row(candidate.name, mechanism, error, mechanism.layout.bits)
+
+    rows, remarks = made(offered, grid.size, row)
+    what = "if all answers are equally common" if prior is None else "under the prior"
+    error = Column("error", f"standard error of {asked.name} in percentage points, root mean square, {what}", ".3g", 100)
+    bound = Row("bound", None, math.sqrt(max(asked.bound(odds_below(budget)) - _drawn(asked), 0) / n), 0)
+    return Ranking(rows, subject, error, beside=(bound,) if prior is None else (), remarks=remarks, close=EQUAL)
+
+
+def plan_distribution(
+    domain: Domain,
+    epsilon: float,
+    n: int,
+    target: str | Workload = "distribution",
+    prior: str | ArrayLike | None = None,
+    max_bits: int | None = None,
+) -> DistributionMechanism:
+    """The best mechanism for the distribution of a number; its `explain()` shows the others.
+
+    >>> from deniable.domains import Ordered
+    >>> plan_distribution(Ordered(range(16)), 1.0, 10_000, "ranges").wire
+    'hierarchy-1'
+    """
+    ranking = distribution_options(domain, epsilon, n, target, prior).within(max_bits)
+    if target != "distribution":
+        return planned(ranking, "The error is that of the unbiased estimate, which intervals and bands belong to.")
+    words = "The error is that of the fitted shares, which are biased towards smooth curves."
+    if prior is None:
+        smooth, spiky = (min(ranking, key=lambda row: row.costs.get(shape) or 0).name for shape in (SMOOTH, SPIKY))
+        if smooth != spiky or smooth != ranking.best.name:
+            words += (
+                f" The data decide: {smooth} is best for smooth numbers and {spiky} for numbers with spikes, such as "
+                'rounded ones. This plan serves both; say prior="smooth" or prior="spiky", or give the expected shares, '
+                "if you know more."
+            )
+    return planned(ranking, words)
+
+
+def workload_of(target: str | Workload, size: int) -> Workload:
+    """The questions behind the name of a target."""
+    if isinstance(target, Workload):
+        if target.size != size:
+            raise InvalidParameter(f"The workload has weights for {target.size} answers, but there are {size}.")
+        return target
+    return {"quantiles": Workload.prefixes, "ranges": Workload.ranges}[target](size)
+
+
+def _shares(prior: str | ArrayLike | None, size: int) -> Floats:
+    """The expected shares of all answers."""
+    shares = np.full(size, 1 / size) if prior is None else np.asarray(prior)
+    good = shares.shape == (size,) and shares.dtype.kind in "iuf" and (shares >= 0).all()
+    if not good or abs(shares.sum() - 1) > 1e-9:
+        raise InvalidParameter(
+            f'A prior is {size} expected shares that sum to 1, or for target="distribution" one of "smooth" and "spiky".'
+        )
+    return shares.astype(np.float64)
+
+
+def _drawn(workload: Workload) -> float:
+    """What drawing people at random adds to n times the mean variance, if all answers are equally common."""
+    return workload.mean_square(np.eye(workload.size) / workload.size - 1 / workload.size**2)
+
+
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """What is known about the shape of a distribution before it is estimated, and the error of the fit to expect then."""
+
+    size: int
+    kinds: tuple[str, ...]
+    shares: Floats | None = None
+
+    @classmethod
+    def of(cls, size: int, prior: str | ArrayLike | None) -> "Shapes":
+        if prior is None or (isinstance(prior, str) and prior in (SMOOTH, SPIKY)):
+            return cls(size, (SMOOTH, SPIKY) if prior is None else (str(prior),))
+        return cls(size, (), _shares(prior, size))
+
+    @property
+    def words(self) -> str:
+        """For which shapes."""
+        if self.shares is not None:
+            return f"in {TRIES} simulated collections under the prior"
+        return (
+            "geometric mean of the last three columns, of which the band counts half"
+            if len(self.kinds) > 1
+            else f"expected mean after the fit, for {self.kinds[0]} numbers"
+        )
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The errors for each shape, where there are two."""
+        if len(self.kinds) < 2:
+            return ()
+        band = Column("band", "standard error of its unbiased estimate, which bands belong to, root mean square", ".3g", 100)
+        words = {
+            SMOOTH: "its expected mean error after the fit, if the density is smooth",
+            SPIKY: "the same, if some answers are far commoner",
+        }
+        return *(Column(kind, words[kind], ".3g", 100) for kind in self.kinds), band
+
+    def errors(self, mechanism: DistributionMechanism, n: int) -> tuple[float, int, dict[str, float | None]]:
+        """The expected mean error of the distribution function, the bits of a report, and the error for each shape."""
+        bits = mechanism.layout.bits
+        if self.shares is not None:
+            return self._simulated(mechanism, n, self.shares), bits, {}
+        each: dict[str, float | None] = {kind: self._expected(mechanism, n, kind) for kind in self.kinds}
+        if len(each) > 1:
+            even = mechanism.joint_noise(np.full(self.size, 1 / self.size))
+            each["band"] = math.sqrt(Workload.prefixes(self.size).mean_square(even) / n)
+        weights = [BAND if name == "band" else 1 for name in each]
+        mean = math.prod((error or 0) ** weight for error, weight in zip(each.values(), weights, strict=True))
+        return mean ** (1 / sum(weights)), bits, each if len(each) > 1 else {}
+
+    def _expected(self, mechanism: DistributionMechanism, n: int, kind: str) -> float:
+        """For normal shares with the covariance of such densities: exact for an estimate that knows it."""
+        curve = differences(self.size, 2, mechanism.circular) * float(self.size) ** 5
+        flat = 1e-2 * np.eye(self.size)
+        known = n * mechanism.information + 10 * n
+        if kind == SMOOTH:
+            spread = np.linalg.inv(known + CURVE * curve + flat)
+        else:
+            prior = np.linalg.inv(ROUGH_CURVE * curve + flat) + SPIKES**2 * 256 / self.size * np.eye(self.size)
+            spread = np.linalg.inv(known + np.linalg.inv(prior))
+        sums = np.cumsum(np.cumsum(spread, axis=0), axis=1).diagonal()
+        return float(np.sqrt(2 / np.pi * np.maximum(sums, 0)).mean())
+
+    def _simulated(self, mechanism: DistributionMechanism, n: int, shares: Floats) -> float:
+        draws, chances = np.random.default_rng(SEED), shares @ mechanism.matrix
+        found = []
+        for _ in range(TRIES):
+            values, _ = fitted(mechanism.matrix, draws.multinomial(n, chances / chances.sum()), mechanism.circular)
+            found.append(float(np.abs(np.cumsum(values - shares)).mean()))
+        return float(np.mean(found))
