@@ -161,7 +161,7 @@ def test_a_survey_is_served_answered_and_estimated(with_collector: Installed, tm
     survey.write_text(SURVEY)
     with served(with_collector, survey) as url:
         with_collector.run("deniable", "answer", survey, "--url", url, "--yes", answers="bus\n")
-        done = with_collector.run("deniable", "simulate", survey, "--people", 60, "--url", url, "--seed", 1)
+        done = with_collector.run("deniable", "simulate", survey, "--people", 60, "--url", url, "--seed", 1, "--yes")
         assert "60 of 60 people" in done.stdout
         found = json.loads(with_collector.run("deniable", "estimate", survey, "--url", url, "--json").stdout)
         assert found["people"] == 61

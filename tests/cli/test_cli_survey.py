@@ -12,7 +12,8 @@ from click.testing import CliRunner, Result
 
 import deniable as dn
 from deniable.cli.main import main
-from tests.servers import Served, served
+from deniable.collector.tokens import hash_of
+from tests.servers import Served, free_port, served
 from tests.surveys import COMMUTE, ONE
 
 pytestmark = [pytest.mark.needs("starlette", "uvicorn"), pytest.mark.long]
@@ -40,7 +41,11 @@ def collector(file: Path) -> Iterator[Served]:
 def test_from_a_file_to_results(file: Path, collector: Served, tmp_path: Path) -> None:
     assert "Hidden until there are 10 reports" in run("estimate", file).output
     assert "nothing to draw yet" in run("estimate", file, "--picture", tmp_path / "early.png", code=2).output
-    done = run("simulate", file, "--people", "300", "--url", collector.url, "--seed", "4", "--connections", "8")
+    command = ("simulate", file, "--people", "300", "--url", collector.url, "--seed", "4", "--connections", "8")
+    asked = run(*command, code=2).output
+    assert "300 made-up people like real ones" in asked and "Nothing was sent" in asked
+    assert collector.get("/v1/results")["people"] == 0
+    done = run(*command, "--yes")
     assert "300 of 300 people were counted." in done.output
     shown = run("estimate", file).output
     assert "300 people, epsilon 2 for one person over the whole survey" in shown and "mean" in shown and "bicycle" in shown
@@ -106,20 +111,64 @@ def test_plan_a_survey(file: Path) -> None:
 def test_tokens(file: Path) -> None:
     store = file.with_suffix(".db")
     token = run("token", file, "--role", "results").output.strip()
-    submit = run("token", file, "--role", "submit").output.strip()
+    submit = run("token", "create", file, "--role", "submit", "--name", "app", "--expires", "90d").output.strip()
     assert len(token) > 40 and token != submit
     assert token.encode() not in store.read_bytes()
-    running = Served(file, str(store))
-    running.process.terminate()
-    running.process.wait()
-    assert "All tokens to submit have been revoked" in run("token", file, "--role", "submit", "--revoke").output
+    shown = run("token", "list", file).output
+    assert "results-1" in shown and "app" in shown and "valid" in shown and token not in shown and submit not in shown
+    rotated = run("token", "rotate", file, "app", "--overlap", "2d")
+    assert len(rotated.stdout.strip()) > 40 and "for 2d more" in rotated.stderr
+    old = hash_of(submit).hex()[:8]
+    assert f"The submit token app ({old}) has been revoked." in run("token", "revoke", file, old).output
+    assert "All tokens to submit have been revoked (1)." in run("token", file, "--role", "submit", "--revoke").output
+    assert run("token", "list", file).output.count("revoked") == 2
+    assert "Missing option '--role'" in run("token", file, code=2).output
+    assert "not a duration" in run("token", file, "--role", "submit", "--expires", "soon", code=2).output
+    assert "Give the name" in run("token", "revoke", file, code=2).output
+    with served(file, str(store)) as collector:  # submitting was closed once, and stays closed
+        answers = run("answer", file, "--url", collector.url, "--yes", answers="bus\n3\n", code=2).output
+        assert "Authorization: Bearer" in answers
+
+
+def test_a_store_from_a_file_or_the_environment(file: Path, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    place.write_text(f"{tmp_path / 'elsewhere.db'}\n")
+    run("token", file, "--role", "submit", "--store-file", place)
+    assert (tmp_path / "elsewhere.db").is_file() and not file.with_suffix(".db").exists()
+    done = CliRunner(env={"DENIABLE_STORE": str(tmp_path / "third.db")}).invoke(
+        main, ["token", str(file), "--role", "submit"]
+    )
+    assert done.exit_code == 0 and (tmp_path / "third.db").is_file()
+    place.write_text("two words")
+    assert "must hold one line" in run("token", file, "--role", "submit", "--store-file", place, code=2).output
+
+
+def test_the_life_of_a_survey(file: Path, collector: Served) -> None:
+    simulate = ("simulate", file, "--people", "20", "--url", collector.url, "--yes")
+    run(*simulate)
+    assert "commute-2026 is closed." in run("manage", "close", file).output
+    assert "410" in run(*simulate, code=2).output
+    assert "commute-2026 is open." in run("manage", "reopen", file).output
+    file.write_text(COMMUTE.replace("[survey]", '[survey]\ntitle = "Travelling"'))
+    assert "are now shown as: Travelling" in run("manage", "title", file).output
+    assert "Travelling: 20 people" in run("estimate", file, "--url", collector.url).output
+    assert "Travelling: 20 people" in run("estimate", file).output
+    assert "until the end of 2099-01-31" in run("manage", "retain", file, "--until", "2099-01-31").output
+    assert "for ever" in run("manage", "retain", file, "--for-ever").output
+    assert "Give either" in run("manage", "retain", file, code=2).output
+    assert "Nothing was changed" in run("manage", "delete", file, answers="n\n", code=2).output
+    assert "closed for good" in run("manage", "close", file, "--final", "--yes").output
+    assert "the ids of its reports are gone" in run("manage", "reopen", file, code=2).output
+    assert "Deleted commute-2026, which had 20 people." in run("manage", "delete", file, "--yes").output
+    assert "no data" in run("manage", "delete", file, "--yes", code=2).output
+    assert "There is no database" in run("manage", "close", file, "--store", file.with_name("x.db"), code=2).output
 
 
 def test_what_cannot_be(file: Path, tmp_path: Path) -> None:
     assert "There is no database" in run("estimate", file, code=2).output
     assert "line 4" in run("certify", _written(tmp_path, COMMUTE.replace("2.0", "-1")), code=2).output
     for verb in ("simulate", "answer"):
-        more = ("--people", "3") if verb == "simulate" else ()
+        more = ("--people", "3", "--yes") if verb == "simulate" else ()
         assert "Is it running?" in run(verb, file, *more, "--url", "http://127.0.0.1:9", code=2).output
     assert "Missing option '--mechanism'" in run("estimate", tmp_path / "x.reports", code=2).output
     wrongs = (
@@ -150,10 +199,10 @@ def test_results_need_a_token(file: Path, tmp_path: Path) -> None:
     import subprocess
     import sys
 
-    from tests.servers import free_port, wait_until_ready
+    from tests.servers import wait_until_ready
 
     port = free_port()
-    command = [sys.executable, "-u", "-m", "deniable", "serve", str(file), "--port", str(port)]
+    command = [sys.executable, "-u", "-m", "deniable", "serve", str(file), "--port", str(port), "--print-token"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -200,9 +249,10 @@ def test_kept_reports_are_counted_question_by_question(tmp_path: Path) -> None:
 @pytest.mark.needs("starlette")
 def test_serve_says_where_the_pages_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     places = []
-    monkeypatch.setattr("deniable.collector.serve.serve", lambda app, place: places.append(place))
+    monkeypatch.setattr("deniable.collector.serve.serve", lambda app, place, bound: places.append(place))
     (tmp_path / "survey.toml").write_text(COMMUTE)
-    shown = run("serve", tmp_path / "survey.toml", "--port", "8999", "--allow-origin", "https://example.org").output
-    for address in ("http://127.0.0.1:8999/ ", "http://127.0.0.1:8999/results", "http://127.0.0.1:8999/try"):
+    port = free_port()
+    shown = run("serve", tmp_path / "survey.toml", "--port", port, "--allow-origin", "https://example.org").output
+    for address in (f"http://127.0.0.1:{port}/ ", f"http://127.0.0.1:{port}/results", f"http://127.0.0.1:{port}/try"):
         assert address in shown
     assert places[0].origins == ("https://example.org",)

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ HEAD = b"POST /v1/reports HTTP/1.1\r\nHost: x\r\nContent-Type: application/octet
 
 
 @contextmanager
-def site(folder: Path, **limits: float) -> Iterator[int]:
+def site(folder: Path, **limits: Any) -> Iterator[int]:
     """A collector in a thread, with the connections and the server that `deniable serve` uses; its port."""
     import uvicorn
 

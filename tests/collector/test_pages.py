@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.collector.access import Gate, hash_of
+from deniable.collector.access import Gate
+from deniable.collector.tokens import hash_of
 from deniable.survey.message import MEDIA_TYPE
 from tests.browsers import Site, Visitor, axe_source, chromium, site, violations
 from tests.surveys import KINDS, ONE, survey

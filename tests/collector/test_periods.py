@@ -6,6 +6,7 @@ from pathlib import Path
 from deniable.collector import Collector, Refusal, open_store, opened, results
 from deniable.collector.backup import read_backup, write_backup
 from deniable.collector.sqlite import SqliteStore
+from deniable.collector.store import Row
 from tests.surveys import OPENS, SAMPLED, survey
 
 NewStore = Callable[[], str]
@@ -126,7 +127,12 @@ def test_the_ids_of_a_period_are_found_without_looking_at_the_others(tmp_path: P
     statements = list[str]()
     with store.change() as change:
         run = change.run
-        change.run = lambda sql, *values: (statements.append(sql), run(sql, *values))[1]  # type: ignore[method-assign]
+
+        def watched(sql: str, *values: object) -> list[Row]:
+            statements.append(sql)
+            return run(sql, *values)
+
+        change.run = watched  # type: ignore[method-assign]
         change.claim(1, {b"x" * 16: 0})
         change.forget(1, 5, 1)
         change.claim(1, {b"x" * 16: 0})
@@ -150,7 +156,12 @@ def test_writing_goes_on_while_ids_are_dropped(tmp_path: Path) -> None:
     verdicts(one, messages(OPENS, 300))
     clock.now += 3 * HOUR
     pieces, tidy = list[int](), one.tidy
-    one.tidy = lambda most: (pieces.append(most), tidy(50))[1]  # type: ignore[method-assign]
+
+    def fewer(most: int) -> bool:
+        pieces.append(most)
+        return tidy(50)
+
+    one.tidy = fewer  # type: ignore[method-assign]
 
     async def work() -> None:
         writer = Writer(one)

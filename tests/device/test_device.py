@@ -1,10 +1,14 @@
 """Devices: randomize once, remember it, send the same report until it arrives, and leave the host in peace."""
 
 import json
+import re
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -211,3 +215,107 @@ def test_the_old_way_to_make_a_device_says_the_new_one() -> None:
     with pytest.warns(DeprecationWarning, match=r"Use Device\(survey"):
         client = survey(COMMUTE).device()
     assert isinstance(client, dn.Device)
+
+
+# Who is believed
+
+
+class Network:
+    """Something that answers every request in one way, as a collector, a hotel or a broken proxy would."""
+
+    def __init__(self, *answers: bytes) -> None:
+        self.answers, self.got = list(answers), list[bytes]()
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def _work(self) -> None:
+        with self._socket:
+            for answer in self.answers:
+                connection, _ = self._socket.accept()
+                with connection:
+                    got = b""
+                    while b"\r\n\r\n" not in got or len(got.partition(b"\r\n\r\n")[2]) < self._length(got):
+                        got += connection.recv(65536)
+                    self.got.append(got)
+                    connection.sendall(answer)
+
+    @staticmethod
+    def _length(got: bytes) -> int:
+        found = re.search(rb"(?i)content-length: (\d+)", got)
+        return int(found[1]) if found else 0
+
+
+def http(status: str, body: bytes, *headers: str) -> bytes:
+    head = "\r\n".join((f"HTTP/1.1 {status}", *headers, f"Content-Length: {len(body)}", "Connection: close"))
+    return head.encode() + b"\r\n\r\n" + body
+
+
+def outcome(**more: object) -> bytes:
+    data = {"counted": 1, "duplicates": 0, "refused": [], "survey": survey(ONE).fingerprint, **more}
+    return json.dumps(data).encode()
+
+
+@pytest.mark.parametrize("body", [outcome(), outcome(counted=0, duplicates=1)])
+def test_the_collector_is_believed(body: bytes, tmp_path: Path) -> None:
+    client = dn.Device(survey(ONE), tmp_path / "ledger", Network(http("200 OK", body)).url)
+    assert client.submit(TOWN) == dn.Outcome("sent")
+
+
+STRANGERS = {
+    "a page that wants a login": http("200 OK", b"<html>Log in</html>", "Content-Type: text/html"),
+    "nothing at all": http("204 No Content", b""),
+    "another survey": http("200 OK", outcome(survey="00" * 16)),
+    "something in JSON": http("200 OK", b'{"counted": 1}'),
+    "nothing counted": http("200 OK", outcome(counted=0)),
+    "a list": http("200 OK", b"[]"),
+    "a redirect": http("302 Found", b"", "Location: https://login.example/"),
+    "a redirect that keeps the method": http("307 Temporary Redirect", b"", "Location: /elsewhere"),
+    "a page that forbids": http("403 Forbidden", b"<html>No</html>"),
+    "a page that is gone": http("410 Gone", b'{"detail": "gone"}'),
+    "no HTTP": b"SSH-2.0-OpenSSH\r\n",
+    "nobody": b"",
+    "half an answer": b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n" + outcome()[:40],
+}
+
+
+@pytest.mark.parametrize("who", STRANGERS)
+def test_strangers_are_not_believed(who: str, tmp_path: Path) -> None:
+    network = Network(STRANGERS[who], http("200 OK", outcome()))
+    client = dn.Device(survey(ONE), tmp_path / "ledger", network.url, attempts=1)
+    assert client.submit(TOWN).state == "kept" and client.dropped == 0
+    assert client.submit().state == "sent"
+    first, second = (got.partition(b"\r\n\r\n")[2] for got in network.got)
+    assert first == second  # the same report; and no redirect was followed in between
+
+
+def test_only_the_collector_refuses(tmp_path: Path) -> None:
+    problem = json.dumps({"type": "urn:deniable:problem:closed", "status": 410, "detail": "It is over."}).encode()
+    network = Network(http("410 Gone", problem, "Content-Type: application/problem+json"))
+    client = dn.Device(survey(ONE), tmp_path / "ledger", network.url)
+    assert client.submit(TOWN) == dn.Outcome("refused", "It is over.")
+
+
+def test_the_caller_is_not_held_up(tmp_path: Path, no_waiting: list[float]) -> None:
+    asked = dn.Device(survey(ONE), tmp_path / "a", lambda message: Reply(429, wait=30.0))
+    assert asked.submit(TOWN).state == "kept" and no_waiting == []  # it would have had to wait for longer than it may
+    busy = dn.Device(survey(ONE), tmp_path / "b", lambda message: Reply(503), patience=2.0, attempts=50)
+    assert busy.submit(TOWN).state == "kept" and sum(no_waiting) <= 2.0
+
+
+def test_a_report_is_sent_in_the_background(tmp_path: Path) -> None:
+    asked, sent = threading.Event(), threading.Event()
+
+    def slow(message: bytes) -> Reply:
+        asked.wait(30)
+        sent.set()
+        return Reply(200)
+
+    client = dn.Device(survey(ONE), tmp_path / "ledger", slow)
+    assert client.submit(TOWN, wait=False) == dn.Outcome("kept", "sending")
+    assert not sent.is_set() and client.message() is not None
+    asked.set()
+    assert sent.wait(30)
+    deadline = monotonic() + 30
+    while dn.Ledger(tmp_path / "ledger").entries()["one"].state != "sent":
+        assert monotonic() < deadline

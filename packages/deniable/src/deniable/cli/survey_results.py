@@ -22,7 +22,9 @@ def survey_results(path: Path, store: str | None, url: str | None, token: str | 
 
     place, collector = surveys.existing(path, store)
     try:
-        found = results(collector.survey, collector.number, place, confidence)
+        with place.view() as view:
+            state = view.state(collector.number)
+        found = results(collector.survey, collector.number, place, confidence, None if state is None else state.title)
     finally:
         place.close()
     makers: dict[str, Callable[[], str | bytes]] = {"csv": found.csv, "parquet": found.parquet, "json": found.json}

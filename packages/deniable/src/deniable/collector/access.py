@@ -88,7 +88,8 @@ class Gate:
     """
 
     def __init__(self, hashes: Iterable[bytes] = (), clock: Callable[[], float] = time.time) -> None:
-        self._always = self._hashes = [(each, None) for each in hashes]
+        self._always: list[tuple[bytes, int | None]] = [(each, None) for each in hashes]
+        self._hashes = self._always
         self._guards, self._clock = bool(self._hashes), clock
 
     def renew(self, tokens: Iterable[Token]) -> "Gate":

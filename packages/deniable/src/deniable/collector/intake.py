@@ -41,7 +41,7 @@ def read_messages(survey: Survey, body: bytes, media: bytes, limits: Limits, bat
 
 
 def _limited(messages: Iterable[Message], limits: Limits, batch: bool) -> list[Message] | Refusal:
-    found, reports, most = [], 0, limits.messages if batch else limits.people
+    found, reports, most = list[Message](), 0, limits.messages if batch else limits.people
     for message in messages:
         if message.reports > 1 and not batch:
             return verdicts.NO_BATCHES

@@ -17,7 +17,8 @@ class Readiness:
     def __init__(self, app: Service) -> None:
         self._app = app
         self._looking: asyncio.Task[Refusal | None] | None = None
-        self._looked, self._found = -FRESH, None
+        self._looked = -FRESH
+        self._found: Refusal | None = None
 
     async def refusal(self) -> Refusal | None:
         """Why the collector is not ready; None if it is."""

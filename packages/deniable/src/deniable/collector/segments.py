@@ -53,8 +53,8 @@ def _write(survey: Survey, folder: Path, name: str, kept: list[Kept]) -> None:
     random = np.random.default_rng(int.from_bytes(secrets.token_bytes(16)))
     for question in survey.questions:
         if question.id in batches:
-            reports = concatenate(batches[question.id])
-            order = random.permutation(len(reports))
-            mixed = Reports(reports.fingerprint, reports.layout, {key: col[order] for key, col in reports.columns.items()})
+            whole = concatenate(batches[question.id])
+            order = random.permutation(len(whole))
+            mixed = Reports(whole.fingerprint, whole.layout, {key: col[order] for key, col in whole.columns.items()})
             path = folder / f"{question.id}-{name}.parquet"
             write_batches(path, question.mechanism, [mixed], overwrite=True, private=True)
