@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.mechanisms.shares.direct_response import moved
 from deniable.privacy.memoized import check_rounds, kept_law
-from deniable.wrappers.memoized import moved
 from tests.examples import EPSILON, shares
 
 TWO, THREE, FIVE = (dn.Categories(range(size)) for size in (2, 3, 5))

@@ -53,7 +53,7 @@ def checked_code(code: object, kind: Type, size: int) -> Ints:
         if kind.width is None or kind.low < 0:
             return code
         return code.astype(np.min_scalar_type(kind.high), copy=False)  # narrow: shifting vectors is most of the work on them
-    raise OutsideDomain("An encoded answer is none of those that the law is for. Nothing was reported.")
+    raise OutsideDomain("An encoder gave a code outside the bounds of the law, so nothing was reported. Correct it.")
 
 
 def _below(code: Any, high: int) -> bool:
