@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.mechanisms.shares.direct_response import moved
 from deniable.privacy.memoized import check_rounds
-from deniable.wrappers.memoized import moved
 from tests.every import kept_law
 from tests.examples import EPSILON, shares
 

@@ -31,7 +31,7 @@ def verify(ctx: click.Context, file: Path, as_json: bool) -> None:
     try:
         text = file.read_text(encoding="utf-8")
     except ValueError as error:
-        raise InvalidParameter(f"The file {str(file)!r} is not UTF-8 text, so it is no certificate.") from error
+        raise InvalidParameter(f"The file {str(file)!r} is not UTF-8 text, so it is not a certificate.") from error
     with panel.waiting("proving the law again"):
         found = verified(text)
     record = found.record

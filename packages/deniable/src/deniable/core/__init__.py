@@ -18,7 +18,7 @@ from deniable.core.domain import (
 from deniable.core.estimate import Estimate, confidence_each
 from deniable.core.layout import Column, Columns, Drawn, Flags, Layout, Number
 from deniable.core.loss import PrivacyLoss, Proof, formatted_odds, written_odds
-from deniable.core.mechanism import Additive, Counted, Mechanism
+from deniable.core.mechanism import Additive, Counted, Mechanism, check_people
 from deniable.core.odds import (
     SMALLEST_EPSILON,
     checked_epsilon,

@@ -226,8 +226,7 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         shares = np.asarray(truth, np.float64)
         if shares.shape != (self.domain.size,) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:
             raise InvalidParameter(f"The true shares must be {self.domain.size} non-negative numbers that sum to 1.")
-        if n < 1:
-            raise InvalidParameter("A prediction needs at least one person.")
+        check_people(n)
         return shares
 
     def pack(self, reports: Reports) -> bytes:
@@ -259,6 +258,12 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
     def fingerprint(self) -> str:
         """128 bits that name the exact law and question: the SHA-256 of `to_json`, cut, in hexadecimal."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()[:32]
+
+
+def check_people(n: int) -> None:
+    """Refuse a prediction for nobody."""
+    if n < 1:
+        raise InvalidParameter("A prediction needs at least one person.")
 
 
 def _law_fields(family: type[Mechanism]) -> list[Field[object]]:

@@ -8,7 +8,7 @@ import numpy as np
 from deniable.arrays import Bools, Ints
 from deniable.errors import OutsideDomain
 
-NO_CODE = "An encoded answer is none of those that the law is for. Nothing was reported."
+NO_CODE = "An encoder gave a code outside the bounds of the law. Nothing was reported."
 FEW = 64  # numbers of a vector that are often in order
 MOST_MARKS = 1 << 18  # numbers that are marked at once, to see whether they differ
 

@@ -37,7 +37,7 @@ class Program:
         if self.entries > MOST_ENTRIES:
             raise InvalidLaw(f"The tables of a law have at most {MOST_ENTRIES:,} entries; these have {self.entries:,}.")
         if len({name for name, _ in self.report}) != len(self.report) or not self.report:
-            raise InvalidLaw("The fields of a report need names, each its own.")
+            raise InvalidLaw("Each field of a report needs a name of its own.")
         if any(not 0 <= node < len(self.nodes) for _, node in self.report):
             raise InvalidLaw("A field of the report refers to an operation that does not exist.")
         _ = self.types
@@ -82,7 +82,7 @@ class Program:
         """What makes these fields of the report, and nothing else."""
         report = dict(self.report)
         if not fields or not set(fields) <= set(report):
-            raise InvalidLaw("A part of a law is for some fields of its report.")
+            raise InvalidLaw("A part of a law needs at least one field, and only fields of its report.")
         needed = self.upstream([report[field] for field in fields])
         at = {place: number for number, place in enumerate(needed)}
         nodes = [self.nodes[place] for place in needed]

@@ -32,7 +32,7 @@ def part(spec: Spec, name: str) -> Spec:
     """What describes a part, such as the domain of a mechanism."""
     found = spec[name]
     if not isinstance(found, Mapping):
-        raise InvalidParameter(f'"{name}" must be an object with names and values.')
+        raise InvalidParameter(f'"{name}" must be a JSON object.')
     return found
 
 
@@ -40,7 +40,7 @@ def parts(spec: Spec, name: str) -> list[Spec]:
     """What describes each of several parts."""
     found = spec[name]
     if not isinstance(found, list | tuple) or not all(isinstance(each, Mapping) for each in found):
-        raise InvalidParameter(f'"{name}" must be a list of objects.')
+        raise InvalidParameter(f'"{name}" must be a list of JSON objects.')
     return list(found)
 
 

@@ -163,3 +163,9 @@ def check_dimensions(dimensions: int) -> None:
     """Refuse vectors without coordinates, or with too many."""
     if isinstance(dimensions, bool) or not isinstance(dimensions, int) or not 1 <= dimensions <= MOST_DIMENSIONS:
         raise InvalidParameter(f"Vectors have 1 to {MOST_DIMENSIONS} dimensions.")
+
+
+def check_unit_vectors(domain: object) -> None:
+    """Refuse another domain than that of vectors of length one."""
+    if not isinstance(domain, UnitVectors):
+        raise InvalidParameter("This mechanism is for vectors of length one. Its domain must be UnitVectors(dimensions).")

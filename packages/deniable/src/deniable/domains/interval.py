@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable import kernels
 from deniable.arrays import Floats, Ints
@@ -98,10 +99,15 @@ class Interval(Domain[float, Ints]):
         return kernels.grid_position(numbers, self.points)
 
     def _numbers(self, values: Answers) -> Floats:
-        try:
-            numbers = np.asarray(values)
-        except ValueError:  # lists of different lengths
-            numbers = np.empty(0, object)
-        if numbers.ndim != 1 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
-            raise OutsideDomain("An answer is not a finite number. Leave it out, or replace it before it is randomized.")
-        return numbers.astype(np.float64, copy=False)
+        return finite_numbers(values).astype(np.float64, copy=False)
+
+
+def finite_numbers(values: Answers) -> NDArray[np.integer | np.floating]:
+    """The answers as a row of finite numbers; refuses what is none."""
+    try:
+        numbers = np.asarray(values)
+    except ValueError:  # lists of different lengths
+        numbers = np.empty(0, object)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
+        raise OutsideDomain("An answer is not a finite number. Leave it out, or replace it before it is randomized.")
+    return numbers

@@ -33,7 +33,7 @@ class Pairs(Rows):
     def __getitem__(self, part: Any) -> Any:
         first, last, step = part.indices(len(self)) if isinstance(part, slice) else (0, 0, 0)
         if step != 1:
-            raise InvalidParameter("A table of pairs is cut into consecutive people only.")
+            raise InvalidParameter("A table of pairs can only be sliced into consecutive people.")
         starts = self.starts[first : max(first, last) + 1]
         inside = slice(int(starts[0]), int(starts[-1]))
         return Pairs(starts - starts[0], self.keys[inside], self.values[inside])

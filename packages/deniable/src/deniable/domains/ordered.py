@@ -9,6 +9,7 @@ import numpy as np
 
 from deniable.arrays import Floats, Ints
 from deniable.core import Answers, Spec
+from deniable.domains.interval import finite_numbers
 from deniable.domains.line import Line
 from deniable.domains.metric import Metric, checked_labels
 from deniable.errors import InvalidParameter, OutsideDomain
@@ -80,12 +81,7 @@ class Ordered(Metric):
         points: Floats | None = self._numbers  # type: ignore[attr-defined]
         if points is None:
             return super().index(values)
-        try:
-            numbers = np.asarray(values)
-        except ValueError:  # lists of different lengths
-            numbers = np.empty(0, object)
-        if numbers.ndim != 1 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
-            raise OutsideDomain("An answer is not a finite number. Leave it out, or replace it before it is randomized.")
+        numbers = finite_numbers(values)
         if isinstance(self.labels, range) and numbers.dtype.kind == "i":  # the same as below, without a search
             found, between = np.divmod(numbers.astype(np.int64) - self.labels.start, self.labels.step)
             if ((found >= 0) & (found < self.size) & (between == 0)).all():

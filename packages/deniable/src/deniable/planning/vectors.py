@@ -56,7 +56,7 @@ def people_needed(domain: Features, epsilon: float, typical: float | None = None
     14386
     """
     if not part > 0:
-        raise InvalidParameter("The error wanted must be a positive part of the error of guessing.")
+        raise InvalidParameter("The target error must be a positive fraction of the error of guessing.")
     error = vector_options(domain, epsilon, 1, typical).best.error
     return math.ceil((error / (part * guessing_error(domain, typical))) ** 2)
 

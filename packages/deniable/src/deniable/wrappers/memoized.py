@@ -31,7 +31,7 @@ from deniable.core.spec import part
 from deniable.core.tracing import node_of
 from deniable.errors import InvalidParameter, SurveyMismatch
 from deniable.mechanisms.registry import mechanism_from_spec
-from deniable.mechanisms.shares.direct_response import DirectResponse
+from deniable.mechanisms.shares.direct_response import DirectResponse, moved
 from deniable.mechanisms.shares.local_hashing import LocalHashing
 from deniable.mechanisms.shares.unary import Unary
 
@@ -299,11 +299,6 @@ class Memoized(PureProtocol):
     def from_parameters(cls, domain: AnyDomain, epsilon: float, parameters: Spec) -> Self:
         base = mechanism_from_spec(part(parameters, "base"))
         return super().from_parameters(domain, epsilon, {**parameters, "base": base})
-
-
-def moved(value: Ints, stay: Fraction, size: int, coins: Coins) -> Ints:
-    """Each value as it is with probability `stay`, else one of the size - 1 others."""
-    return (coins.split(stay, 1, size - 1, len(value)) + value) % size
 
 
 def _odds(once: float, epsilon: float) -> Fraction:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats
-from deniable.core import Mechanism, Tally
+from deniable.core import Mechanism, Tally, check_people
 from deniable.core.reading import supporting
 from deniable.domains.key_value import KeyValue, Pairs
 from deniable.errors import InvalidParameter
@@ -66,8 +66,7 @@ class KeyValueProtocol(Mechanism[object, Pairs]):
         low, high = self.domain.low, self.domain.high
         if not ((table[:, 1] >= low) & (table[:, 1] <= high)).all():
             raise InvalidParameter(f"Mean values must lie in the range from {low:g} to {high:g}.")
-        if n < 1:
-            raise InvalidParameter("A prediction needs at least one person.")
+        check_people(n)
         return table[:, 0], table[:, 0] * (2 * table[:, 1] - low - high) / (high - low)
 
 

@@ -10,6 +10,11 @@ from deniable.core import Coins, Columns, Counted, Domain, Layout, Number
 from deniable.mechanisms.shares.utility_base import UtilityBase
 
 
+def moved(value: Ints, stay: Fraction, size: int, coins: Coins) -> Ints:
+    """Each value as it is with probability `stay`, else one of the size - 1 others: how far to move on is drawn."""
+    return (coins.split(stay, 1, size - 1, len(value)) + value) % size
+
+
 @dataclass(frozen=True)
 class DirectResponse(Counted, UtilityBase):
     """Tell the truth with probability p, otherwise any other value, uniformly.
@@ -41,8 +46,7 @@ class DirectResponse(Counted, UtilityBase):
         return Layout((Number("value", self.domain.size),))
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
-        size = self.domain.size
-        return {"value": (coins.split(self.p, 1, size - 1, len(truth)) + truth) % size}  # how far to move on: 0 is the truth
+        return {"value": moved(truth, self.p, self.domain.size, coins)}
 
     def blank(self, size: int, coins: Coins) -> Mapping[str, Ints]:
         return {"value": coins.below(self.domain.size, size)}

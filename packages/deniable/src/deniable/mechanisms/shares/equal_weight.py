@@ -7,6 +7,7 @@ from fractions import Fraction
 from deniable.arrays import Ints
 from deniable.core import Coins, Domain, PrivacyLoss, check_probability
 from deniable.errors import InvalidParameter
+from deniable.mechanisms.shares.direct_response import moved
 from deniable.mechanisms.shares.exact_channel import ExactChannel, Matrix, check_cost, own_cost
 
 
@@ -41,8 +42,7 @@ class EqualWeight(ExactChannel):
         return tuple(tuple(self.p if x == y else other for y in range(size)) for x in range(size))
 
     def randomize(self, truth: Ints, coins: Coins) -> Mapping[str, Ints]:
-        size = self.domain.size
-        return {"value": (coins.split(self.p, 1, size - 1, len(truth)) + truth) % size}
+        return {"value": moved(truth, self.p, self.domain.size, coins)}
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(self._odds)

@@ -33,7 +33,7 @@ class PublishedCompressed(Compressed):
     def __post_init__(self) -> None:
         if isinstance(self.beta, bool) or not isinstance(self.beta, int | float) or not 0 <= self.beta < 1e6:
             raise InvalidParameter(
-                "Beta is a number from 0: how many chunks there are for each differing coordinate and epsilon."
+                "Beta must be 0 or more: the number of chunks per differing coordinate and unit of epsilon."
             )
         if isinstance(self.domain, SparseVector) and self.domain.most is not None:
             raise InvalidParameter("The published protocol has no public bound. Leave `most` out.")

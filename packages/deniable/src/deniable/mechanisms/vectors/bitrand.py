@@ -24,6 +24,7 @@ from deniable.core import (
     Reports,
     Tally,
     cells,
+    check_people,
     check_probability,
     checked_epsilon,
     odds_below,
@@ -68,7 +69,7 @@ class BitRand(Mechanism[Sequence[float], Ints]):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.domain, SignMagnitude | Features) or 1 << self.bits != self.domain.codes:
-            raise InvalidParameter("Bits are of SignMagnitude codes, or of Features with 2^b - 1 steps: 1, 3, 7, 15, ...")
+            raise InvalidParameter("BitRand is for SignMagnitude, or for Features with 2^b - 1 steps: 1, 3, 7, 15, ...")
         for chances in (self.ones, self.zeros):
             if len(chances) != self.bits * self._blocks:
                 raise InvalidParameter(f"Every one of the {self.bits} bits of a number needs its two probabilities.")
@@ -260,8 +261,7 @@ class BitRand(Mechanism[Sequence[float], Ints]):
 
     def predict(self, truth: ArrayLike, n: int) -> Estimate:
         """The means to expect from n people with vectors like these, one or several rows, and the variance of each."""
-        if n < 1:
-            raise InvalidParameter("A prediction needs at least one person.")
+        check_people(n)
         rows = checked_rows(np.atleast_2d(np.asarray(truth, np.float64)), self.domain.dimensions)
         bits = (self.domain.index(rows)[None] >> np.arange(self.bits)[::-1, None, None] & 1).astype(np.float64)
         weights, noise = self._weights[:, None, None], self._spread(bits)

@@ -22,6 +22,7 @@ from deniable.core import (
     PrivacyLoss,
     Reports,
     Tally,
+    check_people,
     packed,
 )
 from deniable.domains.features import Features, checked_rows
@@ -127,8 +128,7 @@ class DuchiVector(Mechanism[Sequence[float], Ints]):
         """The means to expect from n people with vectors like these, one or several rows, and the variance of each."""
         rows = np.atleast_2d(np.asarray(truth, np.float64))
         position = self.domain.coordinate._position(checked_rows(rows, self.domain.dimensions).ravel())
-        if n < 1:
-            raise InvalidParameter("A prediction needs at least one person.")
+        check_people(n)
         x = (2 * position / self.domain.steps - 1).reshape(rows.shape)
         return self._in_units(x.mean(axis=0), (float(self.scale) ** 2 - x**2).mean(axis=0) / n, n)
 

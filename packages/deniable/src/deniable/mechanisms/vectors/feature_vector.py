@@ -25,6 +25,7 @@ from deniable.core import (
     PrivacyLoss,
     Reports,
     Tally,
+    check_people,
     checked_epsilon,
     packed,
     rounded_down,
@@ -211,8 +212,7 @@ class FeatureVector(Mechanism[Sequence[float], Ints]):
         """The means to expect from n people with vectors like these, one or several rows, and the variance of each."""
         rows = np.atleast_2d(np.asarray(truth, np.float64))
         position = self.domain.coordinate._position(checked_rows(rows, self.domain.dimensions).ravel())
-        if n < 1:
-            raise InvalidParameter("A prediction needs at least one person.")
+        check_people(n)
         below = np.minimum(position.astype(np.int64), self.domain.steps - 1)
         second = self.part.second_moments
         between = (second[below] + (second[below + 1] - second[below]) * (position - below)).reshape(rows.shape)

@@ -11,8 +11,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Coins, Columns, Drawn, Estimate, Flags, Layout, Mechanism, PrivacyLoss, Reports, Tally
-from deniable.domains.features import UnitVectors, rows_at_once
+from deniable.core import (
+    Coins,
+    Columns,
+    Drawn,
+    Estimate,
+    Flags,
+    Layout,
+    Mechanism,
+    PrivacyLoss,
+    Reports,
+    Tally,
+    check_people,
+)
+from deniable.domains.features import UnitVectors, check_unit_vectors, rows_at_once
 from deniable.errors import InvalidParameter, InvalidReport, MissingExtra
 from deniable.mechanisms.algebra.rotation import normals
 from deniable.mechanisms.vectors.unit_codes import outer_mean
@@ -45,10 +57,7 @@ class PrivUnit(Mechanism[Sequence[float], Floats]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.domain, UnitVectors):
-            raise InvalidParameter(
-                "This mechanism is for vectors of length one. Its domain must be UnitVectors(dimensions)."
-            )
+        check_unit_vectors(self.domain)
         if self.gamma == -1.0:
             self._fix(gamma=self._best_gamma())
         if not isinstance(self.gamma, float) or not 0 <= self.gamma < 1:
@@ -166,8 +175,7 @@ class PrivUnit(Mechanism[Sequence[float], Floats]):
     def predict(self, truth: ArrayLike, n: int) -> Estimate:
         """The means to expect from n people with vectors like these, one or several rows, and the variance of each."""
         rows = self.domain.index(np.atleast_2d(np.asarray(truth, np.float64)))
-        if n < 1:
-            raise InvalidParameter("A prediction needs at least one person.")
+        check_people(n)
         d = self.domain.dimensions
         second = self._second_moment()  # of t, along the truth; the rest is even over the other directions
         variance = (rows**2 * second + (1 - rows**2) * (1 - second) / (d - 1)) / self.length**2 - rows**2

@@ -22,10 +22,11 @@ from deniable.core import (
     PrivacyLoss,
     Reports,
     Tally,
+    check_people,
     encoded,
     rounded_down,
 )
-from deniable.domains.features import UnitVectors, rows_at_once
+from deniable.domains.features import UnitVectors, check_unit_vectors, rows_at_once
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.mechanisms.algebra.tuning import is_whole
 
@@ -58,10 +59,7 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not isinstance(self.domain, UnitVectors):
-            raise InvalidParameter(
-                "This mechanism is for vectors of length one. Its domain must be UnitVectors(dimensions)."
-            )
+        check_unit_vectors(self.domain)
         if not all(map(is_whole, (self.rounds, self.near, self.codes))) or not 2 <= self.codes <= self._most_codes:
             raise InvalidParameter("The rounds, directions and near ones are whole numbers, with 2 to 4096 directions.")
         if self.rounds == 0:
@@ -178,8 +176,7 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
 
     def predict(self, truth: ArrayLike, n: int) -> Estimate:
         """The means to expect from n people with vectors like these, and the variance of a coordinate on average."""
-        if n < 1:
-            raise InvalidParameter("A prediction needs at least one person.")
+        check_people(n)
         return self._with_error(self.domain.index(np.atleast_2d(np.asarray(truth, np.float64))).mean(axis=0), n)
 
     def _with_error(self, mean: Floats, n: int) -> Estimate:
