@@ -398,7 +398,7 @@ const char *deniable_sentence(deniable_result result)
         "An operation needs weights: whole numbers from 0, with a sum from 1 to 2^63 - 1, the same for every row.",
         "A probability has more than 4,096 bits, which is more than this client holds.",
         "The law needs more memory than it was given.",
-        "An encoded answer is none of those that the law is for. Nothing was reported.",
+        "An encoder gave a code outside the bounds of the law. Nothing was reported.",
         "The source of randomness failed. Nothing was reported.",
         "The report does not fit the layout that was given.",
         "The bytes do not fit into the room that was given.",

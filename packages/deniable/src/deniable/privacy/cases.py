@@ -164,7 +164,7 @@ def _profile(problem: Problem, view: Sequence[int], event: int, weight: Fraction
         if node in public:
             shape.append(("public", problem.types[node]))
         elif node in nodes:
-            shape.append("seen")
+            shape.append(("seen", problem.types[node]))  # of which every value has a class
         elif problem.types[node].low == problem.types[node].high and problem.types[node].width is None:
             shape.append(problem.types[node].low)
         else:
@@ -230,10 +230,10 @@ def _row_profile(problem: Problem, node: int, event: int) -> Profile | None:
     if problem.types[event].low == 1:
         rows = exchanged(problem, node)
         if rows is not None:
-            return {total: (max(chances), min(chances)) for total, chances in _by_total(rows, width).items()}
+            return {("ones", total): (max(each), min(each)) for total, each in _by_total(rows, width).items()}
         rows = exchanged(problem, node, drawn=True)
         if rows is not None and _is_even(problem, problem.nodes[node].args[1], width):
-            return {total: (chance, chance) for total, chance in _on_average(rows, width).items()}
+            return {("ones", total): (chance, chance) for total, chance in _on_average(rows, width).items()}
     each = problem.nodes[node]
     if each.op == "subset" and node not in problem.private[event]:
         less = problem.types[each.args[0]]
@@ -241,7 +241,7 @@ def _row_profile(problem: Problem, node: int, event: int) -> Profile | None:
         if less.low != less.high or share is None:
             return None
         ones = each.params[1] - less.low
-        return {ones: (share / math.comb(width, ones),) * 2}
+        return {("ones", ones): (share / math.comb(width, ones),) * 2}
     return _cell_profile(problem, node, event)
 
 

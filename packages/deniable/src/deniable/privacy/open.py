@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable.arrays import Bytes, Ints
 from deniable.core import Mechanism, PrivacyLoss
-from deniable.errors import NotCertifiable
+from deniable.errors import InvalidReport, NotCertifiable
 from deniable.privacy.cases import open_bound
 from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.certify import certify
@@ -59,7 +59,10 @@ def enumerated(mechanism: OpenAnswers, limit: int) -> Certificate:
         return refused(mechanism, limit)
 
     def disclosed(rows: Bytes) -> Ints:
-        return mechanism.disclosed_index(mechanism.disclosed(mechanism.layout.columns(rows)))
+        try:
+            return mechanism.disclosed_index(mechanism.disclosed(mechanism.layout.columns(rows)))
+        except InvalidReport as why:
+            raise NotCertifiable(f"The law gives a report that this mechanism does not have: {why}") from why
 
     worst = worst_ratio([law(mechanism, index, limit) for index in every], every, disclosed)
     return certificate(mechanism, worst, "proved", total, len(every), mechanism.disclosed_share)

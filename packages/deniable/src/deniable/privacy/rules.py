@@ -130,13 +130,13 @@ def _parts(problem: Problem) -> list[list[int]]:
 
 def selection(problem: Problem, effort: Effort) -> Bound | None:
     """Make a draw, or take a known code, that decides what is sent; go through its values."""
-    size = len(problem.nodes)
+    size = len(problem.upstream(problem.view))
     for node in _deciders(problem):
         values = problem.values_of(node)
         if values is None or len(values) > 256:
             continue
         cases = [problem.rebuilt(problem.view, {node: Stand(constant=value)}) for value in values]
-        if all(len(case.nodes) < size - 1 for case in cases):
+        if all(len(case.upstream(case.view)) < size - 1 for case in cases):
             found = worst([bound(case, effort.deeper()) for case in cases], "selection")
             if found is not None and found.odds is not None:
                 return found

@@ -215,8 +215,9 @@ def sums(groups: Ints, chance: Ints, chances: list[Fraction]) -> tuple[Ints, lis
     count = int(groups.max()) + 1
     pairs, often = np.unique(groups * len(chances) + chance, return_counts=True)
     owner, kind = np.divmod(pairs, len(chances))
-    terms, term = np.unique(kind * (int(often.max()) + 1) + often, return_inverse=True)
-    values = [chances[t // (int(often.max()) + 1)] * (t % (int(often.max()) + 1)) for t in terms.tolist()]
+    most = int(often.max()) + 1
+    terms, term = np.unique(kind * most + often, return_inverse=True)
+    values = [chances[t // most] * (t % most) for t in terms.tolist()]
     place = np.arange(len(owner)) - np.searchsorted(owner, owner)  # the first, second, ... term of its group
     totals, which = [Fraction(0)], np.zeros(count, np.int64)
     for turn in range(int(place.max()) + 1):
