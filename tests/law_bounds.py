@@ -1,7 +1,7 @@
 """What the rules of proof make of laws: a file of vectors for verifiers in other languages.
 
-vectors/law_bounds.json has the odds that Python proves: for laws of the other files by name, for larger ones, for mutants and
-for planted leaks. A list in a larger law is written as runs: {"runs": [[first, step, times], ...]}.
+vectors/law_bounds.json has the odds that Python proves: for laws of the other files by name, for larger ones, for mutants
+and for planted leaks. A list in a larger law is written as runs: {"runs": [[first, step, times], ...]}.
 
 python -m tests.law_bounds
 """
