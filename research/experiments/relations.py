@@ -150,7 +150,7 @@ def hidden_covariate(people: int, random: Random, coins: dn.SeededCoins) -> Foun
     mechanism = dn.DirectResponse(YES, 2.0)
     z = random.normal(size=people)
     smokes = (random.random(people) < 1 / (1 + np.exp(-z))).astype(int)
-    data = {"y": 1 + 0.8 * smokes + random.normal(size=people), "z": z}
+    data: dict[str, Any] = {"y": 1 + 0.8 * smokes + random.normal(size=people), "z": z}
     data["smokes"] = mechanism.perturb(words(mechanism, smokes), coins)
     return coefficient(dn.regress("y ~ z + smokes", data, {"smokes": mechanism}), [1.0, 0.0, 0.8])
 

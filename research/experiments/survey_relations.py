@@ -39,7 +39,7 @@ def civilians(data: Data) -> dict[str, Any]:
     else:
         columns = ["rr_q1", "cov_age", "cov_asset_index", "cov_married", "cov_education", "cov_female"]
         cells = complete(data, NIGERIA, columns)[1].astype(np.float64)
-        (reports, age), (assets, married, education, female) = cells[:, :2].T.astype(int), cells[:, 2:].T  # type: ignore[assignment]
+        (reports, age), (assets, married, education, female) = cells[:, :2].T.astype(int), cells[:, 2:].T
     return {
         "contact": reports,
         "assets": assets,

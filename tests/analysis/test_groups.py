@@ -155,6 +155,6 @@ def test_synthetic_rows_follow_the_tables_and_say_what_they_are() -> None:
     assert dn.synthesize(tables, 50, seed=4).columns == dn.synthesize(tables, 50, seed=4).columns
     apart = dn.synthesize([tables[0], dn.crosstab({"p": data["z"], "q": data["z"]}, {})], 10, seed=1)
     assert list(apart.columns) == ["x", "y", "p", "q"] and apart.columns["p"] == apart.columns["q"]
-    for bad in (lambda: dn.synthesize([], 1, 1), lambda: dn.synthesize(tables, 0, 1)):
+    for given, count in (([], 1), (tables, 0)):
         with pytest.raises(dn.InvalidParameter):
-            bad()
+            dn.synthesize(given, count, 1)

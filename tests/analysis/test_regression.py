@@ -132,11 +132,9 @@ def test_both_sides_randomized_are_the_maximum_of_the_likelihood() -> None:
 
 def test_open_data_give_the_usual_estimates() -> None:
     data = {"y": NUMBER, "x": X, "z": Z, "region": [("north", "south", "west")[i % 3] for i in range(PEOPLE)]}
-    columns = np.stack(
-        [np.ones(PEOPLE), X, *(np.array(data["region"]) == name for name in ("south", "west"))]  # type: ignore[list-item]
-    ).T
+    columns = np.stack([np.ones(PEOPLE), X, *(np.array(data["region"]) == name for name in ("south", "west"))]).T
     for method in ("likelihood", "moments"):
-        found = dn.regress("y ~ x + region", data, method=method)  # type: ignore[arg-type]
+        found = dn.regress("y ~ x + region", data, method=method)
         assert np.allclose(found.coefficients, np.linalg.lstsq(columns, NUMBER, rcond=None)[0], atol=1e-9)
         assert found.names == ["(intercept)", "x", "region[south]", "region[west]"]
     weights = np.where(np.arange(PEOPLE) < 400, 3.0, 1.0)
@@ -154,7 +152,10 @@ def test_moments_agree_with_the_truth() -> None:
     smokes = random.integers(0, 2, people)
     hours = np.clip(np.rint(3 + 2 * smokes + random.normal(size=people)), 0, 10)
     number, answer = dn.Piecewise(dn.Interval(0, 10, steps=10), 2.0), DESIGNS["forced"]
-    data = {"hours": number.perturb(hours, dn.SeededCoins(5)), "smokes": answer.perturb(words(smokes), dn.SeededCoins(6))}
+    data: dict[str, Any] = {
+        "hours": number.perturb(hours, dn.SeededCoins(5)),
+        "smokes": answer.perturb(words(smokes), dn.SeededCoins(6)),
+    }
     found = dn.regress("hours ~ smokes", data, {"hours": number, "smokes": answer})
     assert (found.family, found.method) == ("linear", "moments")
     truth = np.array([hours[smokes == 0].mean(), hours[smokes == 1].mean() - hours[smokes == 0].mean()])
@@ -237,7 +238,7 @@ def test_other_bad_requests_are_refused() -> None:
         ({"family": "logistic"}, "an outcome of 0 and 1"),
     ):
         with pytest.raises(dn.InvalidParameter, match=words_of):
-            dn.regress("y ~ x", data, own, **named)  # type: ignore[arg-type]
+            dn.regress("y ~ x", data, own, **named)
     three = dn.DirectResponse(dn.Categories([1, 2, 3]), 1.0)
     data["rank"] = three.perturb(SAYS + 1)
     with pytest.raises(dn.InvalidParameter, match="no exact likelihood"):
@@ -305,10 +306,11 @@ def test_designs_have_the_laws_of_the_literature() -> None:
     for name, each in DESIGNS.items():
         if name != "mangat":
             assert dn.certify(each).holds, name
-    for make in (
+    wrong: list[Callable[[], dn.FiniteChannel]] = [
         lambda: dn.FiniteChannel.warner(dn.Categories(range(3)), F(3, 4)),
         lambda: dn.FiniteChannel.forced(YES, F(2, 3), [F(1, 6), F(1, 3)]),
         lambda: dn.FiniteChannel.kuk(YES, (F(1, 5), F(4, 5)), 0),
-    ):
+    ]
+    for make in wrong:
         with pytest.raises(dn.InvalidParameter):
             make()
