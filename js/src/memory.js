@@ -43,7 +43,7 @@ function parsed(text, { row, width, low, high }) {
  * The values of a law whose kept part comes from `memory`, a plain object, or is made now and put there. `name` is what the
  * answer is kept under where the law does not say.
  */
-export function remembered({ program, kept: { many, places, under, upstream, drawn } }, memory, code, name, coins) {
+export function remembered(program, { many, places, under, upstream, drawn }, memory, code, name, coins) {
   const { nodes } = program;
   const known = [];
   if (under !== undefined) {

@@ -1,21 +1,12 @@
 // Everything that may happen in a graph, with its exact weight: what all rules of proof come down to in the end.
 
-import { EveryCoin } from "./enumerate.js";
 import { gcd, ONE } from "./fraction.js";
 import { isDraw, sizeOf, upstream, valuesOf } from "./graph.js";
+import { outcomes } from "./outcomes.js";
 
 /** At most so many worlds there are of these nodes. */
 export const cost = (targets) =>
   upstream(targets).reduce((product, node) => (node.op === "code" || isDraw(node) ? product * sizeOf(node) : product), 1);
-
-/** What a node may be where its arguments are given, each with its chance. */
-function outcomes(node, given) {
-  if (node.op === "code") return valuesOf(node).map((value) => [value, ONE]);
-  const [coins, found] = [new EveryCoin(), []];
-  do found.push([node.value(given, node.params, coins), coins.chance]);
-  while (coins.next());
-  return found;
-}
 
 /**
  * The values that these nodes may have together, and the weight of each of these ways: its chance, where the codes are given,
@@ -33,7 +24,7 @@ export function worlds(graph, targets) {
     const following = states.map(([values]) => {
       const given = at.map((i) => values[i]);
       const key = given.join("|");
-      if (!known.has(key)) known.set(key, outcomes(node, given));
+      if (!known.has(key)) known.set(key, node.op === "code" ? valuesOf(node).map((value) => [value, ONE]) : outcomes(node, given));
       graph.spend(1);
       return known.get(key);
     });
