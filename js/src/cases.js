@@ -1,13 +1,14 @@
 // The proof of a question with non-sensitive answers. Reports that disclose an answer come from that answer only; the others are
 // compared, from sensitive answers and from those that are not, which a program treats differently: by cases.
 
-import { largest, ONE, plus, smallest, times, ZERO } from "./fraction.js";
-import { isFixed, NONE, upstream } from "./graph.js";
-import { arranged, classes, deciders, FEW, isFree, marked, oddsOf, shifted, unmarked } from "./densities.js";
+import { largest, ONE, smallest, ZERO } from "./fraction.js";
+import { isFixed, NONE, sizeOf, valuesOf } from "./graph.js";
+import { arranged, classes, deciders, FEW, isCertain, isFree, marked, oddsOf, shifted, unmarked } from "./densities.js";
 import { listed } from "./lists.js";
 import { cost, worlds } from "./worlds.js";
 
-const codesOf = (nodes, isTainted) => upstream(nodes).filter(({ op, tainted }) => op === "code" && tainted === isTainted);
+const MORE = 1 << 12; // worlds that are all followed
+const codesOf = (graph, nodes, isTainted) => graph.upstream(nodes).filter(({ op, tainted }) => op === "code" && tainted === isTainted);
 const rangeOf = ({ type: { low, high } }, from) => [low, high < from ? high : from - 1n];
 
 /** Densities of views, by class, of several cases that have the same classes; or null. */
@@ -25,6 +26,8 @@ function aligned(profiles) {
 function mixed(profiles, chances) {
   const { shape, all } = (profiles.every(Boolean) && aligned(profiles)) || {};
   if (!all) return null;
+  const times = (a, b) => ({ n: a.n * b.n, d: a.d * b.d }); // not reduced, which would take long
+  const plus = (a, b) => ({ n: a.n * b.d + b.n * a.d, d: a.d * b.d });
   const end = (key, pick) => all.map((found, i) => times(pick(found.get(key)), chances[i])).reduce(plus);
   return { shape, found: new Map([...all[0].keys()].map((key) => [key, [end(key, smallest), end(key, largest)]])) };
 }
@@ -41,16 +44,17 @@ export function profile(graph, view, place, from) {
     const now = graph.add("where", [condition, graph.constant(from), other]); // whatever is disclosed
     view = view.map((node) => (node === shown ? now : node));
   }
-  const [toss] = deciders(view, 2, true);
+  const [toss] = deciders(graph, view, 2, true, shown?.type.high >= from ? [shown] : []);
   if (toss) {
     const { n, d } = toss.params[0];
     const cases = [0n, 1n].map((value) => profile(graph, graph.rewritten(view, new Map([[toss, graph.constant(value)]])), place, from));
     return mixed(cases, [{ n: d - n, d }, { n, d }]);
   }
-  const ones = upstream(view).find(({ op }) => op === "ones");
+  const ones = graph.upstream(view).find(({ op }) => op === "ones");
   if (ones?.args[0].type.row) return byEmptiness(graph, view, place, from, ones);
   const moving = view.filter((node) => !isFixed(node) && (node.tainted || node.draws.size));
-  if (moving.length > 1 || new Set(view).size < view.length) return null;
+  const isClear = (node) => isFixed(node) || node.op === "code" || moving.includes(node);
+  if (moving.length > 1 || new Set(view).size < view.length || !view.every(isClear)) return null;
   const [node] = moving;
   const most = node === view[place] ? from : 1n << 63n;
   if (view[place] && node !== view[place] && view[place].type.high >= from) return null;
@@ -75,7 +79,7 @@ function byEmptiness(graph, view, place, from, ones) {
 }
 
 function numberProfile(graph, node, low, high) {
-  if (!codesOf([node], false).length && cost([node]) <= FEW && high - low < FEW) {
+  if (!codesOf(graph, [node], false).length && cost(graph, [node]) <= FEW && high - low < FEW) {
     const found = classes(graph, [node]);
     return new Map(listed(Number(high - low) + 1, (i) => [String(low + BigInt(i)), found.get(String(low + BigInt(i))) ?? [ZERO]]));
   }
@@ -88,8 +92,8 @@ function rowProfile(graph, node) {
   if (found) return found;
   const { isMarked, law } = unmarked(graph, [node], [node]) ?? {};
   if (!law) return null;
-  const cells = isMarked ? marked(graph, [node], [], law, true) : new Map([["0", [ONE]], ["1", [ONE]]]);
-  if (!cells?.has("0") || !oddsOf(law)) return null;
+  const cells = isMarked ? marked(graph, [node], [], law, true) : new Map([...law.keys()].map((key) => [key, [ONE]]));
+  if (cells?.size !== law.size || !law.has("0") || !isCertain(law)) return null;
   const shape = [...law].map(([key, [{ n, d }]]) => `${key} ${n}/${d}`).sort();
   return { shape, found: new Map([["empty", cells.get("0")], ["other", [...cells.values()].flat()]]) };
 }
@@ -97,10 +101,10 @@ function rowProfile(graph, node) {
 /** Whether every number that discloses an answer comes from that answer only. What is drawn may be anything. */
 function disclosesItself(graph, shown, from, answer) {
   if (shown.op === "where" && shown.args[2].type.high < from) shown = graph.add("where", [...shown.args.slice(0, 2), graph.constant(from - 1n)]);
-  const all = upstream([shown]).filter(({ tainted }) => tainted).flatMap(({ args }) => args.filter(isFree));
-  const drawn = all.filter((node) => !upstream(node.args).some((each) => all.includes(each))); // not made of others of them
+  const all = graph.upstream([shown]).filter(({ tainted }) => tainted).flatMap(({ args }) => args.filter(isFree));
+  const drawn = all.filter((node) => !graph.upstream(node.args).some((each) => all.includes(each))); // not made of others of them
   const [open] = graph.rewritten([shown], new Map(drawn.map((node) => [node, graph.code(node.type, false)])));
-  if (cost([answer, open]) > 1 << 16 || upstream([open]).some(({ op, type }) => op !== "code" && type.row)) return false;
+  if (cost(graph, [answer, open]) > 1 << 16 || graph.upstream([open]).some(({ op, type }) => op !== "code" && type.row)) return false;
   const owners = new Map();
   return worlds(graph, [answer, open]).ways.every(([[own, value]]) => {
     if (value >= from && !owners.has(value)) owners.set(value, own);
@@ -110,17 +114,28 @@ function disclosesItself(graph, shown, from, answer) {
 
 /** The bound of reports whose field at this place of the view is below `from`: the others come from one answer only, and no sensitive one. */
 export function openBound(graph, view, place, from, secret) {
-  const answers = codesOf(view, true);
+  const answers = codesOf(graph, view, true);
   const [answer] = answers;
   if (answers.length !== 1 || place < 0 || answer.type.width !== undefined || answer.type.high > 1n << 20n) return undefined;
-  const every = listed(Number(answer.type.high - answer.type.low) + 1, (i) => answer.type.low + BigInt(i));
-  const cases = [true, false]
+  graph.spend(sizeOf(answer));
+  const every = valuesOf(answer);
+  const codes = [true, false]
     .map((isSecret) => every.filter((value) => secret.has(Number(value)) === isSecret))
-    .map((values) => graph.rewritten(view, new Map([[answer, graph.code(answer.type, true, values)]])));
+    .map((values) => values.length && graph.code(answer.type, true, values));
+  if (!codes.every(Boolean)) return undefined;
+  const cases = codes.map((code) => graph.rewritten(view, new Map([[answer, code]])));
   const [own, other] = cases.map((nodes) => nodes[place]);
-  if (own.type.high >= from || !disclosesItself(graph, other, from, codesOf([other], true)[0] ?? graph.constant(0n))) return undefined;
-  const profiles = cases.map((nodes) => profile(graph, nodes, place, from));
-  const { all } = (profiles.every(Boolean) && aligned(profiles)) || {};
+  if (own.type.high >= from || !disclosesItself(graph, other, from, codes[1])) return undefined;
   graph.rules.add("cases");
-  return all && oddsOf(new Map([...all[0]].map(([key, list]) => [key, [...list, ...all[1].get(key)]])));
+  const exact = cost(graph, view) <= MORE && oddsOf(hidden(classes(graph, view, [], { few: MORE }), view, place, from));
+  return exact || oddsOf(union(cases.map((nodes) => profile(graph, nodes, place, from)))) || undefined;
+}
+
+const hidden = (found, view, place, from) =>
+  new Map([...found].filter(([key]) => BigInt(key.split("|").at(place - view.length)) < from));
+
+/** The densities of a report in one case or another. */
+function union(profiles) {
+  const { all } = (profiles.every(Boolean) && aligned(profiles)) || {};
+  return all && new Map([...all[0]].map(([key, list]) => [key, [...list, ...all[1].get(key)]]));
 }

@@ -2,8 +2,8 @@
 // the answer is: its probability, or this over that of a fixed law. So the loss is at most the largest ratio of two numbers
 // of one class. Every rule of proof finds such classes by a look at the graph; docs/law.md states them as theorems.
 
-import { less, ONE, over, plus, ratio, rest, spread, times, ZERO } from "./fraction.js";
-import { BIT, isDraw, isFixed, NONE, sizeOf, upstream } from "./graph.js";
+import { equal, largest, less, ONE, over, plus, ratio, rest, smallest, times, ZERO } from "./fraction.js";
+import { BIT, isDraw, isFixed, NONE, sizeOf } from "./graph.js";
 import { listed } from "./lists.js";
 import { cost, worlds } from "./worlds.js";
 
@@ -20,18 +20,18 @@ function areApart(some, others) {
 }
 
 /** Whether a node is used, or seen, in one place only. */
-const isUsedOnce = (node, view) =>
-  [...upstream(view).flatMap(({ args }) => args), ...view].filter((each) => each === node).length === 1;
+const isUsedOnce = (graph, node, view) =>
+  [...graph.upstream(view).flatMap(({ args }) => args), ...view].filter((each) => each === node).length === 1;
 
 /**
  * For each value of `shared` and of the known codes, the densities that it has with the values of `varied`, for all secret
  * codes. One of them is zero if a value of `varied` is missing of the number that is `possible`.
  */
-export function classes(graph, shared, varied = [], { possible = () => 1, scale = () => ONE } = {}) {
+export function classes(graph, shared, varied = [], { possible = () => 1, scale = () => ONE, few = FEW } = {}) {
   let all = [...shared, ...varied];
-  if (cost(all) > FEW) all = narrowed(graph, all);
-  if (cost(all) > MANY) return undefined;
-  const codes = upstream(all).filter(({ op }) => op === "code");
+  if (cost(graph, all) > few) all = narrowed(graph, all);
+  if (cost(graph, all) > MANY) return undefined;
+  const codes = graph.upstream(all).filter(({ op }) => op === "code");
   const secret = codes.filter(({ tainted }) => tainted);
   const seen = [...codes.filter(({ tainted }) => !tainted), ...all.slice(0, shared.length)];
   const { whole, ways } = worlds(graph, [...seen, ...secret, ...all.slice(shared.length)]);
@@ -40,20 +40,21 @@ export function classes(graph, shared, varied = [], { possible = () => 1, scale 
     const own = values.splice(seen.length).slice(secret.length);
     const { n, d } = scale(own, values);
     const key = values.join("|");
-    if (!found.has(key)) found.set(key, []);
-    found.get(key).push({ n: weight * n, d: whole * d });
+    const density = { n: weight * n, d: whole * d };
+    const { times, low, high } = found.get(key) ?? { times: 0, low: density, high: density };
+    found.set(key, { times: times + 1, low: less(density, low) ? density : low, high: less(high, density) ? density : high });
   }
   const every = secret.reduce((product, code) => product * sizeOf(code), 1);
-  for (const [key, list] of found) if (list.length < every * possible(key)) list.push(ZERO);
-  return found;
+  return new Map([...found].map(([key, { times, low, high }]) => [key, [times < every * possible(key) ? ZERO : low, high]]));
 }
 
 /** The largest ratio in one of these classes; null if it is unbounded. */
 export function oddsOf(found) {
   let odds = found && ONE;
   for (const list of found?.values() ?? []) {
-    const own = spread(list);
-    if (!own) return null;
+    const [low, high] = [smallest(list), largest(list)];
+    if (high.n && !low.n) return null;
+    const own = high.n ? { n: high.n * low.d, d: high.d * low.n } : ONE;
     if (less(odds, own)) odds = own;
   }
   return odds;
@@ -64,7 +65,7 @@ export function oddsOf(found) {
  * are codes that may be anything: P(y | c) is a mixture of what it is with these. The fewest such codes of all cuts.
  */
 function narrowed(graph, targets) {
-  const order = upstream(targets);
+  const order = graph.upstream(targets);
   const users = new Map();
   for (const { args } of order) for (const arg of new Set(args)) users.set(arg, (users.get(arg) ?? 0) + 1);
   const size = (nodes) => nodes.reduce((product, node) => product * (node.type.row ? Infinity : sizeOf(node)), 1);
@@ -91,12 +92,14 @@ function narrowed(graph, targets) {
 // Shifts: noise that is moved one to one, whatever the answer is
 
 /** The numbers whose sum this is, modulo `by`; or none if there is no `by`. */
-function termsOf(node, by) {
-  const found = [];
-  for (const todo = [node]; todo.length; ) {
-    const { op, args, params } = todo[0];
-    if (op === "add" || (by && op === "mod" && params[0] % by === 0n)) todo.splice(0, 1, ...args);
-    else found.push(todo.shift());
+function termsOf(graph, node, by) {
+  const [found, todo] = [[], [node]];
+  while (todo.length) {
+    graph.spend(1);
+    const term = todo.pop();
+    const { op, args, params } = term;
+    if (op === "add" || (by && op === "mod" && params[0] % by === 0n)) todo.push(...args);
+    else found.push(term);
   }
   return found;
 }
@@ -107,7 +110,7 @@ function summed(graph, terms, by, view) {
   const found = [];
   for (const term of terms) {
     const [p, first, second] = term.params;
-    const isEven = term.op === "split" && first === 1n && second && second === by - 1n && isUsedOnce(term, view);
+    const isEven = term.op === "split" && first === 1n && second && second === by - 1n && isUsedOnce(graph, term, view);
     if (!isEven) found.push(term);
     else stay = stay ? plus(times(stay, p), over(times(rest(stay), rest(p)), ratio(second))) : p;
   }
@@ -123,7 +126,7 @@ function moved(graph, node, view) {
   if (isFree(node)) return { noise: node, others: [], size };
   if (type.row || type.low) return undefined;
   if (op === "mod") {
-    const terms = termsOf(a, params[0]);
+    const terms = termsOf(graph, a, params[0]);
     const noise = terms.filter(isFree);
     if (noise.length) return { noise: summed(graph, noise, params[0], view), others: terms.filter((term) => !isFree(term)), size: params[0] };
   }
@@ -135,13 +138,13 @@ function moved(graph, node, view) {
       }
     }
   }
-  if (op === "table") return permuted(termsOf(a), params[0]);
+  if (op === "table") return permuted(termsOf(graph, a), params[0]);
   if (op === "around") {
     if (isFree(b)) return { noise: b, others: [a], size };
     const inner = b.op === "around" && moved(graph, b, view);
     return inner && { ...inner, others: [...inner.others, a], size };
   }
-  if (op === "aim" && isFree(c) && a.op === "below" && a.params[0] === size && isUsedOnce(a, view)) {
+  if (op === "aim" && isFree(c) && a.op === "below" && a.params[0] === size && isUsedOnce(graph, a, view)) {
     return { noise: c, others: [b], size: 2n, share: ratio(2n, size) }; // half of all columns have either parity
   }
   return undefined;
@@ -156,7 +159,7 @@ function permuted(terms, table) {
   const isStep = (arg) => isFixed(arg) && arg.type.low === BigInt(size);
   if (other.op !== "mul" || !other.args.some(isStep) || table.length % size) return undefined;
   const isWhole = (start) => new Set(table.slice(start, start + size).filter((each) => each >= 0n && each < size)).size === size;
-  return listed(table.length / size, (row) => row * size).every(isWhole) ? { noise, others: [other], size: BigInt(size) } : undefined;
+  return listed(table.length / size, (line) => line * size).every(isWhole) ? { noise, others: [other], size: BigInt(size) } : undefined;
 }
 
 /** A number that moves noise, together with the rest of the view. */
@@ -181,26 +184,29 @@ const cellwise = (graph, isMarked) => ({ op, args, params, type }, given) => {
   if (op === "flags") return graph.add("toss", [], [params[0]]);
   if (op === "put") return given[isMarked ? 2 : 0];
   if (op === "get" && isMarked) return given[0];
-  if (op === "get" || op === "cells") return graph.code(BIT, true); // any bit
+  if (op === "get" || (op === "cells" && !args[0].draws.size)) return graph.code(BIT, true); // any bit
   if (op === "turn") return graph.add("xor", given);
   return ["and", "or", "xor", "not", "where"].includes(op) ? graph.add(op, given) : null;
 };
 
 /** The law of one of the cells of rows which are drawn one by one, by the codes, and the codes that mark another cell. */
 export function unmarked(graph, rows, view) {
-  const all = upstream(view);
+  const all = graph.upstream(view);
   const marks = new Set(all.filter(({ op }) => op === "put" || op === "get").map(({ args }) => args[1]));
   const decides = ({ type, args }) => (type.row ? args.filter((arg) => !arg.type.row) : []);
   const shared = all.filter(({ op }) => op === "where" || op === "turn" || op === "and").flatMap(decides);
   const drawn = [...marks].some(({ draws }) => draws.size) || [...drawsOf(shared)].some(({ type }) => !type.row);
   const cells = !drawn && marks.size < 2 && graph.rewritten(rows, NONE, cellwise(graph, false));
-  if (!cells || upstream(cells).some(({ op, tainted }) => op === "code" && !tainted)) return undefined;
+  if (!cells || graph.upstream(cells).some(({ op, tainted }) => op === "code" && !tainted)) return undefined;
   return { isMarked: marks.size > 0, law: classes(graph, cells) };
 }
 
+/** Whether each class has one density only. */
+export const isCertain = (found) => [...found.values()].every((list) => equal(smallest(list), largest(list)));
+
 /** The density of the marked cell of rows, over that of any other cell: by the cell if it is shared, else all together. */
 export function marked(graph, rows, left, law, isShared) {
-  if (![...law.values()].every((list) => spread(list)?.n === 1n && spread(list).d === 1n)) return undefined;
+  if (!isCertain(law)) return undefined;
   const here = graph.rewritten([...left, ...rows], NONE, cellwise(graph, true));
   const scale = (own, shared) => {
     const [{ n, d }] = law.get((isShared ? shared : own).join("|")) ?? [{ n: 1n, d: 0n }];
@@ -214,11 +220,10 @@ export function marked(graph, rows, left, law, isShared) {
 const counted = (graph, view) => (node, given) => {
   const { op, args, params, type } = node;
   if (!type.row && !args.some((arg) => arg.type.row)) return undefined;
-  const isDrawn = isUsedOnce(node, view);
+  const isDrawn = isUsedOnce(graph, node, view);
   if (op === "majority" && isDrawn) return graph.weighted(listed(type.width + 1, (ones) => (2 * ones > type.width ? graph.choose(type.width, ones) : 0n)));
   if (op === "subset" && isDrawn) return graph.add("sub", [graph.constant(params[1]), given[0]]);
   if (op === "turn") return graph.add("where", [given[1], graph.add("sub", [graph.constant(BigInt(type.width)), given[0]]), given[0]]);
-  if (op === "widen") return given[0];
   return op === "where" ? graph.add("where", given) : null;
 };
 
@@ -251,9 +256,10 @@ export function arranged(graph, node) {
 }
 
 /** Draws of few values, and known codes, that conditions are made of. */
-export function deciders(view, most, isOpen) {
-  const conditions = upstream(view).flatMap(({ op, args, type }) => (op === "where" ? [args[0]] : op === "and" && type.row ? [args[1]] : []));
+export function deciders(graph, view, most, isOpen, others = []) {
+  const condition = ({ op, args, type }) => (op === "where" ? [args[0]] : op === "and" && type.row ? [args[1]] : []);
+  const conditions = [...graph.upstream(view).flatMap(condition), ...others];
   const decides = (node) =>
     (isOpen ? node.op === "toss" : (node.op === "code" && !node.tainted) || (isDraw(node) && !node.args.length)) && sizeOf(node) <= most && !node.type.row;
-  return upstream(conditions.filter(({ tainted, type }) => !type.row && (isOpen || !tainted))).filter(decides);
+  return graph.upstream(conditions.filter(({ tainted, type }) => !type.row && (isOpen || !tainted))).filter(decides);
 }

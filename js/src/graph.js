@@ -16,23 +16,11 @@ export const isFixed = ({ type: { low, high, width } }) => low === high && width
 export const isIn = ({ type }, low, high) => type.width === undefined && type.low >= low && type.high <= high;
 
 /** What a proof throws that takes too many steps. */
-export class TooLong extends DeniableError {}
+class TooLong extends DeniableError {}
 
-/** These nodes and all that they are made of, in order; what some are made of is not asked. */
-export function upstream(targets, known = NONE) {
-  const found = new Set();
-  for (const todo = [...targets]; todo.length; ) {
-    const node = todo.pop();
-    if (found.has(node)) continue;
-    found.add(node);
-    if (!known.has(node)) for (const arg of node.args) todo.push(arg);
-  }
-  return [...found].sort((a, b) => a.id - b.id);
-}
-
-/** How many values a node may have. */
-export const sizeOf = ({ type: { low, high, width, row }, values }) =>
-  width === undefined ? (values?.length ?? Number(high - low) + 1) : row ? 2 ** width : Infinity;
+/** How many values a node may have; vectors, and codes that are rows, are not followed value by value. */
+export const sizeOf = ({ op, type: { low, high, width, row }, values }) =>
+  width === undefined ? (values?.length ?? Number(high - low) + 1) : row && op !== "code" ? 2 ** width : Infinity;
 
 export const valuesOf = ({ type: { low, high }, values }) =>
   values ?? listed(Number(high - low) + 1, (place) => low + BigInt(place));
@@ -49,6 +37,19 @@ export class Graph {
 
   spend(steps) {
     if ((this.steps -= steps) < 0) throw new TooLong();
+  }
+
+  /** These nodes and all that they are made of, in order; what those of `known` are made of is not asked. */
+  upstream(targets, known = NONE) {
+    const [found, todo] = [new Set(), [...targets]];
+    while (todo.length) {
+      const node = todo.pop();
+      if (found.has(node)) continue;
+      found.add(node);
+      this.spend(1 + node.args.length);
+      if (!known.has(node)) for (const arg of node.args) todo.push(arg);
+    }
+    return [...found].sort((a, b) => a.id - b.id);
   }
 
   /** The number of subsets of this size. */
@@ -68,7 +69,7 @@ export class Graph {
     let [draws = NO_DRAWS] = sets;
     if (sets.size > 1 || isDraw(node)) draws = new Set([...sets].flatMap((set) => [...set]));
     if (isDraw(node)) draws.add(node);
-    this.spend(1 + draws.size * (sets.size > 1));
+    this.spend(2 + node.args.length + draws.size * (sets.size > 1));
     return Object.assign(node, { id: this.#ids++, type, draws, tainted, values });
   }
 
@@ -145,8 +146,7 @@ export class Graph {
    */
   rewritten(targets, instead, change = () => undefined) {
     const now = new Map(instead);
-    for (const node of upstream(targets, instead)) {
-      this.spend(1);
+    for (const node of this.upstream(targets, instead)) {
       if (now.has(node)) continue;
       const args = node.args.map((arg) => now.get(arg));
       let made = change(node, args);

@@ -36,6 +36,5 @@ const OUTCOMES = {
   majority: (_, [n]) => arranged(n, (ones) => 2 * ones > n),
 };
 
-/** What a node may be where its arguments are given: [value, chance] of each draw, or the one value of an operation. */
-export const outcomes = ({ op, params, value }, given) =>
-  OUTCOMES[op]?.(given, params) ?? [[value(given, params), { n: 1n, d: 1n }]];
+/** What a draw may be where its arguments are given: [value, chance] of each. */
+export const outcomes = ({ op, params }, given) => OUTCOMES[op](given, params);

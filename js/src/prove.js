@@ -3,8 +3,8 @@
 import { openBound, profile } from "./cases.js";
 import { arranged, classes, deciders, FEW, isFree, marked, oddsOf, shifted, unmarked } from "./densities.js";
 import { DeniableError } from "./errors.js";
-import { largest, ONE, times } from "./fraction.js";
-import { Graph, isDraw, isFixed, upstream, valuesOf } from "./graph.js";
+import { largest, ONE, ratio } from "./fraction.js";
+import { Graph, isDraw, isFixed, valuesOf } from "./graph.js";
 import { cost } from "./worlds.js";
 
 const STEPS = 1_000_000; // of a proof: nodes that are made, and values of nodes in worlds that are followed
@@ -32,7 +32,7 @@ function cleaned(graph, view) {
   for (;;) {
     const seen = [...new Set(view.flatMap(shown))];
     const [instead, uses] = [new Map(), new Map()];
-    for (const each of [...upstream(seen).flatMap(({ args }) => args), ...seen]) uses.set(each, (uses.get(each) ?? 0) + 1);
+    for (const each of [...graph.upstream(seen).flatMap(({ args }) => args), ...seen]) uses.set(each, (uses.get(each) ?? 0) + 1);
     for (const node of uses.keys()) {
       const [heads] = node.args;
       // A law is linear in a chance that is used once, so its ends are enough.
@@ -92,10 +92,10 @@ function power(graph, { n, d }, times) {
 
 /** A draw, or what is known, decides what is sent: the worst of the cases. */
 function selection(graph, view, depth) {
-  const size = upstream(view).length - 1;
-  for (const node of deciders(view, CASES)) {
+  const size = graph.upstream(view).length - 1;
+  for (const node of deciders(graph, view, CASES)) {
     const cases = valuesOf(node).map((value) => graph.rewritten(view, new Map([[node, graph.constant(value)]])));
-    if (!cases.every((each) => upstream(each).length < size)) continue;
+    if (!cases.every((each) => graph.upstream(each).length < size)) continue;
     const odds = [];
     if (cases.every((each) => odds.push(bound(graph, each, depth + 1)) && odds.at(-1))) return largest(odds);
   }
@@ -130,13 +130,14 @@ function bound(graph, view, depth = 0) {
   for (const group of groups) {
     const odds = groups.length > 1 ? bound(graph, group, depth) : attempt(graph, group, depth);
     if (!odds) return odds;
-    product = times(product, odds);
+    graph.spend(product.n.toString(16).length / 16);
+    product = { n: product.n * odds.n, d: product.d * odds.d };
   }
   return product;
 }
 
 function attempt(graph, view, depth) {
-  const isSmall = cost(view) <= FEW;
+  const isSmall = cost(graph, view) <= FEW;
   for (const [name, rule] of isSmall ? [["enumeration", enumeration]] : Object.entries(RULES)) {
     const before = graph.rules;
     graph.rules = new Set(before);
@@ -151,14 +152,15 @@ function attempt(graph, view, depth) {
 }
 
 /** The graph of a program: public draws are known, and so are those that an encoder is given. */
-function read(graph, { nodes, codes }) {
+function read(graph, { nodes, codes }, isOpen) {
   const given = new Set();
   for (const todo = codes.flatMap(({ args }) => args); todo.length; ) {
     const place = todo.pop();
     if (nodes[place].op === "code") return undefined; // an encoder is given what depends on the answer already
-    if (!given.has(place)) todo.push(...nodes[place].args);
+    if (!given.has(place)) for (const arg of nodes[place].args) todo.push(arg);
     given.add(place);
   }
+  if (isOpen && given.size) return undefined;
   const made = [];
   nodes.forEach((node, place) => {
     const { op, args, params, type } = node;
@@ -172,9 +174,9 @@ function read(graph, { nodes, codes }) {
 
 /** Whether already the smallest and the largest values of the codes have reports that one of them does not. */
 function isUnbounded(graph, view) {
-  const codes = upstream(view).filter(({ op, tainted }) => op === "code" && tainted);
+  const codes = graph.upstream(view).filter(({ op, tainted }) => op === "code" && tainted);
   const ends = graph.rewritten(view, new Map(codes.map((code) => [code, graph.code(code.type, true, [code.type.low, code.type.high])])));
-  return [view, ends].some((each) => cost(each) <= FEW && enumeration(graph, each) === null);
+  return [view, ends].some((each) => cost(graph, each) <= FEW && enumeration(graph, each) === null);
 }
 
 /**
@@ -185,16 +187,16 @@ function isUnbounded(graph, view) {
 export function proved(program, open) {
   const graph = new Graph(STEPS);
   try {
-    const made = read(graph, program);
+    const made = read(graph, program, open);
     if (!made) return undefined;
     const view = program.report.map(([, place]) => made[place]);
     const { field, from, secret } = open ?? {};
     const place = program.report.findIndex(([name]) => name === field);
     const odds = open ? openBound(graph, view, place, BigInt(from), secret) : bound(graph, view);
-    if (odds) return { odds, rules: [...graph.rules] };
+    if (odds) return { odds: odds.n < LONGEST ** 128n ? ratio(odds.n, odds.d) : odds, rules: [...graph.rules] };
     if (!open && (odds === null || isUnbounded(graph, view))) return { odds: null, rules: ["counterexample"] };
   } catch (error) {
-    if (!(error instanceof DeniableError)) throw error;
+    if (!(error instanceof DeniableError || error instanceof RangeError)) throw error;
   }
   return undefined;
 }

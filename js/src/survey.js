@@ -112,11 +112,7 @@ export class Survey {
 
   /** `memories` holds what was kept of permanent answers, a plain object for each question by its id; it is added to. */
   randomize(answers, { coins = new SecureCoins(), part = this.drawPart(coins), now, id = freshId(), memories = {} } = {}) {
-    if (!this.proved) {
-      throw new InvalidLaw(
-        "This survey was read without its law, so it can only be read. Give the text that the collector serves at /v1/law: Survey.parse(text, { law }).",
-      );
-    }
+    this.#needLaw();
     if (Object.keys(answers).some((key) => !this.questions.some((question) => question.id === key))) {
       throw new OutsideDomain("This survey does not ask that question.");
     }
@@ -127,7 +123,16 @@ export class Survey {
     return message.encode(this.fingerprint, id, part, this.period(now), joined(sections));
   }
 
+  #needLaw() {
+    if (!this.proved) {
+      throw new InvalidLaw(
+        "This survey came without its law. Give the text that the collector serves at /v1/law: Survey.parse(text, { law }).",
+      );
+    }
+  }
+
   read(bytes) {
+    this.#needLaw();
     const size = (part) => this.part(part).reduce((sum, question) => sum + question.section, 0);
     const { id, part, period, payload } = message.decode(bytes, this.fingerprint, size);
     let at = 0;

@@ -1,50 +1,66 @@
 // Everything that may happen in a graph, with its exact weight: what all rules of proof come down to in the end.
 
 import { gcd, ONE } from "./fraction.js";
-import { isDraw, sizeOf, upstream, valuesOf } from "./graph.js";
+import { isDraw, sizeOf, valuesOf } from "./graph.js";
 import { outcomes } from "./outcomes.js";
 
+const isSource = (node) => node.op === "code" || isDraw(node);
+
 /** At most so many worlds there are of these nodes. */
-export const cost = (targets) =>
-  upstream(targets).reduce((product, node) => (node.op === "code" || isDraw(node) ? product * sizeOf(node) : product), 1);
+export const cost = (graph, targets) =>
+  graph.upstream(targets).reduce((product, node) => product * (isSource(node) ? sizeOf(node) : 1), 1);
+
+/** What a code or a draw may be where its arguments are given, each with its chance. */
+function waysOf(graph, node, given) {
+  graph.spend(sizeOf(node) * (node.type.width ?? 1));
+  return node.op === "code" ? valuesOf(node).map((value) => [value, ONE]) : outcomes(node, given);
+}
 
 /**
  * The values that these nodes may have together, and the weight of each of these ways: its chance, where the codes are given,
- * times `whole`. A world keeps only values that are still needed, and worlds that agree in these are one.
+ * times `whole`. Worlds that agree in all that is still needed are one.
  */
 export function worlds(graph, targets) {
-  const order = upstream(targets);
+  const order = graph.upstream(targets);
   const last = new Map(order.flatMap((node, place) => node.args.map((arg) => [arg, place])));
-  for (const node of targets) last.set(node, Infinity);
-  let [live, states, whole] = [[], [[[], 1n]], 1n];
+  let [live, states, whole] = [[], [[[], 1n]], 1n]; // of each state the values of the nodes that are live, and its weight
+
+  function merge(needed) {
+    const [places, merged] = [needed.map((node) => live.indexOf(node)), new Map()];
+    graph.spend(states.length * (1 + whole.toString(16).length / 64));
+    for (const [values, weight] of states) {
+      const own = places.map((place) => values[place]);
+      const key = own.join("|");
+      if (merged.has(key)) merged.get(key)[1] += weight;
+      else merged.set(key, [own, weight]);
+    }
+    [live, states] = [needed, [...merged.values()]];
+  }
+
   order.forEach((node, place) => {
+    if (isSource(node)) merge(live.filter((each) => last.get(each) >= place || targets.includes(each)));
+    graph.spend(states.length);
     const at = node.args.map((arg) => live.indexOf(arg));
-    const kept = live.flatMap((each, i) => (last.get(each) > place ? [i] : []));
-    const [known, next] = [new Map(), new Map()];
-    const following = states.map(([values]) => {
+    live = [...live, node];
+    if (!isSource(node)) {
+      for (const [values] of states) values.push(node.value(at.map((i) => values[i]), node.params));
+      return;
+    }
+    const known = new Map();
+    const all = states.map(([values]) => {
       const given = at.map((i) => values[i]);
-      const key = given.join("|");
-      if (!known.has(key)) known.set(key, node.op === "code" ? valuesOf(node).map((value) => [value, ONE]) : outcomes(node, given));
-      graph.spend(1);
+      const key = given.join();
+      if (!known.has(key)) known.set(key, waysOf(graph, node, given));
       return known.get(key);
     });
-    const common = [...known.values()].flat().reduce((all, [, { d }]) => (all % d ? (all / gcd(all, d)) * d : all), 1n);
+    let common = 1n; // denominator of all chances
+    for (const list of known.values()) for (const [, { d }] of list) if (common % d) common *= d / gcd(common, d);
     whole *= common;
-    const words = 1 + whole.toString(16).length / 64;
-    states.forEach(([values, weight], i) => {
-      graph.spend(following[i].length * words);
-      const rest = kept.map((each) => values[each]);
-      for (const [value, { n, d }] of following[i]) {
-        const [now, own] = [[...rest, value], weight * n * (common / d)];
-        const key = now.join("|");
-        const same = next.get(key);
-        if (same) same[1] += own;
-        else if (own) next.set(key, [now, own]);
-      }
+    states = states.flatMap(([values, weight], i) => {
+      graph.spend(all[i].length);
+      return all[i].filter(([, { n }]) => n).map(([value, { n, d }]) => [[...values, value], weight * n * (common / d)]);
     });
-    live = [...kept.map((i) => live[i]), node];
-    states = [...next.values()];
   });
-  const places = targets.map((node) => live.indexOf(node));
-  return { whole, ways: states.map(([values, weight]) => [places.map((place) => values[place]), weight]) };
+  merge(targets);
+  return { whole, ways: states };
 }
