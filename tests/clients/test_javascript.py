@@ -78,12 +78,9 @@ globalThis.fetch = async (url, options) => {
   return new Response("{}", { status: 202 });
 };
 """
-    (tmp_path / "page.mjs").write_text(
-        server
-        + blocks.replace('from "deniable"', 'from "./deniable.js"').replace(
-            'from "deniable/estimate"', 'from "./estimate.js"'
-        )
-    )
+    for module in ("deniable", "estimate"):
+        blocks = re.sub(rf'from "(deniable/)?{module}"', f'from "./{module}.js"', blocks)
+    (tmp_path / "page.mjs").write_text(server + blocks)
     assert "sent" in run("node", "page.mjs", folder=tmp_path)
     with closing(open_store(str(tmp_path / "survey.db"))) as store:
         verdicts = Collector(survey, store).take(survey.read((tmp_path / "report.bin").read_bytes()))
@@ -107,12 +104,10 @@ console.log(JSON.stringify({ loss: survey.loss, wire: mechanism.wire, named }));
 def test_a_mechanism_of_another_package_runs_here_too(tmp_path: Path) -> None:
     """Nothing in js/ knows it: its law, its fields and how reports are read come with the survey."""
     (tmp_path / "half_honest.py").write_text(MECHANISM)
-    (tmp_path / "half_honest-1.0.dist-info").mkdir()
-    entry = "[deniable.mechanisms]\nhalf-honest-1 = half_honest:HalfHonest\n"
-    (tmp_path / "half_honest-1.0.dist-info" / "entry_points.txt").write_text(entry)
-    (tmp_path / "half_honest-1.0.dist-info" / "METADATA").write_text(
-        "Metadata-Version: 2.1\nName: half-honest\nVersion: 1.0\n"
-    )
+    metadata = tmp_path / "half_honest-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "entry_points.txt").write_text("[deniable.mechanisms]\nhalf-honest-1 = half_honest:HalfHonest\n")
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: half-honest\nVersion: 1.0\n")
     (tmp_path / "survey.toml").write_text(SURVEY)
     shutil.copy(CLIENT, tmp_path / "deniable.js")
     (tmp_path / "page.mjs").write_text(OUTSIDE)
