@@ -7,7 +7,7 @@ import { arranged, classes, deciders, FEW, isCertain, isFree, marked, oddsOf, sh
 import { listed } from "./lists.js";
 import { cost, worlds } from "./worlds.js";
 
-const MORE = 1 << 12; // worlds that are all followed
+const MORE = 1 << 13; // worlds that are all followed
 const codesOf = (graph, nodes, isTainted) => graph.upstream(nodes).filter(({ op, tainted }) => op === "code" && tainted === isTainted);
 const rangeOf = ({ type: { low, high } }, from) => [low, high < from ? high : from - 1n];
 

@@ -105,13 +105,13 @@ function termsOf(graph, node, by) {
 }
 
 /** The sum of noise. Draws that keep a number, or move it on evenly, are one such draw together. */
-function summed(graph, terms, by, view) {
+function summed(graph, terms, by, node, left) {
   let stay = null;
   const found = [];
   for (const term of terms) {
     const [p, first, second] = term.params;
-    const isEven = term.op === "split" && first === 1n && second && second === by - 1n && isUsedOnce(graph, term, view);
-    if (!isEven) found.push(term);
+    const isEven = term.op === "split" && first === 1n && second && second === by - 1n && isUsedOnce(graph, term, [node]);
+    if (!isEven || !areApart([term], left)) found.push(term);
     else stay = stay ? plus(times(stay, p), over(times(rest(stay), rest(p)), ratio(second))) : p;
   }
   if (stay) found.push(graph.add("split", [], [stay, 1n, by - 1n]));
@@ -119,7 +119,7 @@ function summed(graph, terms, by, view) {
 }
 
 /** The `noise` that a node moves one to one, whatever `others` are; with `size` values, of which each gives a `share`. */
-function moved(graph, node, view) {
+function moved(graph, node, left) {
   const { op, args, params, type } = node;
   const size = type.high + 1n;
   const [a, b, c] = args;
@@ -128,7 +128,7 @@ function moved(graph, node, view) {
   if (op === "mod") {
     const terms = termsOf(graph, a, params[0]);
     const noise = terms.filter(isFree);
-    if (noise.length) return { noise: summed(graph, noise, params[0], view), others: terms.filter((term) => !isFree(term)), size: params[0] };
+    if (noise.length) return { noise: summed(graph, noise, params[0], node, left), others: terms.filter((term) => !isFree(term)), size: params[0] };
   }
   if (op === "xor" || op === "eq") {
     const fits = ({ type: { low, high } }) => !low && !(high & (high + 1n)) && (op === "xor" || high === 1n);
@@ -141,10 +141,10 @@ function moved(graph, node, view) {
   if (op === "table") return permuted(termsOf(graph, a), params[0]);
   if (op === "around") {
     if (isFree(b)) return { noise: b, others: [a], size };
-    const inner = b.op === "around" && moved(graph, b, view);
+    const inner = b.op === "around" && moved(graph, b, left);
     return inner && { ...inner, others: [...inner.others, a], size };
   }
-  if (op === "aim" && isFree(c) && a.op === "below" && a.params[0] === size && isUsedOnce(graph, a, view)) {
+  if (op === "aim" && isFree(c) && a.op === "below" && a.params[0] === size && isUsedOnce(graph, a, [node]) && areApart([a], [b, c, ...left])) {
     return { noise: c, others: [b], size: 2n, share: ratio(2n, size) }; // half of all columns have either parity
   }
   return undefined;
@@ -164,8 +164,8 @@ function permuted(terms, table) {
 
 /** A number that moves noise, together with the rest of the view. */
 export function shifted(graph, node, view = [node]) {
-  const { noise, others, size, share = ONE } = moved(graph, node, view) ?? {};
   const left = view.filter((each) => each !== node);
+  const { noise, others, size, share = ONE } = moved(graph, node, left) ?? {};
   if (!noise || !areApart(others, [noise, ...left])) return undefined;
   const { op, params, type } = noise;
   if (!left.length && (op === "below" || op === "split") && type.high + 1n === size) {

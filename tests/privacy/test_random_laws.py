@@ -88,3 +88,28 @@ def test_no_bound_is_below_the_exact_loss(seed: int) -> None:
         assert loss is not None and loss <= bound.odds, json.dumps(law)
         finite += 1
     assert finite > 10
+
+
+ANSWER, HUNDRED = ["code", [], "x", 0, 99], list(range(100))
+LARGE: dict[str, list[list[Any]]] = {
+    "whether the report is true is reported too": [
+        *(ANSWER, ["split", [], "1/2", 1, 99], ["add", [0, 1]], ["mod", [2], 100], ["eq", [0, 3]]),
+        *(["const", [], 100], ["mul", [4, 5]], ["add", [6, 3]]),
+    ],
+    "a table whose rows are left in between": [
+        *(ANSWER, ["const", [], 100], ["mul", [0, 1]], ["below", [], 100], ["add", [2, 3]], ["mod", [4], 150]),
+        ["table", [5], HUNDRED + HUNDRED[1:] + [0]],
+    ],
+    "a parity that is reported twice": [
+        *(ANSWER, ["const", [], 1], ["add", [0, 1]], ["below", [], 128], ["toss", [], "1/3"], ["aim", [3, 2, 4]]),
+        *(["eq", [0, 5]], ["const", [], 128], ["mul", [6, 7]], ["add", [8, 5]]),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_leak_too_large_to_be_enumerated_is_not_bounded(name: str) -> None:
+    """Each has a report that one answer never gives: its probability is 0 there, and not in the case of another answer."""
+    nodes = LARGE[name]
+    bound = proved(Problem.of(Program.from_json(json.dumps({"nodes": nodes, "report": [["y", len(nodes) - 1]]}))))
+    assert bound is None or bound.odds is None

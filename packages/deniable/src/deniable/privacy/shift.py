@@ -1,6 +1,6 @@
 """The rule of shifts: noise that is moved one to one, whatever the answer is."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,13 +12,13 @@ from deniable.privacy.worlds import cost, extreme
 def shift(problem: Problem, effort: Effort) -> Bound | None:
     """A node of the view that maps a draw one to one, whatever the answer is."""
     for node in problem.view:
-        noise = moved(problem, node)
+        rest = [other for other in problem.view if other != node]
+        noise = moved(problem, node, rest)
         if noise is None:
             continue
         build, at = Builder(), dict[int, int]()
-        rest = [other for other in problem.view if other != node]
         build.copy(problem, [*rest, *noise.terms], at, {})
-        total = added(problem, noise, build, at)
+        total = added(problem, noise, build, at, rest)
         if noise.modulus is not None:
             total = build.add("mod", [total], (noise.modulus,))
         new = build.problem([at[other] for other in rest] + [total])
@@ -31,12 +31,16 @@ def shift(problem: Problem, effort: Effort) -> Bound | None:
     return None
 
 
-def added(problem: Problem, noise: "Noise", build: Builder, at: Mapping[int, int]) -> int:
-    """The sum of the draws; those that keep a number or move it on evenly are added up before they are followed."""
+def added(problem: Problem, noise: "Noise", build: Builder, at: Mapping[int, int], seen: Sequence[int] = ()) -> int:
+    """The sum of the draws; those that keep a number or move it on evenly are added up before they are followed.
+
+    Of what is seen beside the sum, nothing may depend on a draw that is added up, not even by way of the sum.
+    """
     stay, rest = Fraction(1), []
     for term in noise.terms:
-        each = problem.nodes[term]
-        if each.op == "split" and each.params[1:] == (1, noise.modulus and noise.modulus - 1) and problem.is_used_once(term):
+        each, apart = problem.nodes[term], not any(term in problem.private[node] for node in seen)
+        even = each.op == "split" and each.params[1:] == (1, noise.modulus and noise.modulus - 1)
+        if even and apart and problem.is_used_once(term):
             moved = (1 - stay) * (1 - each.params[0]) / each.params[2]
             stay = stay * each.params[0] + moved  # both stay, or the second moves back what the first moved
         else:
@@ -58,8 +62,8 @@ class Noise:
     size: int
 
 
-def moved(problem: Problem, node: int) -> Noise | None:
-    """The noise that a node moves one to one, whatever else it is made of."""
+def moved(problem: Problem, node: int, seen: Sequence[int] = ()) -> Noise | None:
+    """The noise that a node moves one to one, whatever else it is made of; `seen` is the rest of the view."""
     each, kind = problem.nodes[node], problem.types[node]
     if each.op == "mod":
         terms = _terms(problem, each.args[0], each.params[0])
@@ -81,20 +85,21 @@ def moved(problem: Problem, node: int) -> Noise | None:
         place = each.args[1]
         if problem.private[place] and not problem.tainted[place]:
             return Noise((place,), None, kind.size)
-        return moved(problem, place) if problem.nodes[place].op == "around" else None
+        return moved(problem, place, seen) if problem.nodes[place].op == "around" else None
     if each.op == "aim":
         column, row, odd = each.args
         uniform = problem.nodes[column].op == "below" and problem.nodes[column].params[0] == kind.size
         alone = problem.private[odd] and not problem.tainted[odd] and column not in problem.private[odd]
-        if uniform and alone and not problem.private[row] and problem.is_used_once(column):
+        apart = problem.is_used_once(column) and not any(column in problem.private[other] for other in seen)
+        if uniform and alone and not problem.private[row] and apart:
             return Noise((odd,), None, 2)  # half of all columns have either parity, and they are equally likely
     return None
 
 
-def _terms(problem: Problem, node: int, modulus: int) -> list[int]:
-    """The numbers whose sum this is, modulo `modulus`."""
+def _terms(problem: Problem, node: int, modulus: int | None) -> list[int]:
+    """The numbers whose sum this is, modulo `modulus` if there is one."""
     each = problem.nodes[node]
-    if each.op == "add" or (each.op == "mod" and each.params[0] % modulus == 0):
+    if each.op == "add" or (modulus is not None and each.op == "mod" and each.params[0] % modulus == 0):
         return [term for arg in each.args for term in _terms(problem, arg, modulus)]
     return [node]
 
@@ -102,7 +107,7 @@ def _terms(problem: Problem, node: int, modulus: int) -> list[int]:
 def _permuted(problem: Problem, node: int) -> Noise | None:
     """A table of which the answer chooses a row and a draw the column, if every row has every number once."""
     values = problem.nodes[node].params[0]
-    terms = _terms(problem, problem.nodes[node].args[0], 1)
+    terms = _terms(problem, problem.nodes[node].args[0], None)
     noise = [term for term in terms if problem.private[term] and not problem.tainted[term]]
     rest = [term for term in terms if term not in noise]
     if len(noise) != 1 or len(rest) != 1 or problem.private[rest[0]]:
