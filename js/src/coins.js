@@ -133,7 +133,7 @@ export class SecureCoins extends Coins {
     super();
     if (typeof crypto?.getRandomValues !== "function") {
       throw new NoRandomness(
-        "WebCrypto is not available, so nothing is randomized or sent. Use a current browser.",
+        "There is no WebCrypto, so nothing is randomized.",
       );
     }
     this.#crypto = crypto;

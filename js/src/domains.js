@@ -94,7 +94,7 @@ function keyValue({ size, keys, low, high, at_most: atMost, cut }) {
   whole(atMost, 1, labels.length);
   /** [key, value] in the order of the keys. */
   const place = (value) => {
-    if (!value || typeof value !== "object") refuse("An answer must be a Map of keys and values.");
+    if (!value || typeof value !== "object") refuse("An answer is not a set of keys and values.");
     const pairs = value[Symbol.iterator] ? [...value] : Object.entries(value);
     const found = new Map();
     for (const pair of pairs.slice(0, cut ? atMost : undefined)) {

@@ -130,7 +130,7 @@ export class Mechanism {
     layout.check(this.fields, report, open);
     // Who discloses an answer says nothing else.
     const more = ({ name }, i) => i && (report[name].includes?.(true) ?? report[name]);
-    if (open && this.fields.some(more)) {
+    if (open && !this.#opens[2] && this.fields.some(more)) {
       throw new InvalidReport("A report discloses an answer and has a protected part too.");
     }
     if (this.reader.coordinates) this.reader.vector(report);
@@ -149,7 +149,7 @@ export class Mechanism {
 
 /** The mechanism with this description, and with the law that a collector serves for it. */
 export function mechanismFromSpec(spec, law) {
-  lawful(law, "There is no law to run. Give the one that the collector serves at /v1/law.");
+  lawful(law, "There is no law to run. The collector serves it at /v1/law.");
   try {
     return new Mechanism(spec, law);
   } catch (error) {

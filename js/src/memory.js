@@ -34,7 +34,7 @@ const written = (value) => (Array.isArray(value) ? value.map(Number).join("") : 
 function parsed(text, { row, width, low, high }) {
   const value = row ? Array.from(text, (bit) => bit === "1") : BigInt(text);
   if (row ? text.length !== width : value < low || value > high) {
-    throw new InvalidParameter("What was kept of earlier answers cannot be read, so this question is not answered.");
+    throw new InvalidParameter("What was kept of earlier answers cannot be read.");
   }
   return value;
 }

@@ -6,7 +6,7 @@ import { DeniableError, InvalidLaw, InvalidSurvey, OutsideDomain } from "./error
 import { mechanismFromSpec } from "./mechanism.js";
 
 const NO_ANSWER = "(no answer)";
-const THEOREM = "Its law rests on a theorem and is not a program, so this client cannot check it. Answer it with the Python client.";
+const THEOREM = "Its law rests on a theorem, which no device can check. Use the Python client.";
 
 // What the lines of a question are called in the domain of its mechanism, if they have another name there.
 const LINES = { choices: "labels", places: "labels", items: "labels", at_most: "atMost" };
@@ -22,7 +22,7 @@ export class Question {
     const refuse = (what, kind = InvalidSurvey) => {
       throw new kind(`Question ${number + 1}: ${what}`);
     };
-    if (!data?.id || !data.kind || !data.mechanism) refuse("It is incomplete. Fetch the survey from its collector, at /v1/survey.");
+    if (!data?.id || !data.kind || !data.mechanism) refuse("It is incomplete.");
     if (law === null) refuse(THEOREM, InvalidLaw);
     const { id, ask = id, kind, weight = 1, optional = false, sensitive, low, mechanism } = data;
     let domain;

@@ -173,7 +173,7 @@ test("the limit for a lifetime is kept, and the smallest one holds", async () =>
   const open = (lifetime) => openLedger({ indexedDB: null, localStorage, lifetime });
   assert.equal((await open(5)).lifetime, 5);
   assert.equal((await open(3)).lifetime, 3);
-  await assert.rejects(open(4), { name: "InvalidParameter", message: /limit of 3, which cannot be raised to 4/ });
+  await assert.rejects(open(4), { name: "InvalidParameter", message: /limit of 3 cannot be raised to 4/ });
   const ledger = await open(); // whoever opens it without a limit has that one
   assert.equal(ledger.lifetime, 3);
   await device(ledger).answer(ANSWERS);

@@ -478,12 +478,16 @@ def test_a_promise_that_is_not_kept(towns: Site, visit: Visit) -> None:
     assert person.page.get_by_role("radio").count() == 0
 
 
+def serving(text: str) -> "Callable[[Route], None]":
+    return lambda route: route.fulfill(body=text)
+
+
 def test_another_survey_of_the_same_name(towns: Site, visit: Visit) -> None:
     person = visit(towns, service_workers="block")
     answered(person)
     other = survey(FIRST.replace("Which town?", "What town?"))
     for path, text in (("survey", other.to_json()), ("law", law_json(other))):
-        person.page.route(f"**/v1/{path}", lambda route, text=text: route.fulfill(body=text))
+        person.page.route(f"**/v1/{path}", serving(text))
     person.goto()
     person.heading("You answered another version of this survey")
 
