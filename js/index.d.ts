@@ -7,8 +7,13 @@ export class DeniableError extends Error {}
 export class InvalidParameter extends DeniableError {}
 /** A survey that cannot be read: another format, an unknown kind or mechanism, a changed description. */
 export class InvalidSurvey extends InvalidParameter {}
-/** A law that no device can run: an unknown operation, a number that may become too large, a table that is too long. */
-export class InvalidLaw extends InvalidParameter {}
+/**
+ * A law that this device does not run: it cannot be proved here to disclose no more than epsilon, or it is no law at all. The
+ * message has the reason, for whoever runs the survey; `notice` is a sentence for the person who would have answered.
+ */
+export class InvalidLaw extends InvalidParameter {
+  readonly notice: string;
+}
 /** An answer that the question does not allow. */
 export class OutsideDomain extends DeniableError {}
 /** Bytes that no device can have sent. */
@@ -21,6 +26,8 @@ export class BudgetSpent extends DeniableError {}
 export class EmptyBatch extends DeniableError {}
 /** There is no secure randomness here, so nothing is randomized. */
 export class NoRandomness extends DeniableError {}
+/** The collector did not serve the survey or its law. */
+export class Unavailable extends DeniableError {}
 
 // Randomness
 
@@ -52,22 +59,13 @@ export class SecureCoins extends Coins {
 export type Label = string | number;
 /** One report: its fields by name; a number, or a row of bits. */
 export type Report = Readonly<Record<string, number | boolean[]>>;
-export interface Tally {
-  readonly n: number;
-  readonly counts: number[];
-}
-export interface Estimate {
-  readonly labels: readonly Label[];
-  readonly values: number[];
-  readonly variance: number[];
-  readonly n: number;
-}
-/** The exact privacy loss of one answer: the worst odds as a fraction, their logarithm rounded up, and how it is proved. */
+/** A bound on the privacy loss, as this device proved it: odds as a fraction, their logarithm rounded up, and the rules of proof. */
 export interface Loss {
   readonly odds: string;
   readonly epsilon: number;
   readonly protects: string;
-  readonly proof: string;
+  readonly proof: "proved";
+  readonly rules: readonly string[];
 }
 
 export interface Field {
@@ -85,33 +83,32 @@ export interface Mechanism {
   readonly fields: readonly Field[];
   /** The size of one report. */
   readonly bits: number;
+  /** Of one report. */
   readonly loss: Loss;
-  /** Whether the law that runs came with the survey and was proved on this device. */
-  readonly proved: boolean;
-  /** Whether `tally` and `estimate` are there: for shares of categories and means of numbers, not for keys and vectors. */
-  readonly estimates: boolean;
-  /** Randomize answers, one report each, with secure coins unless others are given. */
-  perturb(values: readonly unknown[], coins?: Coins): Report[];
+  /** Of all reports ever on one answer, where a permanent answer is kept; else null. */
+  readonly lifetimeLoss: Loss | null;
+  /**
+   * Randomize answers, one report each, with secure coins unless others are given. `memory`, a plain object, holds the permanent
+   * answers of one person, where the law keeps them, and is added to; without it nothing is kept.
+   */
+  perturb(values: readonly unknown[], coins?: Coins, memory?: object): Report[];
   /** Which answers a report supports, by their index; `null` where a report does not name answers. */
   supports(report: Report): number[] | null;
-  tally(reports: readonly Report[]): Tally;
-  estimate(tally: Tally): Estimate;
   /** The reports as bits without a gap, and back; `unpack` refuses what no device can have sent. */
   pack(reports: readonly Report[]): Uint8Array;
   unpack(data: Uint8Array, size: number): Report[];
 }
 /**
- * The mechanism with this specification: the `mechanism` of a question in a survey, or what `spec()` gives in Python. Throws
- * `InvalidParameter` for one that this client does not know, or that was changed. `law` is the program that a survey carries
- * for the question: it runs if this device can prove it, and `InvalidLaw` is thrown if it discloses more than it should.
+ * The mechanism with this specification, the `mechanism` of a question in a survey, and with this law, what the collector serves
+ * for the question at /v1/law (`device_law()` in Python). Throws `InvalidLaw` if this device cannot prove that the law discloses
+ * no more than the epsilon of the specification, and `InvalidParameter` for answers that it does not know.
  */
-export function mechanismFromSpec(spec: object, law?: object): Mechanism;
-/** The simplest fraction at most e^epsilon that loses no more than 1e-15 of epsilon: the exact odds of a budget. */
-export function oddsBelow(epsilon: number): Fraction;
+export function mechanismFromSpec(spec: object, law: object): Mechanism;
 
 // Surveys
 
-export type Kind = "category" | "number" | "ordered" | "place" | "ratings" | "set" | "features";
+/** "category", "number", "ordered", "place", "ratings", "set", "features", or one of another package. */
+export type Kind = string;
 
 /** A question. What its kind does not have is undefined. */
 export interface Question {
@@ -136,7 +133,8 @@ export interface Question {
   readonly atMost?: number;
   /** features: how many numbers. */
   readonly dimensions?: number;
-  readonly mechanism: Mechanism;
+  /** Undefined if the survey was read without its law. */
+  readonly mechanism?: Mechanism;
 }
 
 /**
@@ -158,11 +156,17 @@ export interface SurveyMessage {
 
 export class Survey {
   /**
-   * The survey in this text, exactly as the collector served it at /v1/survey: its hash is the fingerprint, to the last
-   * byte. An object is refused, since it does not know whether a number was written 1 or 1.0. Throws `InvalidSurvey` for another format or an unknown mechanism.
-   * With `expected`, a fingerprint known from elsewhere, throws `SurveyMismatch` if the text has another one.
+   * The survey in this text, exactly as the collector served it at /v1/survey: its hash is the fingerprint, to the last byte. An
+   * object is refused, since it does not know whether a number was written 1 or 1.0. `law` is the text that the collector served
+   * at /v1/law; without it the survey can be read, but not answered. Throws `InvalidSurvey` for another format, and `InvalidLaw`
+   * unless this device proves that the laws of all questions, alone and together, disclose no more than the survey says. With
+   * `expected`, a fingerprint known from elsewhere, throws `SurveyMismatch` if the text has another one.
    */
-  static parse(text: string, expected?: string): Survey;
+  static parse(text: string, options?: { law?: string; expected?: string } | string): Survey;
+  /** The survey and its law from the collector at this address. Throws as `parse` does, and `Unavailable`. */
+  static fetch(url: string, options?: { expected?: string; fetch?: typeof globalThis.fetch }): Promise<Survey>;
+  /** Whether the survey came with its laws, which this device then proved. */
+  readonly proved: boolean;
   readonly id: string;
   readonly title: string;
   /** For one person, over the whole survey. */
@@ -180,15 +184,15 @@ export class Survey {
   /** 32 hexadecimal digits. */
   readonly fingerprint: string;
   readonly questions: readonly Question[];
-  /** What one person gives away over the whole survey. */
-  readonly loss: Loss;
+  /** What one person gives away over the whole survey, as this device proved it; null without a law. */
+  readonly loss: Loss | null;
   /** Whether people may answer at this moment, in seconds since 1970; a clock may be ten minutes behind. */
   isOpen(now?: number): boolean;
   /** Which questions a person answers: drawn at random for a "sampled" survey, else all. */
   drawPart(coins?: Coins): bigint;
   part(bits: bigint): readonly Question[];
   /** One person's answers as a message. Use a `Device`, which makes sure that this happens once. */
-  randomize(answers: Answers, options?: { coins?: Coins; part?: bigint; now?: number; id?: Uint8Array }): Uint8Array;
+  randomize(answers: Answers, options?: { coins?: Coins; part?: bigint; now?: number; id?: Uint8Array; memories?: Record<string, object> }): Uint8Array;
   /** What a message of one report holds; throws `InvalidReport` or `SurveyMismatch`. */
   read(message: Uint8Array): SurveyMessage;
 }
@@ -212,13 +216,22 @@ export interface Ledger {
   /** False if it is forgotten with the page: then say `warning` to the person before they answer. */
   readonly lasting: boolean;
   readonly warning: string | null;
-  /** The largest sum of budgets, or null. */
+  /** The largest sum of budgets, or null: the smallest that this ledger was ever opened with. */
   readonly lifetime: number | null;
   entry(survey: string): Promise<Entry | null>;
   entries(): Promise<Map<string, Entry>>;
   spent(): Promise<number>;
-  /** Throws `BudgetSpent` for a survey that was answered, and for what exceeds the lifetime limit. */
-  add(survey: string, entry: Omit<Entry, "state">): Promise<void>;
+  /**
+   * Throws `BudgetSpent` for a survey that was answered, and for what exceeds the lifetime limit. `kept` has what was kept of
+   * permanent answers, before and after; false if it is no longer what it was before, and then nothing is added.
+   */
+  add(
+    survey: string,
+    entry: Omit<Entry, "state">,
+    kept?: Record<string, { before: string | null; after: string }>,
+  ): Promise<boolean>;
+  /** What is kept of the permanent answers to a question, as text; null if there are none. */
+  memory(question: string): Promise<string | null>;
   mark(survey: string, state: State): Promise<void>;
   /** The part of a survey that this person is asked: the one drawn before, or `fresh`, which is then kept. */
   part(survey: string, fresh: string): Promise<string>;

@@ -58,23 +58,16 @@ export class Coins {
 
   /** A value below n, and whether it may be used; the width of the word follows from `largest`. */
   scaled(n, largest) {
-    const kind = typeof n === "bigint" ? BigInt : Number;
-    if (largest > 2 ** 24) {
-      const bound = BigInt(n);
-      const product = this.word() * bound;
-      return [kind(product >> 64n), BigInt.asUintN(64, product) >= (1n << 64n) % bound];
-    }
-    // word * n in two halves, since it may have 56 bits
-    const drawn = this.draw(4);
-    const small = Number(n);
-    const low = (drawn[0] + 256 * drawn[1]) * small;
-    const high = (drawn[2] + 256 * drawn[3]) * small + Math.floor(low / 65536);
-    return [kind(Math.floor(high / 65536)), (high % 65536) * 65536 + (low % 65536) >= 2 ** 32 % small];
+    const [bits, bound] = [largest > 2 ** 24 ? 64 : 32, BigInt(n)];
+    const product = this.word(bits) * bound;
+    const value = product >> BigInt(bits);
+    return [typeof n === "bigint" ? value : Number(value), BigInt.asUintN(bits, product) >= (1n << BigInt(bits)) % bound];
   }
 
-  word() {
-    const drawn = this.draw(8);
-    return new DataView(drawn.buffer, drawn.byteOffset).getBigUint64(0, true);
+  word(bits = 64) {
+    const bytes = new Uint8Array(8);
+    bytes.set(this.draw(bits / 8));
+    return new DataView(bytes.buffer).getBigUint64(0, true);
   }
 
   /** A uniform subset of k out of n as truth values, by Floyd's steps; with `oneLess` one element less. */
@@ -140,7 +133,7 @@ export class SecureCoins extends Coins {
     super();
     if (typeof crypto?.getRandomValues !== "function") {
       throw new NoRandomness(
-        "WebCrypto is not available, so nothing is randomized or sent. Use a current browser.",
+        "There is no WebCrypto, so nothing is randomized.",
       );
     }
     this.#crypto = crypto;

@@ -20,36 +20,19 @@ function rint(x) {
   return past < 0.5 || (past === 0.5 && floor % 2 === 0) ? floor : floor + 1;
 }
 
-function choices(labels, { other } = {}, good = labels.every(isLabel)) {
+/** Labels, or so many numbers, or places, or numbers in order; of these, with `snap`, the nearest is taken. */
+function choices({ labels: given, size, points, range, other, snap }) {
+  const [start, stop, step] = range ?? [0, size ?? points?.length, 1];
+  const labels = given ?? listed(Math.ceil((stop - start) / step), (i) => start + i * step);
   const places = placesOf(labels);
-  insist(good && labels.length > 1 && places.size === labels.length && (other === undefined || places.has(other)));
-  const place = (value) =>
-    places.get(value) ?? places.get(other) ?? refuse("An answer is not one of the choices. Choose one of them.");
-  return { labels, size: labels.length, other, places, place };
-}
-
-const categories = (spec) => choices(spec.labels ?? listed(spec.size, Number), spec);
-
-function points(spec) {
-  insist(!spec.labels || spec.labels.length === spec.points.length);
-  return { ...choices(spec.labels ?? listed(spec.points.length, Number)), points: spec.points };
-}
-
-/** On a line, in order. */
-function ordered({ range, labels: given, snap }) {
-  const labels = range ? listed(Math.ceil((range[1] - range[0]) / range[2]), (i) => range[0] + i * range[2]) : given;
-  const numbers = labels.every(Number.isFinite);
-  const made = choices(
-    labels,
-    {},
-    numbers ? labels.every((label, i) => !i || label > labels[i - 1]) : labels.every(isLabel),
-  );
+  insist(labels.every((label) => isLabel(label) || Number.isFinite(label)) && labels.length > 1 && places.size === labels.length);
+  insist((other === undefined || places.has(other)) && (!points || points.length === labels.length));
   const place = (value) => {
-    if (!snap || typeof value !== "number" || !(value >= labels[0] && value <= labels.at(-1))) return made.place(value);
-    const above = labels.findIndex((label) => label >= value);
-    return above && value - labels[above - 1] <= labels[above] - value ? above - 1 : above;
+    const above = snap && typeof value === "number" ? labels.findIndex((label) => label >= value) : -1;
+    if (above > 0) return value - labels[above - 1] <= labels[above] - value ? above - 1 : above;
+    return places.get(value) ?? places.get(other) ?? refuse("An answer is not one of the choices. Choose one of them.");
   };
-  return { ...made, place };
+  return { labels, size: labels.length, other, points, places, place };
 }
 
 /** Numbers on a grid; the law rounds what lies between two points to either of them by a coin. */
@@ -111,7 +94,7 @@ function keyValue({ size, keys, low, high, at_most: atMost, cut }) {
   whole(atMost, 1, labels.length);
   /** [key, value] in the order of the keys. */
   const place = (value) => {
-    if (!value || typeof value !== "object") refuse("An answer must be a Map of keys and values.");
+    if (!value || typeof value !== "object") refuse("An answer is not a set of keys and values.");
     const pairs = value[Symbol.iterator] ? [...value] : Object.entries(value);
     const found = new Map();
     for (const pair of pairs.slice(0, cut ? atMost : undefined)) {
@@ -146,13 +129,12 @@ function keyValue({ size, keys, low, high, at_most: atMost, cut }) {
 }
 
 const KINDS = {
-  categories,
-  ordered,
-  points,
+  categories: choices,
+  ordered: choices,
+  points: choices,
   interval,
   features,
   "key-value": keyValue,
-  single: () => ({ labels: [0], size: 1, place: () => 0 }),
 };
 
 export function domainFrom(spec) {

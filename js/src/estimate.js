@@ -47,48 +47,47 @@ const SHARES = {
 const IDLE = {
   "unary-1": ({ q }, size) => (size <= 4096 ? (1 - float(read(q))) ** size : 0),
   "hadamard-1": (_, size) => [0, 1 / 2, 1 / 4][size] ?? 0, // rows 1, 2 and 3 = 1 ^ 2 are never all odd
-  "design-1": ({ design: { v } }, _, { supports }) =>
-    v > 65536 ? 0 : sum(listed(v, (point) => (supports({ point }).length ? 0 : 1))) / v,
+  "design-1": ({ design: { v } }, _, mechanism) =>
+    v > 65536 ? 0 : sum(listed(v, (point) => (mechanism.supports({ point }).length ? 0 : 1))) / v,
 };
 
 const known = (spec) => Object.hasOwn(SHARES, spec.mechanism) && (!spec.base || known(spec.base));
 
-/** How many cells reports vote for; 0 where this client does not estimate. */
-function cellsOf({ spec, size, reader }) {
-  if (spec.mechanism === "utility-1") return known(spec.base) && reader?.base.supports ? reader.base.size + reader.others.length : 0;
-  return reader?.cells ?? (known(spec) && reader?.supports ? size : 0);
+/** The answer that each cell is for: of open answers after those of the sensitive ones. */
+function cellsOf({ spec, size, labels, sensitive, fields, reader }) {
+  if (reader.numbers && !reader.coordinates) return listed(fields[0].below, Number);
+  if (!reader.ends.length || !known(spec.mechanism === "utility-1" ? spec.base : spec)) return [];
+  const isOpen = (place) => Boolean(sensitive && !sensitive.includes(labels[place]));
+  return [false, true].flatMap((open) => listed(size, Number).filter((place) => isOpen(place) === open));
 }
 
-export const estimates = (mechanism) => cellsOf(mechanism) > 0;
+export const estimates = (mechanism) => cellsOf(mechanism).length > 0;
 
 export function tally(mechanism, reports) {
   const cells = cellsOf(mechanism);
-  if (!cells) throw new InvalidParameter("This client counts only categories and numbers.");
+  if (!cells.length) throw new InvalidParameter("This client counts only categories and numbers.");
   if (!reports.length) throw new EmptyBatch("This batch has no reports.");
-  const counts = new Array(cells).fill(0);
-  const { others, base, cells: numbers } = mechanism.reader;
+  const votes = new Map(cells.map((place) => [place, 0]));
   for (const report of reports) {
     mechanism.check(report);
-    const open = mechanism.disclosed(report);
-    if (open !== null) counts[base.size + others.indexOf(open)]++;
-    else for (const cell of numbers ? [report.value] : (others ? base : mechanism).supports(report)) counts[cell]++;
+    for (const place of mechanism.supports(report) ?? [report.value]) votes.set(place, votes.get(place) + 1);
   }
-  return { n: reports.length, counts };
+  return { n: reports.length, counts: [...votes.values()] };
 }
 
 /** Unbiased, with the variance of its noise. */
 export function estimate(mechanism, { n, counts }) {
   const cells = cellsOf(mechanism);
-  if (!(n > 0) || counts.length !== cells || counts.some((count) => !(count >= 0 && count <= n))) {
-    throw new InvalidReport(`A tally has ${cells} counts, from 0 to the number of reports.`);
+  if (!(n > 0) || counts.length !== cells.length || counts.some((count) => !(count >= 0 && count <= n))) {
+    throw new InvalidReport(`A tally has ${cells.length} counts, from 0 to the number of reports.`);
   }
-  const { reader, spec, size, labels } = mechanism;
-  const [values, noise] = reader.cells
+  const { reader, spec, size, labels, sensitive } = mechanism;
+  const [values, noise] = reader.numbers
     ? means(reader, counts, n)
-    : reader.others
-      ? openShares(mechanism, counts, n)
+    : sensitive
+      ? openShares(mechanism, cells, counts, n)
       : shares(SHARES[spec.mechanism](spec, size), counts, n);
-  return { labels: reader.cells ? ["mean"] : labels, values, variance: noise.map((each) => each / n), n };
+  return { labels: reader.numbers ? ["mean"] : labels, values, variance: noise.map((each) => each / n), n };
 }
 
 /** Each share from its own count, of `reports` out of n, from `people` out of all: (C_x / n - q) / (p - q). */
@@ -98,30 +97,34 @@ function shares(chances, counts, n, reports = n, less = 0, people = 1) {
   return [values, values.map((share) => (q * (1 - q) * people + share * (p - q) * (1 - p - q)) / (p - q) ** 2)];
 }
 
-function means({ stands }, counts, n) {
-  const average = (of) => sum(counts, (count, value) => (count ? count * of(stands({ value })) : 0)) / n;
+function means(reader, counts, n) {
+  const average = (of) => sum(counts, (count, value) => (count ? count * of(reader.number(value)) : 0)) / n;
   const mean = average((x) => x);
   return [[mean], [(average((x) => (x - mean) ** 2) * n) / Math.max(n - 1, 1)]];
 }
 
 /** Each protected report counts as what the base makes of it; what open answers add to that is taken off again. */
-function openShares({ spec, reader: { base, others, places }, labels }, counts, n) {
-  const own = SHARES[spec.base.mechanism](spec.base, base.size);
+function openShares(mechanism, cells, counts, n) {
+  const { spec, sensitive } = mechanism;
+  const size = sensitive.length;
+  const own = SHARES[spec.base.mechanism](spec.base, size);
   const [p, q, odds, blank] = [own.p, own.q, read(spec.odds), own.blank].map(float);
-  const idle = spec.flat ? 0 : (IDLE[spec.base.mechanism]?.(spec.base, base.size, base) ?? 0);
+  const idle = spec.flat ? 0 : (IDLE[spec.base.mechanism]?.(spec.base, size, mechanism) ?? 0);
   const idleOdds = p === 1 ? odds : (p * (1 - blank)) / (blank * (1 - p));
   const hidden = (p / (odds * blank)) * (1 - idle * (1 - 1 / idleOdds));
   const support = p / odds; // of a sensitive answer by the report on an open one
   const mean = (support - q * hidden) / (p - q);
   const squares = (support - 2 * q * support + q * q * hidden) / (p - q) ** 2;
-  const open = counts.slice(base.size).map((count) => count / (n * (1 - hidden)));
+  const open = counts.slice(size).map((count) => count / (n * (1 - hidden)));
   const total = sum(open);
-  const hiddenReports = n - sum(counts.slice(base.size));
-  const [values, noise] = shares(own, counts.slice(0, base.size), n, hiddenReports, mean * total, 1 - total);
-  const all = new Map([
-    ...values.map((share, i) => [places[i], [share, noise[i] + total * (squares + mean ** 2 / (1 - hidden))]]),
-    ...open.map((share, i) => [others[i], [share, (share * hidden) / (1 - hidden)]]),
-  ]);
-  const order = labels.map((_, place) => all.get(place));
+  const hiddenReports = n - sum(counts.slice(size));
+  const [values, noise] = shares(own, counts.slice(0, size), n, hiddenReports, mean * total, 1 - total);
+  const found = [
+    ...values.map((share, i) => [share, noise[i] + total * (squares + mean ** 2 / (1 - hidden))]),
+    ...open.map((share) => [share, (share * hidden) / (1 - hidden)]),
+  ];
+  const order = listed(cells.length, (place) => found[cells.indexOf(place)]);
   return [order.map(([share]) => share), order.map(([, each]) => each)];
 }
+
+export { oddsBelow } from "./fraction.js";

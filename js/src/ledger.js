@@ -4,8 +4,7 @@ import { BudgetSpent, InvalidParameter } from "./errors.js";
 
 const FORMAT = "deniable ledger 1";
 const WARNING =
-  "This browser stores nothing for this page, so it cannot remember that you answered. " +
-  "Answer only once, and keep the page open until the report has been sent.";
+  "This browser cannot remember that you answered. Answer once, and keep the page open until the report has been sent.";
 
 export const ANSWERED = "This survey has already been answered. The same report can be sent again, but not a new one.";
 const empty = () => ({ format: FORMAT, surveys: {}, parts: {} });
@@ -16,7 +15,7 @@ function checked(data) {
   const { format, surveys, parts, lifetime = 1, memories = {} } = data;
   const tables = [surveys, parts, memories].every((each) => each && typeof each === "object");
   if (format !== FORMAT || !tables || !isLimit(lifetime)) {
-    throw new InvalidParameter("The ledger cannot be read. It records the privacy loss, so no survey can be answered without it.");
+    throw new InvalidParameter("The ledger cannot be read, and no survey can be answered without it.");
   }
   return data;
 }
@@ -56,7 +55,7 @@ class Ledger {
       const total = Object.values(surveys).reduce((sum, each) => sum + each.epsilon, entry.epsilon);
       if (total > (lifetime ?? Infinity)) {
         throw new BudgetSpent(
-          `This survey costs epsilon ${entry.epsilon}. With those answered before, that exceeds the lifetime limit of ${lifetime}.`,
+          `With this survey, epsilon ${entry.epsilon}, you would exceed the lifetime limit of ${lifetime}.`,
         );
       }
       // Another page may have kept an answer meanwhile: then a report must be made from that one.
@@ -171,7 +170,7 @@ async function opened(kind, change, lifetime) {
   const data = await change((data) => {
     if (lifetime > data.lifetime) {
       throw new InvalidParameter(
-        `This ledger has a lifetime limit of ${data.lifetime}, which cannot be raised to ${lifetime}. Open it with the same limit, a smaller one, or none.`,
+        `The lifetime limit of ${data.lifetime} cannot be raised to ${lifetime}.`,
       );
     }
     if (lifetime !== undefined) data.lifetime = lifetime;

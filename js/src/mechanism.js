@@ -1,57 +1,87 @@
-// A mechanism is one randomized vote. What runs on an answer is its law, after this device has proved it.
+// A mechanism is one randomized vote. What runs on an answer is its law: a program that came with the survey, from anybody, and
+// that this device has proved before there is a mechanism at all.
 
 import { SecureCoins } from "./coins.js";
 import { domainFrom } from "./domains.js";
 import { DeniableError, EmptyBatch, InvalidLaw, InvalidReport, OutsideDomain } from "./errors.js";
-import { logUp, written } from "./fraction.js";
-import { insist } from "./insist.js";
-import { Law } from "./law.js";
+import { logUp, within, written } from "./fraction.js";
+import { insist, whole } from "./insist.js";
 import * as layout from "./layout.js";
 import { trueAt } from "./lists.js";
+import { keeping, remembered } from "./memory.js";
+import { paddedOdds } from "./padded.js";
+import { Program } from "./program.js";
+import { proved } from "./prove.js";
 import { Reader } from "./reading.js";
+import { evaluate } from "./run.js";
+
+function lawful(holds, what) {
+  if (!holds) throw new InvalidLaw(what);
+}
+
+/** The fields of a report, as the law states them. */
+const fieldsFrom = (list) =>
+  Array.from(list, ({ name, below, bits, ones }) =>
+    below === undefined ? layout.flags(name, whole(bits, 1, 2 ** 20), ones) : layout.number(name, whole(below, 1, 2 ** 53)),
+  );
+
+/** Whether the program asks for codes of these answers only, and makes a report with these fields. */
+function check({ nodes, codes, report }, { inputs }, fields) {
+  const isAsked = ({ params: [name], type: { low, high, width } }) => {
+    const [most, wide] = (Object.hasOwn(inputs, name) && inputs[name]) || [-1];
+    return low === 0n && high === BigInt(most) && width === wide;
+  };
+  lawful(codes.every(isAsked), "The law is for other answers than the question has.");
+  const fits = ({ name, bits, below }, [own, place]) => {
+    const { low, high, width, row } = nodes[place].type;
+    if (own !== name || row === Boolean(below)) return false;
+    return row ? width === bits : width === undefined && low >= 0n && high < below;
+  };
+  const good = report.length === fields.length && fields.every((field, i) => fits(field, report[i]));
+  lawful(good, "The law makes other reports than it states.");
+}
 
 export class Mechanism {
-  #law;
+  #program;
+  #kept;
+  #opens;
   #open;
+  #snaps;
 
-  constructor(spec, law) {
+  constructor(spec, { law, fields, opens, kept, snaps, reads }) {
     const { mechanism: wire, epsilon, sensitive } = spec;
     const domain = domainFrom(spec.domain);
     const secret = sensitive && new Set(sensitive.map((label) => domain.places.get(label)));
     insist(epsilon > 0 && epsilon <= 100 && !secret?.has(undefined));
-    Object.assign(this, { spec, wire, epsilon, domain, sensitive, size: domain.size });
-    if (!law) return;
-    this.#law = new Law(law, domain, epsilon, secret);
-    this.#open = this.#law.opens && secret && trueAt(domain.labels.map((_, place) => !secret.has(place)));
-    this.reader = new Reader(law.reads, domain);
+    const { labels, size } = domain;
+    Object.assign(this, { spec, wire, epsilon, domain, sensitive, labels, size, fields: fieldsFrom(fields) });
+    this.bits = layout.width(this.fields);
+    this.#program = new Program(law);
+    this.#snaps = snaps === true;
+    this.#kept = kept && keeping(this.#program, kept, law.nodes);
+    check(this.#program, domain, this.fields);
+    if (opens && secret) {
+      this.#opens = opens;
+      this.#open = trueAt(labels.map((_, place) => !secret.has(place)));
+    }
+    this.#prove(this.#open && { field: opens[0], from: opens[1], secret });
+    this.reader = new Reader(reads, domain);
   }
 
-  get labels() {
-    return this.domain.labels;
-  }
-
-  /** Whether a law came with it and was proved on this device; without one, no report can be made or read. */
-  get proved() {
-    return Boolean(this.#law);
-  }
-
-  #needed() {
-    if (!this.#law) throw new InvalidLaw("There is no law to run. Give the one that the collector serves at /v1/law.");
-    return this.#law;
-  }
-
-  get fields() {
-    return this.#needed().fields;
-  }
-
-  /** The size of one report. */
-  get bits() {
-    return layout.width(this.fields);
-  }
-
-  /** The odds that this device proved, of one report. */
-  get odds() {
-    return this.#needed().odds;
+  /** `odds` bounds one report and, where an answer is kept, `ever` all reports ever on one answer, by these `rules`. */
+  #prove(open) {
+    const { atMost } = this.domain;
+    const bound = (program) => {
+      const odds = atMost && paddedOdds(program, atMost);
+      return odds ? { odds, rules: ["distinct keys"] } : proved(program, open);
+    };
+    const isSmall = (found) => found?.odds && within(found.odds, this.epsilon);
+    const found = bound(this.#kept?.base ?? this.#program);
+    lawful(found, "No rule of proof of this device reaches the law, so it is not run.");
+    lawful(isSmall(found), "The law discloses more than the survey says, so it is not run.");
+    const alone = this.#kept && proved(this.#program);
+    // A report that is made from what is kept discloses no more than that.
+    Object.assign(this, found, isSmall(alone) && alone, { ever: this.#kept && found.odds });
   }
 
   get loss() {
@@ -60,25 +90,34 @@ export class Mechanism {
 
   /** The loss of all reports ever on one answer, where permanent answers are kept. */
   get lifetimeLoss() {
-    return this.#needed().ever ? this.#stated(this.#law.ever) : null;
+    return this.ever ? this.#stated(this.ever) : null;
   }
 
   #stated(odds) {
     const protects = this.#open ? "sensitive values" : this.domain.protects;
-    return { odds: written(odds), epsilon: logUp(odds), protects, proof: "proved", rules: this.#law.rules };
+    return { odds: written(odds), epsilon: logUp(odds), protects, proof: "proved", rules: this.rules };
   }
 
   perturb(values, coins = new SecureCoins(), memory = undefined) {
-    const law = this.#needed();
     if (!Array.isArray(values)) throw new OutsideDomain("Answers must be a list: perturb([answer]).");
     if (!values.length) throw new EmptyBatch("This batch has no answers.");
-    return values.map((value) => law.report(value, coins, memory));
+    return values.map((value) => this.#report(this.domain.codes(value, this.#snaps), coins, memory));
+  }
+
+  /** One report; what is kept of earlier ones is in `memory`, a plain object, and is added to. */
+  #report(codes, coins, memory) {
+    const { nodes, report } = this.#program;
+    const code = ({ params: [name] }) => codes[name];
+    const values =
+      this.#kept && memory
+        ? remembered(this.#program, this.#kept, memory, code, this.domain.name(codes), coins)
+        : evaluate(this.#program, [], nodes.keys(), code, coins);
+    return Object.fromEntries(report.map(([name, place]) => [name, nodes[place].type.row ? values[place] : Number(values[place])]));
   }
 
   /** The place of the answer that a report discloses, or null. */
   disclosed(report) {
-    const [field, from] = this.#needed().opens ?? [];
-    return this.#open?.[report[field] - from] ?? null;
+    return this.#open?.[report[this.#opens[0]] - this.#opens[1]] ?? null;
   }
 
   supports(report) {
@@ -87,12 +126,11 @@ export class Mechanism {
   }
 
   check(report) {
-    const [{ name: first }] = this.fields;
     const open = this.disclosed(report) !== null;
     layout.check(this.fields, report, open);
     // Who discloses an answer says nothing else.
-    const more = ([name, value]) => name !== first && (Array.isArray(value) ? value.includes(true) : value);
-    if (open && Object.entries(report).some(more)) {
+    const more = ({ name }, i) => i && (report[name].includes?.(true) ?? report[name]);
+    if (open && !this.#opens[2] && this.fields.some(more)) {
       throw new InvalidReport("A report discloses an answer and has a protected part too.");
     }
     if (this.reader.coordinates) this.reader.vector(report);
@@ -111,6 +149,7 @@ export class Mechanism {
 
 /** The mechanism with this description, and with the law that a collector serves for it. */
 export function mechanismFromSpec(spec, law) {
+  lawful(law, "There is no law to run. The collector serves it at /v1/law.");
   try {
     return new Mechanism(spec, law);
   } catch (error) {

@@ -34,7 +34,7 @@ const written = (value) => (Array.isArray(value) ? value.map(Number).join("") : 
 function parsed(text, { row, width, low, high }) {
   const value = row ? Array.from(text, (bit) => bit === "1") : BigInt(text);
   if (row ? text.length !== width : value < low || value > high) {
-    throw new InvalidParameter("What was kept of earlier answers cannot be read, so this question is not answered.");
+    throw new InvalidParameter("What was kept of earlier answers cannot be read.");
   }
   return value;
 }
@@ -43,7 +43,7 @@ function parsed(text, { row, width, low, high }) {
  * The values of a law whose kept part comes from `memory`, a plain object, or is made now and put there. `name` is what the
  * answer is kept under where the law does not say.
  */
-export function remembered({ program, kept: { many, places, under, upstream, drawn } }, memory, code, name, coins) {
+export function remembered(program, { many, places, under, upstream, drawn }, memory, code, name, coins) {
   const { nodes } = program;
   const known = [];
   if (under !== undefined) {

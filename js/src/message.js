@@ -4,6 +4,7 @@ import { crc32, hex, joined, sealed, unhex } from "./bytes.js";
 import { InvalidReport, SurveyMismatch } from "./errors.js";
 
 const MAGIC = [68, 78, 83, 86, 1, 0, 0, 0]; // DNSV, version 1
+const DAMAGED = "The message is damaged, or has another format.";
 const HEADER = 56;
 
 export function encode(fingerprint, id, part, period, payload) {
@@ -17,7 +18,7 @@ export function encode(fingerprint, id, part, period, payload) {
 /** A message of one report; `size(part)` is the length of its payload, and refuses a part that is not asked. */
 export function decode(message, fingerprint, size) {
   if (message.length < HEADER + 4 || MAGIC.some((byte, i) => message[i] !== byte)) {
-    throw new InvalidReport("The message is incomplete or has another format.");
+    throw new InvalidReport(DAMAGED);
   }
   const view = new DataView(message.buffer, message.byteOffset, message.length);
   if (hex(message.subarray(8, 24)) !== fingerprint) {
@@ -26,7 +27,7 @@ export function decode(message, fingerprint, size) {
   const part = view.getBigUint64(40, true);
   const whole = view.getUint32(52, true) === 1 && message.length === HEADER + size(part) + 4;
   if (!whole || view.getUint32(message.length - 4, true) !== crc32(message.subarray(0, -4))) {
-    throw new InvalidReport("The message is damaged or incomplete. Send it again.");
+    throw new InvalidReport(DAMAGED);
   }
   return {
     id: hex(message.subarray(24, 40)),

@@ -95,7 +95,7 @@ export const DRAWS = {
     (node) => {
       const { n, d } = node.odds();
       const [first, second] = [node.whole(1, 1n), node.whole(2, 0n)];
-      node.need(second || n === d, "needs a second part, unless the first is certain");
+      node.need(second || n === d);
       return node.within(0n, first + second - 1n);
     },
     (_, params, coins) => coins.split(...params),
@@ -111,9 +111,9 @@ export const DRAWS = {
     1,
     (node, [index]) => {
       const [table] = node.params;
-      node.need(Array.isArray(table) && table.length, "needs a table");
+      node.need(Array.isArray(table) && table.length);
       const sums = new Set(table.map((list) => `${node.weights(list)} ${list.length}`));
-      node.need(sums.size === 1, "needs rows of the same length and sum");
+      node.need(sums.size === 1);
       node.single(index, 0n, BigInt(table.length - 1));
       return number(0n, BigInt(table[0].length - 1));
     },
@@ -153,7 +153,7 @@ export const OPERATIONS = {
     null,
     5,
     (node) => {
-      node.need(typeof node.params[0] === "string" && node.args.length < 65, "needs a name, and at most 64 draws");
+      node.need(typeof node.params[0] === "string" && node.args.length < 65);
       const low = node.whole(1, -LARGEST);
       const type = number(low, node.whole(2, low), node.params.length > 3 ? Number(node.whole(3, 1n, WIDEST)) : undefined);
       const distinct = node.params.length > 4 && node.whole(4, 0n, 1n) === 1n;
@@ -224,7 +224,7 @@ export const OPERATIONS = {
     1,
     (node, [index]) => {
       const [table] = node.params;
-      node.need(wholes(table), "needs a table");
+      node.need(wholes(table));
       node.single(index, 0n, BigInt(table.length - 1));
       return node.within(smallest(table), largest(table));
     },
@@ -235,7 +235,7 @@ export const OPERATIONS = {
     0,
     (node, [column, line, odd]) => {
       const { high } = node.single(column, 0n);
-      node.need((high & (high + 1n)) === 0n, "needs columns 0 to 2^k - 1");
+      node.need((high & (high + 1n)) === 0n);
       node.single(line, 1n, high);
       node.bit(odd);
       return number(0n, high);

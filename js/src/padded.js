@@ -4,19 +4,10 @@
 import { largest, ONE, ratio } from "./fraction.js";
 import { listed } from "./lists.js";
 import { DRAWS } from "./operations.js";
+import { outcomes } from "./outcomes.js";
 
-const WORK = 400_000; // combinations of a pair and of draws
-const STEPS = 200;
-
-const few = (size, weight) => (size <= WORK ? listed(Number(size), weight) : undefined);
-
-/** The weights of the outcomes of a draw, all with one denominator. */
-const WEIGHTS = {
-  toss: ([{ n, d }]) => [d - n, n],
-  below: ([n]) => few(n, () => 1n),
-  split: ([{ n, d }, first, second]) => few(first + second, (i) => (i < first ? n * (second || 1n) : (d - n) * first)),
-  pick: ([weights]) => weights,
-};
+const MANY = 400_000; // combinations of a pair and of draws
+const DRAWN = ["toss", "below", "split", "pick"];
 
 /**
  * The largest ratio between the chances of a report under two sets of at most so many pairs: null if it is unbounded, undefined
@@ -39,15 +30,20 @@ export function paddedOdds(program, atMost) {
   if (!padded) return undefined;
 
   const steps = [...nodes.keys()].filter((place) => ![draw, key, high, rounded].includes(place));
-  const weights = steps.map((place) => WEIGHTS[nodes[place].op]?.(nodes[place].params));
-  const listedAll = steps.every((place, i) => weights[i] || !Object.hasOwn(DRAWS, nodes[place].op));
+  const drawn = steps.filter((place) => Object.hasOwn(DRAWS, nodes[place].op));
   const keys = Number(nodes[key].type.high); // this one is padding
-  const many = weights.reduce((product, each) => product * (each?.length ?? 1), 2 * (keys + 1));
-  if (!listedAll || many > WORK || steps.length > STEPS) return undefined;
+  const many = drawn.reduce((product, place) => product * Number(nodes[place].type.high + 1n), 2 * (keys + 1));
+  if (!drawn.every((place) => DRAWN.includes(nodes[place].op)) || many > MANY || steps.length > 200) return undefined;
+  // All draws are made whatever comes up, so weights over one denominator are enough.
+  const chances = steps.map((place) => {
+    const found = drawn.includes(place) && outcomes(nodes[place]);
+    const common = found && found.reduce((d, [, own]) => d * (d % own.d ? own.d : 1n), 1n);
+    return found && found.map(([value, { n, d }]) => [value, (n * common) / d]);
+  });
 
   const values = [];
   const follow = (law, at, weight) => {
-    for (; at < steps.length && !weights[at]; at++) {
+    for (; at < steps.length && !chances[at]; at++) {
       const { args, params, value } = nodes[steps[at]];
       values[steps[at]] = value(
         args.map((arg) => values[arg]),
@@ -55,10 +51,10 @@ export function paddedOdds(program, atMost) {
       );
     }
     if (at < steps.length) {
-      weights[at].forEach((each, outcome) => {
-        values[steps[at]] = BigInt(outcome);
-        if (each) follow(law, at + 1, weight * each);
-      });
+      for (const [value, own] of chances[at]) {
+        values[steps[at]] = value;
+        if (own) follow(law, at + 1, weight * own);
+      }
     } else {
       const text = String(report.map(([, place]) => values[place]));
       law.set(text, (law.get(text) ?? 0n) + weight);

@@ -26,44 +26,44 @@ export class Node {
     Object.assign(this, { op, args, params });
   }
 
-  need(holds, what) {
-    insist(holds, `The operation ${this.op} ${what}.`);
+  need(holds) {
+    insist(holds, `The operation ${this.op} is not given what it takes.`);
   }
 
   whole(place, low, high = LARGEST) {
     const value = this.params[place];
     const good = typeof value === "bigint" && value >= low && value <= high;
-    this.need(good, `needs a whole number from ${low} to ${high} as parameter ${place + 1}`);
+    this.need(good);
     return value;
   }
 
   odds() {
     const [value] = this.params;
-    this.need(value?.d && value.n <= value.d, "needs a probability, an exact fraction from 0 to 1");
+    this.need(value?.d && value.n <= value.d);
     return value;
   }
 
   /** The sum of a list of weights. */
   weights(list) {
     const total = wholes(list) && smallest(list) >= 0n ? list.reduce((a, b) => a + b) : 0n;
-    this.need(total > 0n && total < 1n << 63n, "needs weights from 0 with a sum from 1 to 2^63 - 1");
+    this.need(total > 0n && total < 1n << 63n);
     return total;
   }
 
   within(low, high, width) {
-    this.need(low >= -LARGEST && high <= LARGEST, "gives numbers beyond 2^62");
+    this.need(low >= -LARGEST && high <= LARGEST);
     return { low, high, width, row: false };
   }
 
   /** A number, or a vector of them. */
   numbers(type, low = type.low, high = type.high) {
-    this.need(!type.row, "needs numbers, not rows of bits");
-    this.need(type.low >= low && type.high <= high, `needs numbers from ${low} to ${high}`);
+    this.need(!type.row);
+    this.need(type.low >= low && type.high <= high);
     return type;
   }
 
   single(type, low, high) {
-    this.need(type.width === undefined, "needs a single number");
+    this.need(type.width === undefined);
     return this.numbers(type, low, high);
   }
 
@@ -72,23 +72,23 @@ export class Node {
   }
 
   vector(type, low) {
-    this.need(type.width !== undefined, "needs a vector");
+    this.need(type.width !== undefined);
     return this.numbers(type, low);
   }
 
   /** A row, with the cells that `places` name in it. */
   row(type, ...places) {
-    this.need(type.row, "needs a row of bits");
+    this.need(type.row);
     for (const place of places) this.single(place, 0n, BigInt(type.width) - 1n);
     return type;
   }
 
   same(a, b) {
-    this.need(a === b, "needs values of the same width");
+    this.need(a === b);
   }
 
   wide(width) {
-    this.need(width > 0n && width <= WIDEST, "gives a row that is too wide");
+    this.need(width > 0n && width <= WIDEST);
     return width;
   }
 }
@@ -117,7 +117,7 @@ export class Program {
   constructor(data) {
     const { nodes, report } = data ?? {};
     insist(Array.isArray(nodes) && Array.isArray(report));
-    insist(nodes.length && nodes.length <= MOST_NODES, `A law has from 1 to ${MOST_NODES} operations.`);
+    insist(nodes.length && nodes.length <= MOST_NODES, TOO_LARGE);
     let [entries, cells] = [0, 0];
     for (const plain of nodes) {
       insist(Array.isArray(plain));
@@ -131,11 +131,11 @@ export class Program {
     }
     this.report = Array.from(report, (field) => {
       insist(Array.isArray(field) && field.length === 2 && typeof field[0] === "string");
-      insist(this.#known(field[1]), "A field refers to no operation.");
+      insist(this.#known(field[1]));
       return [...field];
     });
     const names = new Set(this.report.map(([name]) => name));
-    insist(names.size && names.size === report.length, "The fields of a report need names, each its own.");
+    insist(names.size && names.size === report.length);
   }
 
   /** The nodes whose values come from the encoder, in order. */
@@ -150,15 +150,12 @@ export class Program {
   #read([op, args, ...params]) {
     insist(typeof op === "string" && Array.isArray(args));
     const known = Object.hasOwn(OPERATIONS, op);
-    insist(known, `There is no operation ${JSON.stringify(op.slice(0, 30))}. A newer release may know it.`);
+    insist(known, `There is no operation ${JSON.stringify(op.slice(0, 30))}.`);
     const [arity, most, type, value] = OPERATIONS[op];
     const node = new Node(op, Array.from(args), params);
-    node.need(arity === null || args.length === arity, `needs ${arity} arguments`);
-    node.need(params.length <= most, `has at most ${most} parameters`);
-    node.need(
-      node.args.every((arg) => this.#known(arg)),
-      "must refer to earlier operations only",
-    );
+    node.need(arity === null || args.length === arity);
+    node.need(params.length <= most);
+    node.need(node.args.every((arg) => this.#known(arg)));
     node.params = params.map((each, place) => (op === "code" && !place ? each : parsed(each)));
     const types = node.args.map((arg) => this.nodes[arg].type);
     return Object.assign(node, { type: type(node, types), value });

@@ -1,11 +1,12 @@
 // One question of a survey. What a page shows of it comes from the answers that its mechanism takes, so that they cannot differ.
 
 import { fingerprint } from "./bytes.js";
-import { InvalidLaw, InvalidSurvey, OutsideDomain } from "./errors.js";
+import { domainFrom } from "./domains.js";
+import { DeniableError, InvalidLaw, InvalidSurvey, OutsideDomain } from "./errors.js";
 import { mechanismFromSpec } from "./mechanism.js";
 
 const NO_ANSWER = "(no answer)";
-const THEOREM = "Its law rests on a theorem and is not a program, so this client cannot check it. Answer it with the Python client.";
+const THEOREM = "Its law rests on a theorem, which no device can check. Use the Python client.";
 
 // What the lines of a question are called in the domain of its mechanism, if they have another name there.
 const LINES = { choices: "labels", places: "labels", items: "labels", at_most: "atMost" };
@@ -21,15 +22,17 @@ export class Question {
     const refuse = (what, kind = InvalidSurvey) => {
       throw new kind(`Question ${number + 1}: ${what}`);
     };
-    if (!data?.id || !data.kind || !data.mechanism) refuse("It is incomplete. Fetch the survey from its collector, at /v1/survey.");
+    if (!data?.id || !data.kind || !data.mechanism) refuse("It is incomplete.");
     if (law === null) refuse(THEOREM, InvalidLaw);
+    const { id, ask = id, kind, weight = 1, optional = false, sensitive, low, mechanism } = data;
+    let domain;
     try {
-      this.mechanism = mechanismFromSpec(data.mechanism, law);
+      domain = domainFrom(mechanism.domain);
+      if (law) this.mechanism = mechanismFromSpec(mechanism, law);
     } catch (error) {
+      if (!(error instanceof DeniableError)) refuse("It is incomplete.");
       refuse(error.message, error instanceof InvalidLaw ? InvalidLaw : InvalidSurvey);
     }
-    const { id, ask = id, kind, weight = 1, optional = false, sensitive, low } = data;
-    const { domain } = this.mechanism;
     const expected = { ...data, kind: domain.kind };
     if (optional) expected.choices = [...data.choices, NO_ANSWER];
     const differs = ([line, value]) => {
@@ -38,7 +41,7 @@ export class Question {
     };
     if (Object.entries(expected).some(differs)) refuse("The mechanism has another domain.");
     const secret = sensitive && optional ? [...sensitive, NO_ANSWER] : sensitive;
-    if (!same(sorted(secret), sorted(this.mechanism.sensitive))) refuse("The mechanism has other sensitive answers.");
+    if (!same(sorted(secret), sorted(mechanism.sensitive))) refuse("The mechanism has other sensitive answers.");
     const { labels, places, points, atMost, dimensions, clip } = domain;
     Object.assign(this, { id, ask, kind, weight, optional, sensitive, points, atMost, dimensions, clip });
     Object.assign(this, { low: domain.low, high: domain.high, items: atMost && labels });

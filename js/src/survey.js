@@ -9,6 +9,7 @@ import { Question } from "./question.js";
 
 const FORMAT = "deniable survey 1";
 const LAW_FORMAT = "deniable law 1";
+const UNREAD = "This is not a survey, or a law, in a format that this client reads. Use the text that the collector serves.";
 const SKEW = 600; // seconds by which a device's clock may be behind
 
 export const clock = () => Date.now() / 1000;
@@ -22,7 +23,7 @@ export class Survey {
   static async fetch(url, { expected, fetch = globalThis.fetch } = {}) {
     const served = async (name) => {
       const answer = await fetch(`${url.replace(/\/+$/, "")}/v1/${name}`);
-      if (!answer.ok) throw new Unavailable(`The collector answered with status ${answer.status}. Try again later.`);
+      if (!answer.ok) throw new Unavailable(`The collector answered with status ${answer.status}.`);
       return answer.text();
     };
     const [text, law] = await Promise.all(["survey", "law"].map(served));
@@ -30,17 +31,17 @@ export class Survey {
   }
 
   constructor(text, { law, expected }) {
-    const tree = parsed(text, InvalidSurvey, "survey");
+    const tree = parsed(text, InvalidSurvey);
     if (tree?.format !== FORMAT) {
-      throw new InvalidSurvey("Unknown format. Reload the page, or update the client.");
+      throw new InvalidSurvey(UNREAD);
     }
     const about = tree.survey ?? {};
     if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(about.id) || !(tree.question?.length > 0 && tree.question.length <= 64)) {
-      throw new InvalidSurvey("A survey needs an id and 1 to 64 questions.");
+      throw new InvalidSurvey(UNREAD);
     }
     this.fingerprint = fingerprint(text);
     if (expected !== undefined && expected !== this.fingerprint) {
-      throw new SurveyMismatch("The survey has changed: its fingerprint differs. It is not answered.");
+      throw new SurveyMismatch("The survey has another fingerprint than expected.");
     }
     const {
       id,
@@ -61,11 +62,11 @@ export class Survey {
     const ids = new Set(this.questions.map((question) => question.id));
     const good = ids.size === this.questions.length && ["equal", "weighted", "sampled"].includes(budget) && sample >= 1;
     if (!good || sample > ids.size || !(epsilon > 0 && epsilon <= 100))
-      throw new InvalidSurvey("The survey is inconsistent.");
+      throw new InvalidSurvey(UNREAD);
     /** Whether the laws of all questions came with the survey and were proved on this device; else it can only be read. */
     this.proved = laws !== null;
     if (this.proved && !within(this.worst, epsilon)) {
-      throw new InvalidLaw("The laws of all questions together disclose more than the survey's epsilon. It is not answered.");
+      throw new InvalidLaw("The laws of all questions together disclose more than the survey says, so they are not run.");
     }
   }
 
@@ -112,11 +113,7 @@ export class Survey {
 
   /** `memories` holds what was kept of permanent answers, a plain object for each question by its id; it is added to. */
   randomize(answers, { coins = new SecureCoins(), part = this.drawPart(coins), now, id = freshId(), memories = {} } = {}) {
-    if (!this.proved) {
-      throw new InvalidLaw(
-        "This survey was read without its law, so it can only be read. Give the text that the collector serves at /v1/law: Survey.parse(text, { law }).",
-      );
-    }
+    this.#needLaw();
     if (Object.keys(answers).some((key) => !this.questions.some((question) => question.id === key))) {
       throw new OutsideDomain("This survey does not ask that question.");
     }
@@ -127,7 +124,16 @@ export class Survey {
     return message.encode(this.fingerprint, id, part, this.period(now), joined(sections));
   }
 
+  #needLaw() {
+    if (!this.proved) {
+      throw new InvalidLaw(
+        "This survey came without its law. Give the text that the collector serves at /v1/law: Survey.parse(text, { law }).",
+      );
+    }
+  }
+
   read(bytes) {
+    this.#needLaw();
     const size = (part) => this.part(part).reduce((sum, question) => sum + question.section, 0);
     const { id, part, period, payload } = message.decode(bytes, this.fingerprint, size);
     let at = 0;
@@ -139,21 +145,21 @@ export class Survey {
   }
 }
 
-function parsed(text, kind, name) {
+function parsed(text, kind) {
   if (typeof text !== "string") {
-    throw new kind(`The ${name} must be the text that the collector serves.`);
+    throw new kind(UNREAD);
   }
   try {
     return JSON.parse(text);
   } catch {
-    throw new kind(`Invalid JSON. Fetch the ${name} from its collector, at /v1/${name}.`);
+    throw new kind(UNREAD);
   }
 }
 
 /** The laws in this text by question, if they are those of the survey with this fingerprint. */
 function lawsFor(text, survey) {
-  const { format, survey: made, questions } = parsed(text, InvalidLaw, "law") ?? {};
-  if (format !== LAW_FORMAT || !questions) throw new InvalidLaw("Unknown format of the law. Reload the page, or update the client.");
+  const { format, survey: made, questions } = parsed(text, InvalidLaw) ?? {};
+  if (format !== LAW_FORMAT || !questions) throw new InvalidLaw(UNREAD);
   if (made !== survey) throw new InvalidLaw("The law belongs to another survey. Fetch both from the same collector.");
   return questions;
 }

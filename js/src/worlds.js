@@ -1,8 +1,8 @@
 // Everything that may happen in a graph, with its exact weight: what all rules of proof come down to in the end.
 
-import { EveryCoin } from "./enumerate.js";
 import { gcd, ONE } from "./fraction.js";
 import { isDraw, sizeOf, valuesOf } from "./graph.js";
+import { outcomes } from "./outcomes.js";
 
 const isSource = (node) => node.op === "code" || isDraw(node);
 
@@ -11,13 +11,9 @@ export const cost = (graph, targets) =>
   graph.upstream(targets).reduce((product, node) => product * (isSource(node) ? sizeOf(node) : 1), 1);
 
 /** What a code or a draw may be where its arguments are given, each with its chance. */
-function outcomes(graph, node, given) {
+function waysOf(graph, node, given) {
   graph.spend(sizeOf(node) * (node.type.width ?? 1));
-  if (node.op === "code") return valuesOf(node).map((value) => [value, ONE]);
-  const [coins, found] = [new EveryCoin(), []];
-  do found.push([node.value(given, node.params, coins), coins.chance]);
-  while (coins.next());
-  return found;
+  return node.op === "code" ? valuesOf(node).map((value) => [value, ONE]) : outcomes(node, given);
 }
 
 /**
@@ -55,7 +51,7 @@ export function worlds(graph, targets) {
     const all = states.map(([values]) => {
       const given = at.map((i) => values[i]);
       const key = given.join();
-      if (!known.has(key)) known.set(key, outcomes(graph, node, given));
+      if (!known.has(key)) known.set(key, waysOf(graph, node, given));
       return known.get(key);
     });
     let common = 1n; // denominator of all chances

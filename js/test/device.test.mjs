@@ -2,11 +2,13 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { fingerprint } from "../src/bytes.js";
 import { Device, openLedger, Survey } from "../src/index.js";
 import { SeededCoins } from "../src/seeded.js";
-import { answersTo, surveyText } from "./shared.mjs";
+import { answersTo, file, lawText, surveyText } from "./shared.mjs";
 
 const TEXT = surveyText("commute");
+const MEMORY = file("memory");
 const ANSWERS = { mode: "bus", minutes: 25 };
 
 /** A storage that keeps what it is given, as localStorage does. */
@@ -69,7 +71,8 @@ function collector(...statuses) {
   return { got, fetch };
 }
 
-const device = (ledger, text = TEXT, coins = undefined) => new Device(Survey.parse(text), { ledger, coins });
+const device = (ledger, name = "commute", coins = undefined, text = surveyText(name)) =>
+  new Device(Survey.parse(text, { law: lawText(name, text) }), { ledger, coins });
 
 for (const [name, open] of Object.entries({
   indexeddb: async (kept) => openLedger({ indexedDB: (kept.database ??= database()), localStorage: null }),
@@ -165,17 +168,69 @@ test("the store that was used first is the only one", async () => {
 test("a budget for a lifetime", async () => {
   const ledger = await openLedger({ lifetime: 3 });
   await device(ledger).answer(ANSWERS);
-  await assert.rejects(device(ledger, surveyText("kinds")).answer(answersTo("kinds")), {
+  await assert.rejects(device(ledger, "kinds").answer(answersTo("kinds")), {
     name: "BudgetSpent",
     message: /lifetime/,
   });
   assert.equal(await ledger.spent(), 2);
 });
 
+test("the limit for a lifetime is kept, and the smallest one holds", async () => {
+  const localStorage = storage();
+  const open = (lifetime) => openLedger({ indexedDB: null, localStorage, lifetime });
+  assert.equal((await open(5)).lifetime, 5);
+  assert.equal((await open(3)).lifetime, 3);
+  await assert.rejects(open(4), { name: "InvalidParameter", message: /limit of 3 cannot be raised to 4/ });
+  const ledger = await open(); // whoever opens it without a limit has that one
+  assert.equal(ledger.lifetime, 3);
+  await device(ledger).answer(ANSWERS);
+  await assert.rejects(device(await open(), "kinds").answer(answersTo("kinds")), { name: "BudgetSpent", message: /limit of 3/ });
+  for (const wrong of [0, -1, NaN, "3"]) await assert.rejects(open(wrong), { name: "InvalidParameter" });
+  localStorage.setItem("deniable.ledger", localStorage.getItem("deniable.ledger").replace('"lifetime":3', '"lifetime":"x"'));
+  await assert.rejects(open(), { name: "InvalidParameter", message: /ledger cannot be read/ });
+});
+
+/** A survey with one question that is asked again and again; every time it has another id. */
+function daily(day, { name = "hashing", ask = "How are you?" } = {}) {
+  const { spec, ...law } = MEMORY.find((each) => each.name === name);
+  const question = [{ id: "well", ask, kind: "category", choices: spec.domain.labels, mechanism: spec }];
+  const text = JSON.stringify({ format: "deniable survey 1", survey: { id: `day-${day}`, epsilon: 1 }, question });
+  const questions = { well: law };
+  return Survey.parse(text, { law: JSON.stringify({ format: "deniable law 1", survey: fingerprint(text), questions }) });
+}
+
+test("a permanent answer is kept with the ledger, and later reports are made from it", async () => {
+  for (const name of ["direct", "optimized", "hashing"]) {
+    const localStorage = storage();
+    const kept = async () => JSON.parse((await openLedger({ indexedDB: null, localStorage })) && localStorage.getItem("deniable.ledger")).memories ?? {};
+    for (let day = 0; day < 6; day++) {
+      const ledger = await openLedger({ indexedDB: null, localStorage });
+      await new Device(daily(day, { name }), { ledger }).answer({ well: day < 3 ? "ill" : "well" });
+    }
+    const [memory, ...none] = Object.values(await kept()).map((text) => JSON.parse(text));
+    assert.deepEqual(none, []);
+    assert.ok([1, 2].includes(Object.keys(memory.answers).length)); // two values may share a bucket
+    const ledger = await openLedger({ indexedDB: null, localStorage });
+    await new Device(daily("other", { name, ask: "Are you ill?" }), { ledger }).answer({ well: "ill" });
+    assert.equal(Object.keys(await kept()).length, 2); // no two questions share one
+  }
+});
+
+test("two pages at once keep one permanent answer", async () => {
+  const localStorage = storage();
+  const pages = await Promise.all(
+    [1, 2, 3].map(async (day) => new Device(daily(day, { name: "direct" }), { ledger: await openLedger({ indexedDB: null, localStorage }) })),
+  );
+  await Promise.all(pages.map((page) => page.answer({ well: "ill" })));
+  const { memories } = JSON.parse(localStorage.getItem("deniable.ledger"));
+  assert.equal(Object.values(memories).length, 1);
+  assert.equal(Object.keys(JSON.parse(Object.values(memories)[0]).answers).length, 1);
+});
+
 test("another survey under the same id is not answered", async () => {
   const ledger = await openLedger();
   await device(ledger).answer(ANSWERS);
-  const other = device(ledger, TEXT.replace("How did you travel today?", "How did you travel yesterday?"));
+  const other = device(ledger, "commute", undefined, TEXT.replace("How did you travel today?", "How did you travel yesterday?"));
   for (const attempt of [() => other.answer(ANSWERS), () => other.message(), () => other.send("")]) {
     await assert.rejects(attempt, { name: "SurveyMismatch" });
   }
@@ -302,11 +357,11 @@ test("it waits for the network and says what happens", async () => {
 
 test("the part of a survey that a person is asked is drawn once", async () => {
   const ledger = await openLedger();
-  const asked = await Promise.all(Array.from({ length: 20 }, () => device(ledger, surveyText("sampled")).questions()));
+  const asked = await Promise.all(Array.from({ length: 20 }, () => device(ledger, "sampled").questions()));
   assert.equal(new Set(asked.map((questions) => questions.map(({ id }) => id).join())).size, 1);
   const parts = new Set();
   for (let seed = 0; seed < 40; seed++) {
-    const questions = await device(await openLedger(), surveyText("sampled"), new SeededCoins(seed)).questions();
+    const questions = await device(await openLedger(), "sampled", new SeededCoins(seed)).questions();
     parts.add(questions.map(({ id }) => id).join());
   }
   assert.deepEqual(parts, new Set(["a,b", "a,c", "b,c"]));
@@ -323,7 +378,7 @@ test("a person sees what is sent, in plain data and in words", async () => {
     "sampled",
     "many",
   ]) {
-    const page = device(await openLedger(), surveyText(name), new SeededCoins(name));
+    const page = device(await openLedger(), name, new SeededCoins(name));
     const message = await page.answer(answersTo(name));
     const shown = await page.preview();
     assert.deepEqual(shown, page.explain(message));

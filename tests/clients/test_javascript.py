@@ -2,9 +2,11 @@
 
 import gzip
 import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -13,7 +15,9 @@ import pytest
 import deniable as dn
 from deniable.collector import Collector, open_store
 from deniable.collector.verdicts import Counted
+from deniable.survey.law_document import law_json
 from tests import ROOT
+from tests.outside import MECHANISM, SURVEY
 
 CLIENT = ROOT / "packages" / "deniable" / "src" / "deniable" / "collector" / "web" / "deniable.js"
 LARGEST = 20_000  # bytes, compressed as a server sends it
@@ -30,7 +34,7 @@ def test_it_is_small() -> None:
 
 
 def test_it_asks_nobody_else_for_anything() -> None:
-    source = CLIENT.read_text()
+    source = CLIENT.read_text() + (CLIENT.parent / "estimate.js").read_text()
     assert "://" not in source and "import(" not in source and "Math.random" not in source
     lock = (ROOT / "js" / "package-lock.json").read_text()
     assert "resolved" not in lock and '"https:' not in lock
@@ -48,8 +52,9 @@ def test_its_own_tests_pass() -> None:
 def test_the_bundle_is_made_from_the_source(tmp_path: Path) -> None:
     if not (ROOT / "js" / "node_modules").exists():
         run("npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts")
-    run("node", "build.mjs", tmp_path / "made.js")
-    assert (tmp_path / "made.js").read_bytes() == CLIENT.read_bytes(), "run make js and commit what it makes"
+    run("node", "build.mjs", tmp_path)
+    for name in ("deniable.js", "estimate.js"):
+        assert (tmp_path / name).read_bytes() == (CLIENT.parent / name).read_bytes(), "run make js and commit what it makes"
 
 
 PAGE = re.compile(r"^```js\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -58,20 +63,74 @@ PAGE = re.compile(r"^```js\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 @pytest.mark.needs("node")
 def test_the_documented_code_runs(tmp_path: Path) -> None:
     """The blocks of the page run one after the other, against a survey that a file holds and a collector that counts."""
-    shutil.copy(CLIENT, tmp_path / "deniable.js")
+    for name in ("deniable.js", "estimate.js"):
+        shutil.copy(CLIENT.parent / name, tmp_path)
     survey = dn.Survey.load(ROOT / "packages" / "deniable" / "src" / "deniable" / "data" / "survey.toml")
     (tmp_path / "survey.json").write_text(survey.to_json())
+    (tmp_path / "law.json").write_text(law_json(survey))
     blocks = "\n".join(PAGE.findall((ROOT / "docs" / "javascript.md").read_text()))
     server = """
 import { readFileSync, writeFileSync } from "node:fs";
 globalThis.fetch = async (url, options) => {
-  if (url.endsWith("/v1/survey")) return new Response(readFileSync("survey.json", "utf8"));
+  const [, name] = /\\/v1\\/(survey|law)$/.exec(url) ?? [];
+  if (name) return new Response(readFileSync(`${name}.json`, "utf8"));
   writeFileSync("report.bin", options.body);
   return new Response("{}", { status: 202 });
 };
 """
-    (tmp_path / "page.mjs").write_text(server + blocks.replace('from "deniable"', 'from "./deniable.js"'))
+    for module in ("deniable", "estimate"):
+        blocks = re.sub(rf'from "(deniable/)?{module}"', f'from "./{module}.js"', blocks)
+    (tmp_path / "page.mjs").write_text(server + blocks)
     assert "sent" in run("node", "page.mjs", folder=tmp_path)
     with closing(open_store(str(tmp_path / "survey.db"))) as store:
         verdicts = Collector(survey, store).take(survey.read((tmp_path / "report.bin").read_bytes()))
     assert verdicts == [Counted.NOW]
+
+
+OUTSIDE = """
+import { readFileSync, writeFileSync } from "node:fs";
+import { Survey } from "./deniable.js";
+const [text, law] = ["survey.json", "law.json"].map((name) => readFileSync(name, "utf8"));
+const survey = Survey.parse(text, { law });
+const [{ mechanism, choices }] = survey.questions;
+const reports = mechanism.perturb(Array.from({ length: 3000 }, () => "bus"));
+const named = reports.filter((report) => mechanism.supports(report).includes(choices.indexOf("bus"))).length;
+writeFileSync("message.bin", survey.randomize({ mode: "bus" }));
+console.log(JSON.stringify({ loss: survey.loss, wire: mechanism.wire, named }));
+"""
+
+
+@pytest.mark.needs("node")
+def test_a_mechanism_of_another_package_runs_here_too(tmp_path: Path) -> None:
+    """Nothing in js/ knows it: its law, its fields and how reports are read come with the survey."""
+    (tmp_path / "half_honest.py").write_text(MECHANISM)
+    metadata = tmp_path / "half_honest-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "entry_points.txt").write_text("[deniable.mechanisms]\nhalf-honest-1 = half_honest:HalfHonest\n")
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: half-honest\nVersion: 1.0\n")
+    (tmp_path / "survey.toml").write_text(SURVEY)
+    shutil.copy(CLIENT, tmp_path / "deniable.js")
+    (tmp_path / "page.mjs").write_text(OUTSIDE)
+    paths = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+    def python(code: str) -> str:
+        code = f"import deniable as dn\nfrom deniable.survey.law_document import law_json\n{code}"
+        environment = {**os.environ, "PYTHONPATH": paths}
+        done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    python("""
+survey = dn.Survey.load("survey.toml")
+open("survey.json", "w").write(survey.to_json())
+open("law.json", "w").write(law_json(survey))
+""")
+    found = json.loads(run("node", "page.mjs", folder=tmp_path))
+    assert (found["wire"], found["loss"]["odds"]) == ("half-honest-1", "4")
+    assert 1850 < found["named"] < 2150  # of 3,000 with probability 2/3: outside with probability below 1e-8
+    counted = """
+survey = dn.Survey.load("survey.toml")
+(message,) = survey.read(open("message.bin", "rb").read())
+print(len(survey.unpack(message)))
+"""
+    assert python(counted) == "1\n"

@@ -10,16 +10,20 @@ from typing import Any
 
 import pytest
 
+import deniable as dn
+from deniable.survey.law_document import law_json
 from tests import ROOT
 
 pytestmark = pytest.mark.needs("playwright", "chromium")
 SURVEYS: list[dict[str, Any]] = json.loads((ROOT / "vectors" / "surveys.json").read_text())
+for each in SURVEYS:
+    each["law"] = law_json(dn.Survey.from_json(each["survey"]))
 COMMUTE = next(each for each in SURVEYS if each["name"] == "commute")
 
-ANSWER = """async ({ survey, answers }) => {
+ANSWER = """async ({ survey, law, answers }) => {
   const { Device, Survey, openLedger } = await import("/packages/deniable/src/deniable/collector/web/deniable.js");
   const ledger = await openLedger();
-  const device = new Device(Survey.parse(survey), { ledger });
+  const device = new Device(Survey.parse(survey, { law }), { ledger });
   let error = null;
   try { await device.answer(answers); } catch (caught) { error = caught.name; }
   const message = Array.from(await device.message()).join();
@@ -29,8 +33,8 @@ AGREE = """async (vectors) => {
   const { Survey } = await import("/js/src/index.js");
   const { SeededCoins } = await import("/js/src/seeded.js");
   const { hex, unhex } = await import("/js/src/bytes.js");
-  return vectors.filter(({ survey, fingerprint, seed, answers, now, id, message }) => {
-    const read = Survey.parse(survey), coins = new SeededCoins(seed), part = read.drawPart(coins);
+  return vectors.filter(({ survey, law, fingerprint, seed, answers, now, id, message }) => {
+    const read = Survey.parse(survey, { law }), coins = new SeededCoins(seed), part = read.drawPart(coins);
     return hex(read.randomize(answers, { coins, part, now, id: unhex(id) })) !== message || read.fingerprint !== fingerprint;
   }).map(({ name }) => name);
 }"""

@@ -15,6 +15,7 @@ import pytest
 import deniable as dn
 from deniable.collector.access import Gate
 from deniable.collector.tokens import hash_of
+from deniable.survey.law_document import law_document, law_json
 from deniable.survey.message import MEDIA_TYPE
 from tests.browsers import Site, Visitor, axe_source, chromium, site, violations
 from tests.surveys import KINDS, ONE, survey
@@ -436,6 +437,36 @@ def test_a_survey_of_a_later_release(towns: Site, visit: Visit) -> None:
     assert person.page.get_by_role("button", name="Reload").is_visible()
 
 
+def test_the_device_says_what_it_has_proved(towns: Site, visit: Visit) -> None:
+    person = visit(towns)
+    person.goto()
+    said = person.page.locator("#checked").inner_text()
+    epsilon = towns.app.collector.survey.epsilon
+    assert said.startswith("This device has checked the survey") and said.endswith(f"epsilon {epsilon:g} for your answer.")
+
+
+LIES = {
+    "tells the truth": lambda law: law.update(nodes=law["nodes"][:1], report=[[law["report"][0][0], 0]]),
+    "has larger odds": lambda law: law["nodes"][1].__setitem__(2, "999/1000"),
+    "is of a later release": lambda law: law["nodes"][1].__setitem__(0, "magic"),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_law_that_lies_is_not_run(towns: Site, visit: Visit, lie: str) -> None:
+    person = visit(towns, service_workers="block")
+    document = law_document(towns.app.collector.survey)
+    LIES[lie](document["questions"]["town"]["law"])  # type: ignore[index]
+    person.page.route("**/v1/law", lambda route: route.fulfill(json=document))
+    said: list[str] = []
+    person.page.on("console", lambda message: said.append(message.text))
+    person.goto()
+    person.heading("This survey will not be answered here")
+    person.page.get_by_text("could not verify that this survey protects your answers").wait_for()
+    assert person.page.get_by_role("radio").count() == 0
+    assert any(line.startswith("Question 1: ") for line in said)  # the reason, for whoever runs the survey
+
+
 def test_a_promise_that_is_not_kept(towns: Site, visit: Visit) -> None:
     person = visit(towns, service_workers="block")
 
@@ -448,11 +479,16 @@ def test_a_promise_that_is_not_kept(towns: Site, visit: Visit) -> None:
     assert person.page.get_by_role("radio").count() == 0
 
 
+def serving(text: str) -> "Callable[[Route], None]":
+    return lambda route: route.fulfill(body=text)
+
+
 def test_another_survey_of_the_same_name(towns: Site, visit: Visit) -> None:
     person = visit(towns, service_workers="block")
     answered(person)
-    other = survey(FIRST.replace("Which town?", "What town?")).to_json()
-    person.page.route("**/v1/survey", lambda route: route.fulfill(body=other, content_type="application/json"))
+    other = survey(FIRST.replace("Which town?", "What town?"))
+    for path, text in (("survey", other.to_json()), ("law", law_json(other))):
+        person.page.route(f"**/v1/{path}", serving(text))
     person.goto()
     person.heading("You answered another version of this survey")
 
@@ -554,7 +590,7 @@ def test_a_page_of_another_site(towns: Site, tmp_path: Path, browser: "Browser")
         state, question = page.evaluate(
             """async (collector) => {
               const { Device, Survey, openLedger } = await import("/pages/deniable.js");
-              const survey = Survey.parse(await (await fetch(`${collector}/v1/survey`)).text());
+              const survey = await Survey.fetch(collector);
               const device = new Device(survey, { ledger: await openLedger() });
               await device.answer({ town: "Nice" });
               const [shown] = await device.preview();

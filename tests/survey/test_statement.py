@@ -35,7 +35,7 @@ def test_a_statement_names_everything_once_for_both_readers(text: str) -> None:
 
 def test_a_certificate_adds_the_worst_inference() -> None:
     found = dn.certify_survey(survey(ONE))
-    for part in ("strongest evidence on town: report ", "proved from the law that Python devices run"):
+    for part in ("strongest evidence on town: report ", "proved from the law that devices run"):
         assert part in found.statement()
     with pytest.raises(dn.InvalidParameter):
         statement(survey(COMMUTE), found.questions)

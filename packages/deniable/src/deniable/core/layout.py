@@ -110,6 +110,8 @@ class Layout:
         """The fields as plain data."""
         return [field.spec() for field in self.fields]
 
+    beside: ClassVar[bool] = False  # whether a report that discloses an answer may have other fields that are not 0
+
     @property
     def opens(self) -> tuple[str, int] | None:
         """The field that discloses an answer, and from which value on; None: no report does."""

@@ -173,7 +173,7 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
             "law": self.law.plain(),
             "fields": self.layout.spec(),
             "reads": self.reading(),
-            **({} if opens is None else {"opens": list(opens)}),
+            **({} if opens is None else {"opens": [*opens, *(["beside"] if self.layout.beside else [])]}),
         }
 
     def reading(self) -> dict[str, object]:

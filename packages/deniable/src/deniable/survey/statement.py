@@ -71,9 +71,7 @@ def _regulator(
     survey: Survey, whole: PrivacyLoss, losses: dict[str, PrivacyLoss], certificates: Sequence[Certificate]
 ) -> list[str]:
     source = (
-        "proved from the law that Python devices run"
-        if certificates
-        else "by formula; deniable certify proves it from the law"
+        "proved from the law that devices run" if certificates else "by formula; deniable certify proves it from the law"
     )
     lines = [
         "For a regulator",

@@ -50,6 +50,8 @@ MOST_VALUES = 1 << 12  # sensitive values for which the loads of all hash functi
 class Pairs(Either):
     """Reports may disclose an open answer beside the base's fields, if z is not 0; "masked" says whether they do."""
 
+    beside = True
+
     both: bool = True
 
     def join(self, number: Ints, columns: Drawn) -> Drawn:

@@ -1,9 +1,9 @@
 /** The answer page: ask, randomize once, show what will be sent, send it until it arrives, give a receipt. */
 
-import { DeniableError, Device, InvalidSurvey, NoRandomness, SecureCoins, Survey, SurveyMismatch, openLedger } from "./deniable.js";
+import { DeniableError, Device, InvalidLaw, InvalidSurvey, NoRandomness, SecureCoins, Survey, SurveyMismatch, openLedger } from "./deniable.js";
 import { byId, card, el, save, say, stage } from "./dom.js";
-import { certificateLine, promise } from "./promise.js";
-import { control, mark } from "./questions.js";
+import { checkedHere, promise } from "./promise.js";
+import { asks, control, mark } from "./questions.js";
 import { moment, span } from "./words.js";
 
 const AGAIN = 20_000; // milliseconds between attempts while the collector cannot be reached
@@ -22,22 +22,28 @@ async function fetched(path) {
   return answer;
 }
 
-async function load() {
-  let answer;
-  try {
-    answer = await fetched("/v1/survey");
-  } catch (error) {
-    const away = ["429", "503"].includes(error.message) ? "The collector is busy." : "The collector cannot be reached.";
-    return trouble("The survey could not be loaded", `${away} Check your connection, wait a moment and try again. Nothing was sent.`, ["Try again", load]);
-  }
+/** The survey and its law, and by how much the collector's clock is ahead. */
+async function served(path) {
+  const answer = await fetched(path);
   const date = Date.parse(answer.headers.get("date") ?? "");
   ahead = Number.isNaN(date) ? 0 : (date - Date.now()) / 1000;
+  return answer;
+}
+
+async function load() {
   try {
-    survey = Survey.parse(await answer.text());
+    survey = await Survey.fetch("", { fetch: served });
   } catch (error) {
+    if (!(error instanceof DeniableError)) {
+      const away = ["429", "503"].includes(error.message) ? "The collector is busy." : "The collector cannot be reached.";
+      return trouble("The survey could not be loaded", `${away} Check your connection, wait a moment and try again. Nothing was sent.`, ["Try again", load]);
+    }
+    if (error instanceof InvalidLaw) return unproved(error);
     if (!(error instanceof InvalidSurvey)) throw error;
-    return trouble("This page cannot show this survey", `${error.message} Reload the page to get the newest version. If that does not help, tell the people who run the survey that their collector and its pages do not match. Nothing was sent.`, ["Reload", () => location.reload()]);
+    return unknown(error.message);
   }
+  const strange = survey.questions.find((question) => !asks(question));
+  if (strange) return unknown(`It cannot ask a question of kind “${strange.kind}”.`);
   document.title = survey.title;
   byId("title").textContent = survey.title;
   byId("lead").hidden = false; // only now: a long title moves it
@@ -52,6 +58,16 @@ async function load() {
   if (ledger.lasting) return resume();
   trouble("This browser blocks storage for this page", "Storage is blocked or full, perhaps because of a private window or a setting. The page would forget that you answered, and a second answer would be randomized again and cost you more privacy. Allow storage for this site and reload the page. Or answer now, once, and keep this tab open until you see the receipt.",
     ["Reload", () => location.reload()], ["Answer once in this tab", () => { addEventListener("beforeunload", guard); ask(); }]);
+}
+
+function unknown(reason) {
+  trouble("This page cannot show this survey", `${reason} Reload the page to get the newest version. If that does not help, tell the people who run the survey that their collector and its pages do not match. Nothing was sent.`, ["Reload", () => location.reload()]);
+}
+
+/** The law of the survey could not be proved on this device: nothing runs. The reason is for whoever runs the survey. */
+function unproved(error) {
+  console.error(error.message);
+  trouble("This survey will not be answered here", `${error.notice} Nothing was sent. Tell the people who run the survey, and give them this reason: ${error.message}`, ["Reload", () => location.reload()]);
 }
 
 function guard(event) {
@@ -116,22 +132,21 @@ async function ask() {
   const button = el("button", { class: "main", type: "submit" }, "Randomize my answer" + (questions.length > 1 ? "s" : ""));
   const part = survey.budget === "sampled" && el("p", { class: "notice" },
     `You are asked ${questions.length} of ${survey.questions.length} questions. Your device drew them at random before you answered anything.`);
-  form.append(...[clockNotice(), part, summary, ...controls.map((each) => each.element)].filter(Boolean),
+  form.append(...[checkedHere(survey, questions), clockNotice(), part, summary, ...controls.map((each) => each.element)].filter(Boolean),
     el("p", { class: "soft" }, "Nothing is sent yet. You will see the randomized report first. It is drawn only once."),
     el("div", { class: "buttons" }, button));
   stage(form, promise(survey, questions));
   certificate();
 }
 
+/** What the collector says besides: whether people need an invitation, and whether its own certificate holds. */
 async function certificate() {
   try {
     const found = await (await fetched("/v1/promise")).json();
     needsToken = found.needs_token;
     if (found.certified === false) return trouble("The privacy promise does not hold", "The certificate of this survey does not hold: its reports reveal more than promised. Do not answer, and tell the people who run the survey.");
-    const line = byId("certificate");
-    if (line) line.textContent = certificateLine(found);
   } catch {
-    // offline: the promise stands without this line
+    // offline: what this device proved stands without it
   }
 }
 

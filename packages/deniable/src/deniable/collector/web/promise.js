@@ -1,7 +1,7 @@
 /** What anyone could conclude from a report: in odds, in words, and as a picture. */
 
 import { el } from "./dom.js";
-import { atMost, fold, inHundred, PROOFS } from "./words.js";
+import { atMost, fold, inHundred } from "./words.js";
 
 const PRIORS = [["1 in 100", 0.01], ["1 in 10", 0.1], ["even", 0.5]];
 
@@ -24,6 +24,7 @@ function table(odds) {
 export function promise(survey, asked) {
   const odds = Math.exp(survey.loss.epsilon);
   const open = asked.filter((question) => question.sensitive);
+  const kept = asked.filter((question) => question.mechanism.lifetimeLoss);
   const several = asked.length > 1 ? " This covers all your answers together." : "";
   const sentence =
     `Whoever reads your report, and whatever else they know, it changes the odds between two of your answers by a factor of at most ` +
@@ -33,14 +34,16 @@ export function promise(survey, asked) {
     el("p", {}, sentence),
     open.length > 0 && el("p", {}, "This applies to the answers marked “protected”. The others may be sent as they are."),
     table(odds),
-    el("p", { class: "small soft", id: "certificate" }, `Epsilon ${Number(survey.epsilon.toPrecision(6))}, for one person over the whole survey.`),
+    kept.map((question) => el("p", {}, `“${question.ask}” may be asked again. Your randomized answer is kept on this device, and later reports are made from it: together they disclose at most epsilon ${short(question.mechanism.lifetimeLoss.epsilon)} about one answer, however often you are asked.`)),
     el("p", { class: "small soft" }, "Not covered: that you took part, when, and from where. The network can see that."),
   );
 }
 
-/** What the collector's certificate says, in one line. */
-export function certificateLine(found) {
-  const epsilon = `Epsilon ${Number(found.budget.toPrecision(6))}, for one person over the whole survey.`;
-  if (found.certified === true) return `${epsilon} Certified from the code (${found.loss.proof}): ${PROOFS[found.loss.proof]}.`;
-  return epsilon;
+const short = (epsilon) => Number(epsilon.toPrecision(6));
+
+/** What this device found when it checked the survey, before anybody answers. */
+export function checkedHere(survey, asked) {
+  const together = asked.length > 1 ? "all your answers together" : "your answer";
+  return el("p", { class: "notice checked", id: "checked" },
+    `This device has checked the survey’s privacy proof itself: epsilon ${short(survey.loss.epsilon)} for ${together}.`);
 }

@@ -17,6 +17,9 @@ export class Wrong extends Error {
 
 const RATHER_NOT = "I would rather not say";
 
+/** Whether this page can ask a question. */
+export const asks = ({ kind }) => Object.hasOwn(KINDS, kind);
+
 /** The control of a question: `element`, `read()` for the answer, and `describe(answer)` for the answer in words. */
 export const control = (question, place) => ({ question, ...KINDS[question.kind].control(question, `q${place}`) });
 

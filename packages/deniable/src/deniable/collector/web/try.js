@@ -1,6 +1,7 @@
 /** The playground: what privacy costs, the certificate, and how an estimate settles. */
 
 import { mechanismFromSpec } from "./deniable.js";
+import { estimate, tally as counted } from "./estimate.js";
 import { bars, heights, lines } from "./chart.js";
 import { byId, el, say, stage } from "./dom.js";
 import { atMost, digits, fold, inHundred, listed, percent, whole } from "./words.js";
@@ -138,7 +139,7 @@ function settle() {
   parts.end = el("p", { "aria-live": "polite" }, " ");
   const field = (id, name, control) => el("div", {}, el("label", { for: id }, name), control);
   return el("section", { class: "card", "aria-labelledby": "settle" }, el("h2", { id: "settle" }, "3. Your answer, a thousand times"),
-    el("p", {}, "Your browser does this itself, with real randomness and the mechanism selected above. Nothing is sent."),
+    el("p", {}, "Your browser does this itself, with real randomness. It runs the program of the mechanism selected above, after checking its privacy proof. Nothing is sent."),
     el("div", { class: "sliders" }, field("answer", "Your answer", answer), field("who", "Who answers", who)),
     el("div", { class: "buttons" }, el("button", { onclick: once }, "Once"), el("button", { class: "plain", onclick: thousand }, "A thousand times"), el("button", { class: "plain", onclick: stop }, "Start again")),
     el("p", {}), parts.one, el("h3", {}, "The share of your answer, as reports come in"), parts.line,
@@ -152,7 +153,11 @@ function choices() {
   room();
 }
 
-const mechanism = () => mechanismFromSpec(state.options.find((option) => option.name === state.picked).mechanism);
+/** The mechanism that is selected: this browser proves its law before it runs it. */
+function mechanism() {
+  const { mechanism: spec, law } = state.options.find((option) => option.name === state.picked);
+  return mechanismFromSpec(spec, law);
+}
 
 function once() {
   if (!state.options.length) return;
@@ -205,9 +210,9 @@ function thousand() {
   const run = state.run, law = mechanism(), shares = truth(), people = crowd(shares, TIMES), points = [];
   let tally = null;
   const counts = (until) => {
-    const more = law.tally(law.perturb(people.slice(tally?.n ?? 0, until)));
+    const more = counted(law, law.perturb(people.slice(tally?.n ?? 0, until)));
     tally = tally ? { n: tally.n + more.n, counts: tally.counts.map((count, cell) => count + more.counts[cell]) } : more;
-    return law.estimate(tally);
+    return estimate(law, tally);
   };
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const step = (frame) => {

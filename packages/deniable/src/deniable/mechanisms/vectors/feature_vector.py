@@ -165,7 +165,8 @@ class FeatureVector(Mechanism[Sequence[float], Ints]):
         return (start[:, None] + self.offsets) % d, values
 
     def reading(self) -> dict[str, object]:
-        return {**self.part.reading(), "coordinates": [self.coordinates, self.domain.dimensions, self._bits, self.part.cells]}
+        shape = [self.coordinates, self.domain.dimensions, self._bits, self.part.cells]
+        return {**self.part.reading(), "coordinates": shape}
 
     def votes(self, columns: Columns) -> Ints:
         counts = np.zeros(self.cells, np.int64)
