@@ -192,8 +192,6 @@ def _or_alone(
             seen = _judge(single, context, other, count, draw, None)
             hits, asked = np.array(seen[:2]), np.maximum(seen[2:], 1)
             again = replace(fewer, luck=LOOKED_AT).score(hits[0], int(asked[0]), hits[1], int(asked[1]))
-                np.array(first), max(1, of_first), np.array(second), max(1, of_second)
-            )
             if again > least:
                 return single, other, fewer, ", if asked one at a time"
     return client, found, judge, ""
