@@ -78,7 +78,9 @@ def requests(kind: str, effort: Effort) -> int:
     return max(500, effort.n // 50) if kind == "single" else max(300, effort.n // 500)
 
 
-def sent(url: str, kind: str, effort: Effort, token: str | None = None, connections: int = CONNECTIONS) -> tuple[float, Sent]:
+def sent(
+    url: str, kind: str, effort: Effort, token: str | None = None, connections: int = CONNECTIONS
+) -> tuple[float, Sent]:
     """Requests a second, and what was answered; the reports are made beforehand."""
     count = requests(kind, effort)
     made = list(islice(bodies(kind), count + 300))

@@ -14,6 +14,7 @@ from deniable.core.tracing import Answer, Symbol, refuse
 
 Entry = TypeVar("Entry", bound=np.generic)
 
+
 def encoded(
     truth: object,
     function: Callable[..., Ints],
