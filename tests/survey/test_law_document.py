@@ -75,7 +75,9 @@ def test_devices_read_reports_as_we_do(name: str, mechanism: dn.Mechanism) -> No
     columns = mechanism.perturb(answers, dn.SeededCoins(name.encode())).columns
     cells = np.arange(size)
     wanted = mechanism.supports(columns, cells)  # type: ignore[attr-defined]
-    (plain,) = mechanism.reading()["supports"]  # type: ignore[misc]
+    supports = mechanism.reading()["supports"]
+    assert isinstance(supports, list)
+    (plain,) = supports
     program = Program.from_json(json.dumps(plain))
     codes = []
     for field in mechanism.layout.fields:

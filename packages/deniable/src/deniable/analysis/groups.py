@@ -165,7 +165,7 @@ def compare_estimates(estimates: Mapping[Any, Estimate], answer: object = None, 
         labels = list(each.labels)
         if len(labels) > 1 and answer not in labels:
             raise InvalidParameter(f"Name one of the answers {', '.join(repr(label) for label in labels[:8])}.")
-        place = labels.index(answer) if len(labels) > 1 else 0  # type: ignore[arg-type]
+        place = labels.index(answer) if len(labels) > 1 else 0
         own = each.for_population() if each.measure == "share" else each
         values.append(float(own.values[place]))
         variances.append(float(own.standard_error[place] ** 2))

@@ -104,7 +104,7 @@ def empty(row: Bytes) -> Bools:
     return np.equal(row.trace.add("ones", (row,)), 0) if isinstance(row, Symbol) else np.equal(row.max(axis=1), 0)
 
 
-def bit_of(rows: Bytes, bits: int, cells: Sequence[int]) -> Bools:
+def bit_of(rows: Bytes, bits: int, cells: Ints) -> Bools:
     """The bits of these cells: of packed rows of `bits` each, of shape (rows, cells)."""
     if isinstance(rows, Symbol):
         return rows.bit(cells)

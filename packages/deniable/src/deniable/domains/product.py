@@ -58,9 +58,7 @@ class Product(Domain[Sequence[object], Ints]):
     @classmethod
     def from_spec(cls, spec: Spec) -> "Product":
         """The product that `spec` described."""
-        from deniable.domains import domain_from_spec
-
-        return cls(domain_from_spec(part) for part in spec["parts"])
+        return cls(Vectors.from_spec(spec).parts)
 
     def spec(self) -> Mapping[str, object]:
         return {"kind": "product", "parts": [dict(part.spec()) for part in self.parts]}

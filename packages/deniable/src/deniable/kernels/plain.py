@@ -126,7 +126,7 @@ def remainder(values: Ints, by: int, highest: int) -> Ints:
 
 
 @compiled_in("compiled", lambda column, *_: column.size)
-def aim(column: Ints, row: Ints, odd: Ints) -> Ints:
+def aim(column: Ints, row: Ints, odd: Ints | Bools) -> Ints:
     """The column, its lowest bit that `row` has flipped where needed that row & column has an odd number of ones, or not."""
     flipped = row & -row
     flipped *= (np.bitwise_count(row & column) & 1) != odd

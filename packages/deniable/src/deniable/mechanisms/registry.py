@@ -20,6 +20,7 @@ from deniable.plugins import registered
 
 if TYPE_CHECKING:
     from deniable.core import PureProtocol
+    from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
     from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
     from deniable.mechanisms.means.mean_mechanism import MeanMechanism
     from deniable.mechanisms.releases.release import Release
@@ -102,6 +103,8 @@ def candidates(question: Literal["means"]) -> "Mapping[str, Candidate[MeanMechan
 def candidates(question: Literal["vectors"]) -> "Mapping[str, Candidate[FeatureVector | DuchiVector]]": ...
 @overload
 def candidates(question: Literal["releases"]) -> "Mapping[str, Candidate[Release]]": ...
+@overload
+def candidates(question: Literal["distributions"]) -> "Mapping[str, Candidate[DistributionMechanism]]": ...
 @overload
 def candidates(question: Literal["key_value"]) -> "Mapping[str, Candidate[KeyValueProtocol]]": ...
 

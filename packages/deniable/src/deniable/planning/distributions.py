@@ -39,7 +39,7 @@ def distribution_options(
     if target == "distribution":
         judge = Shapes.of(grid.size, prior)
 
-        def fit_row(candidate: Candidate) -> Row[DistributionMechanism]:
+        def fit_row(candidate: Candidate[DistributionMechanism]) -> Row[DistributionMechanism]:
             mechanism: DistributionMechanism = candidate.made(domain, budget, Workload.prefixes(grid.size))
             return Row(candidate.name, mechanism, *judge.errors(mechanism, n))
 
@@ -49,7 +49,7 @@ def distribution_options(
     asked = workload_of(target, grid.size)
     truth = _shares(prior, grid.size)
 
-    def row(candidate: Candidate) -> Row[DistributionMechanism]:
+    def row(candidate: Candidate[DistributionMechanism]) -> Row[DistributionMechanism]:
         mechanism: DistributionMechanism = candidate.made(domain, budget, asked)
         error = math.sqrt(asked.mean_square(mechanism.joint_noise(truth)) / n)
         return Row(candidate.name, mechanism, error, mechanism.layout.bits)

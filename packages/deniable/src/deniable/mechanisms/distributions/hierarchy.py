@@ -8,7 +8,20 @@ from typing import Any, Self, cast
 import numpy as np
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Candidate, Coins, Domain, Drawn, Layout, Mechanism, Number, PrivacyLoss, PureProtocol, Spec
+from deniable.core import (
+    AnyDomain,
+    Candidate,
+    Coins,
+    Domain,
+    Drawn,
+    Layout,
+    Mechanism,
+    Number,
+    PrivacyLoss,
+    PureProtocol,
+    Spec,
+)
+from deniable.core.spec import parts
 from deniable.domains.ordered import Ordered
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.tuning import is_whole, total_error
@@ -86,7 +99,7 @@ class Hierarchy(DistributionMechanism):
         return cls.with_wave(domain, epsilon, CombWave(Ordered(range(domain.size)), epsilon), points)
 
     @classmethod
-    def candidates(cls) -> Sequence[Candidate]:
+    def candidates(cls) -> Sequence[Candidate["Hierarchy"]]:
         return (
             *(Candidate(f"comb, {points} % points", partial(cls.comb, points=points)) for points in (10, 15, 20, 30, 40)),
             Candidate("square wave, 20 % points", cls.square),
@@ -155,8 +168,8 @@ class Hierarchy(DistributionMechanism):
         return PrivacyLoss(None if None in odds else max(each for each in odds if each is not None))
 
     @classmethod
-    def from_parameters(cls, domain: Domain, epsilon: float, parameters: Spec) -> Self:
-        levels = [mechanism_from_spec(level) for level in parameters["levels"]]
+    def from_parameters(cls, domain: AnyDomain, epsilon: float, parameters: Spec) -> Self:
+        levels = [mechanism_from_spec(level) for level in parts(parameters, "levels")]
         return super().from_parameters(domain, epsilon, {**parameters, "levels": levels})
 
     def parameters(self) -> Mapping[str, object]:
