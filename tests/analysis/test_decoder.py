@@ -61,6 +61,19 @@ def test_questions_without_a_list_of_answers_are_refused() -> None:
         decoder("direct-1")
 
 
+def test_sensitive_wrappers_with_too_many_reports_are_refused() -> None:
+    wide = dn.UtilityOptimized(dn.Unary, dn.Categories(range(40)), list(range(30)), 1.0)
+    with pytest.raises(dn.InvalidParameter, match=r"cannot be listed.*such as DirectResponse"):
+        decoder(wide)
+    assert decoder(dn.UtilityOptimized(dn.DirectResponse, dn.Categories(range(40)), list(range(30)), 1.0)).size == 40
+
+
+def test_hashing_of_many_answers_has_no_covariance() -> None:
+    many = dn.LocalHashing(dn.Categories(range(2000)), 1.0)
+    with pytest.raises(dn.InvalidParameter, match="is not known for 2000 answers"):
+        _ = decoder(many).squares
+
+
 def test_impossible_reports_are_refused() -> None:
     lean = LEAN[next(iter(LEAN))]
     other = dn.Reports(lean.fingerprint, lean.layout, {f.name: np.full_like(f.empty(1), 255) for f in lean.layout.fields})

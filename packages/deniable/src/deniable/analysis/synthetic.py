@@ -1,5 +1,7 @@
 """Synthetic rows: made-up people whose answers hang together in pairs as the tables say."""
 
+import csv
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -50,9 +52,6 @@ class SyntheticRows:
 
     def to_csv(self) -> str:
         """The rows as comma-separated text with a header; the last column says that they are synthetic."""
-        import csv
-        import io
-
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow([*self.columns, LABEL])

@@ -94,24 +94,18 @@ class Table:
         axes = sorted(self._axis(name) for name in (first, second))
         if len(set(axes)) != 2:
             raise InvalidParameter("A table needs two different questions.")
-        onto, shape = summing(self.shares.shape, axes), tuple(self.shares.shape[axis] for axis in axes)
-        whole = self.shares
+        onto, whole = summing(self.shares.shape, axes), self.shares
+        shares = (onto @ whole.ravel()).reshape(tuple(whole.shape[axis] for axis in axes))
+        others = tuple(set(range(whole.ndim)) - set(axes))
 
-        def law(shares: Floats) -> Floats:
-            # As if the third question had the same shares within every combination of the two.
-            other = tuple(set(range(whole.ndim)) - set(axes))
-            raised = np.expand_dims(shares, other)
-            rest = whole.sum(axis=tuple(axes))
-            return onto @ self.law(raised * np.expand_dims(rest, tuple(axes))) @ onto.T
+        def law(given: Floats) -> Floats:
+            joint = whole
+            if given is not shares:  # as if the third question had the same shares within every combination of the two
+                joint = np.expand_dims(given, others) * np.expand_dims(whole.sum(axis=tuple(axes)), tuple(axes))
+            return onto @ self.law(joint) @ onto.T
 
-        def exact(shares: Floats) -> Floats:
-            return onto @ self.law(whole) @ onto.T if shares is pair.shares else law(shares)
-
-        pair = replace(
-            self, questions=tuple(self.questions[axis] for axis in axes), answers=tuple(self.answers[a] for a in axes),
-            shares=(onto @ whole.ravel()).reshape(shape), law=exact,
-        )  # fmt: skip
-        return pair
+        questions, answers = tuple(self.questions[axis] for axis in axes), tuple(self.answers[axis] for axis in axes)
+        return replace(self, questions=questions, answers=answers, shares=shares, law=law)
 
     def _axis(self, question: str) -> int:
         if question not in self.questions:
@@ -131,14 +125,12 @@ class Table:
         total = float(part.sum())
         if total <= 0:
             raise InvalidParameter("Hardly anybody gave another answer, so there is no table of the others.")
-        gone = np.delete(np.arange(self.shares.size), kept)
 
         def law(shares: Floats) -> Floats:
             whole = self.shares.ravel().copy()
             whole[kept] = shares.ravel() * total
             slope = np.zeros((len(kept), self.shares.size))
             slope[:, kept] = (np.eye(len(kept)) - np.outer(shares.ravel(), np.ones(len(kept)))) / total
-            assert len(gone)
             return slope @ self.law(whole.reshape(self.shares.shape)) @ slope.T
 
         answers = tuple([a for a in each if place_ != axis or a != answer] for place_, each in enumerate(self.answers))
