@@ -1,4 +1,4 @@
-"""Changed laws are refused, are not proved, or lose no more than is proved: some of them here, all by python -m tests.mutants."""
+"""Changed laws are refused, are not proved, or lose no more than is proved: some here, all by python -m tests.mutants."""
 
 from fractions import Fraction
 
