@@ -90,7 +90,7 @@ class Coins(ABC):
         return self.below(n, size)
 
     def where(self, rows: Bools) -> "Coins":
-        """These coins: once it told a certificate which draws are thrown away, and now has no effect."""
+        """These coins: it used to mark draws that a certificate need not follow, and has no effect now."""
         warnings.warn("Coins.where has no effect any more. Leave it out.", DeprecationWarning, stacklevel=2)
         return self
 

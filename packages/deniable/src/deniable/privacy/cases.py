@@ -9,6 +9,7 @@ That a report which discloses an answer comes from no other answer is proved fir
 """
 
 import math
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -185,13 +186,14 @@ def _number_profile(problem: Problem, node: int, event: int) -> Profile | None:
     secrets, knowns = problem.secrets([node, event]), problem.knowns([node, event])
     if not knowns and cost(problem, [node, event]) <= LIMITS[-1]:
         keys, chances = law(problem, [node, event], secrets)
-        found: dict[object, list[Fraction]] = {}
+        often, different = Counter[int](), dict[int, dict[int, Fraction]]()
         for key, chance in zip(keys, chances, strict=True):
             if key[-1]:
-                found.setdefault(key[-2], []).append(chance)
+                often[key[-2]] += 1
+                different.setdefault(key[-2], {})[id(chance)] = chance  # few, and the same ones again
         codes = math.prod(problem.range_of(code) for code in secrets)
         zero = [Fraction(0)]
-        every = {y: (max(c), min(c if len(c) == codes else zero)) for y, c in found.items()}
+        every = {y: (max(c.values()), min(c.values() if often[y] == codes else zero)) for y, c in different.items()}
         return every if len(every) == problem.types[node].size else None
     noise = moved(problem, node) or _mixed(problem, node)
     if noise is None or problem.types[event].low != 1:

@@ -112,7 +112,7 @@ class PCKVDirect(PaddedProtocol):
 
     @property
     def hides_which(self) -> bool:
-        return self.domain.at_most > 1
+        return True
 
     @cached_property
     def _odds(self) -> Fraction | None:
