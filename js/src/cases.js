@@ -2,13 +2,13 @@
 // compared, from sensitive answers and from those that are not, which a program treats differently: by cases.
 
 import { largest, ONE, smallest, ZERO } from "./fraction.js";
-import { isFixed, NONE, sizeOf, valuesOf } from "./graph.js";
-import { arranged, classes, deciders, FEW, isCertain, isFree, marked, oddsOf, shifted, unmarked } from "./densities.js";
-import { listed } from "./lists.js";
+import { isFixed, isSingle, NONE, sizeOf, valuesOf } from "./graph.js";
+import { arranged, classes, deciders, FEW, isCertain, isFree, MANY, marked, oddsOf, shifted, unmarked } from "./densities.js";
 import { cost, worlds } from "./worlds.js";
 
 const MORE = 1 << 13; // worlds that are all followed
-const codesOf = (graph, nodes, isTainted) => graph.upstream(nodes).filter(({ op, tainted }) => op === "code" && tainted === isTainted);
+const codesOf = (graph, nodes, isTainted) =>
+  graph.upstream(nodes).filter(({ op, tainted }) => op === "code" && tainted === isTainted);
 const rangeOf = ({ type: { low, high } }, from) => [low, high < from ? high : from - 1n];
 
 /** Densities of views, by class, of several cases that have the same classes; or null. */
@@ -19,7 +19,8 @@ function aligned(profiles) {
   const wide = (found) => new Map(found.size ? [["any", [...found.values()].flat()]] : []);
   const all = profiles.map(({ found }) => (isWide ? wide(found) : found));
   const keys = new Set(all.flatMap((found) => [...found.keys()]));
-  return { shape: some[0]?.shape, all: all.map((found) => new Map([...keys].map((key) => [key, found.get(key) ?? [ZERO]]))) };
+  const filled = (found) => new Map([...keys].map((key) => [key, found.get(key) ?? [ZERO]]));
+  return { shape: some[0]?.shape, all: all.map(filled) };
 }
 
 /** The mixture of several cases with these chances. */
@@ -47,8 +48,8 @@ export function profile(graph, view, place, from) {
   const [toss] = deciders(graph, view, 2, true, shown?.type.high >= from ? [shown] : []);
   if (toss) {
     const { n, d } = toss.params[0];
-    const cases = [0n, 1n].map((value) => profile(graph, graph.rewritten(view, new Map([[toss, graph.constant(value)]])), place, from));
-    return mixed(cases, [{ n: d - n, d }, { n, d }]);
+    const where = (value) => profile(graph, graph.rewritten(view, new Map([[toss, graph.constant(value)]])), place, from);
+    return mixed([0n, 1n].map(where), [{ n: d - n, d }, { n, d }]);
   }
   const ones = graph.upstream(view).find(({ op }) => op === "ones");
   if (ones?.args[0].type.row) return byEmptiness(graph, view, place, from, ones);
@@ -58,7 +59,7 @@ export function profile(graph, view, place, from) {
   const [node] = moving;
   const most = node === view[place] ? from : 1n << 63n;
   if (view[place] && node !== view[place] && view[place].type.high >= from) return null;
-  const kind = (each) => (each === node ? (each.type.row ? each.type.width : rangeOf(each, most)) : `${each.op} ${each.type.low}..${each.type.high}`);
+  const kind = (each) => (each === node ? (each.type.width ?? rangeOf(each, most)) : `${each.op} ${rangeOf(each, 1n << 63n)}`);
   const shape = view.map(kind).join(";");
   if (!node) return { shape, found: new Map([["any", [ONE]]]) };
   const found = node.type.row ? rowProfile(graph, node) : numberProfile(graph, node, ...rangeOf(node, most));
@@ -81,7 +82,7 @@ function byEmptiness(graph, view, place, from, ones) {
 function numberProfile(graph, node, low, high) {
   if (!codesOf(graph, [node], false).length && cost(graph, [node]) <= FEW && high - low < FEW) {
     const found = classes(graph, [node]);
-    return new Map(listed(Number(high - low) + 1, (i) => [String(low + BigInt(i)), found.get(String(low + BigInt(i))) ?? [ZERO]]));
+    return new Map(valuesOf({ type: { low, high } }).map((value) => [`${value}`, found.get(`${value}`) ?? [ZERO]]));
   }
   const list = shifted(graph, node)?.get("");
   return new Map([["any", list ?? [ZERO, ONE]]]);
@@ -100,23 +101,24 @@ function rowProfile(graph, node) {
 
 /** Whether every number that discloses an answer comes from that answer only. What is drawn may be anything. */
 function disclosesItself(graph, shown, from, answer) {
-  if (shown.op === "where" && shown.args[2].type.high < from) shown = graph.add("where", [...shown.args.slice(0, 2), graph.constant(from - 1n)]);
-  const all = graph.upstream([shown]).filter(({ tainted }) => tainted).flatMap(({ args }) => args.filter(isFree));
-  const drawn = all.filter((node) => !graph.upstream(node.args).some((each) => all.includes(each))); // not made of others of them
-  const [open] = graph.rewritten([shown], new Map(drawn.map((node) => [node, graph.code(node.type, false)])));
-  if (cost(graph, [answer, open]) > 1 << 16 || graph.upstream([open]).some(({ op, type }) => op !== "code" && type.row)) return false;
+  const [condition, open, other] = shown.args;
+  if (shown.op === "where" && other.type.high < from) shown = graph.add("where", [condition, open, graph.constant(from - 1n)]);
+  const all = new Set(graph.upstream([shown]).flatMap(({ args, tainted }) => args.filter((arg) => tainted && isFree(arg))));
+  const drawn = [...all].filter((node) => !graph.upstream(node.args).some((each) => all.has(each))); // not made of others
+  [shown] = graph.rewritten([shown], new Map(drawn.map((node) => [node, graph.code(node.type, false)])));
+  if (cost(graph, [answer, shown]) > MANY) return false;
   const owners = new Map();
-  return worlds(graph, [answer, open]).ways.every(([[own, value]]) => {
+  return worlds(graph, [answer, shown]).ways.every(([[own, value]]) => {
     if (value >= from && !owners.has(value)) owners.set(value, own);
     return value < from || owners.get(value) === own;
   });
 }
 
-/** The bound of reports whose field at this place of the view is below `from`: the others come from one answer only, and no sensitive one. */
+/** The bound of reports whose field at this place is below `from`, if others come from one answer each, and no sensitive one. */
 export function openBound(graph, view, place, from, secret) {
   const answers = codesOf(graph, view, true);
   const [answer] = answers;
-  if (answers.length !== 1 || place < 0 || answer.type.width !== undefined || answer.type.high > 1n << 20n) return undefined;
+  if (answers.length !== 1 || !isSingle(answer) || !view[place] || !isSingle(view[place])) return undefined;
   graph.spend(sizeOf(answer));
   const every = valuesOf(answer);
   const codes = [true, false]

@@ -8,7 +8,7 @@ import { listed } from "./lists.js";
 import { cost, worlds } from "./worlds.js";
 
 export const FEW = 1 << 10; // worlds that are followed before any other rule is tried
-const MANY = 1 << 16; // worlds that are followed at all
+export const MANY = 1 << 16; // worlds that are followed at all
 
 export const isFree = ({ draws, tainted }) => draws.size > 0 && !tainted; // drawn without a look at the answer
 const drawsOf = (nodes) => new Set(nodes.flatMap(({ draws }) => [...draws]));
@@ -42,7 +42,7 @@ export function classes(graph, shared, varied = [], { possible = () => 1, scale 
     const key = values.join("|");
     const density = { n: weight * n, d: whole * d };
     const { times, low, high } = found.get(key) ?? { times: 0, low: density, high: density };
-    found.set(key, { times: times + 1, low: less(density, low) ? density : low, high: less(high, density) ? density : high });
+    found.set(key, { times: times + 1, low: smallest([density, low]), high: largest([density, high]) });
   }
   const every = secret.reduce((product, code) => product * sizeOf(code), 1);
   return new Map([...found].map(([key, { times, low, high }]) => [key, [times < every * possible(key) ? ZERO : low, high]]));
@@ -70,8 +70,8 @@ function narrowed(graph, targets) {
   for (const { args } of order) for (const arg of new Set(args)) users.set(arg, (users.get(arg) ?? 0) + 1);
   const size = (nodes) => nodes.reduce((product, node) => product * (node.type.row ? Infinity : sizeOf(node)), 1);
   const [early, front] = [new Set(), new Set()];
-  let best = order.filter(({ op, tainted }) => op === "code" && tainted);
-  const before = best;
+  const codes = order.filter(({ op, tainted }) => op === "code" && tainted);
+  let best = codes;
   for (const node of order) {
     if (targets.includes(node) || (isDraw(node) && !node.tainted) || !node.args.every((arg) => early.has(arg))) continue;
     early.add(node);
@@ -80,10 +80,11 @@ function narrowed(graph, targets) {
       users.set(arg, users.get(arg) - 1);
       if (!users.get(arg)) front.delete(arg);
     }
-    graph.spend(front.size);
-    if (size([...front]) < size(best)) best = [...front];
+    graph.spend(front.size + targets.length + codes.length);
+    const now = [...front, ...codes.filter((code) => !early.has(code))];
+    if (size(now) < size(best)) best = now;
   }
-  if (best === before) return targets;
+  if (best === codes) return targets;
   graph.rules.add("waist");
   const stand = (node) => [node, node.op === "code" ? node : graph.code(node.type, true, node.values)];
   return graph.rewritten(targets, new Map(best.map(stand)));
@@ -128,7 +129,8 @@ function moved(graph, node, left) {
   if (op === "mod") {
     const terms = termsOf(graph, a, params[0]);
     const noise = terms.filter(isFree);
-    if (noise.length) return { noise: summed(graph, noise, params[0], node, left), others: terms.filter((term) => !isFree(term)), size: params[0] };
+    const others = [...new Set(terms)].filter((term) => !isFree(term));
+    if (noise.length) return { noise: summed(graph, noise, params[0], node, left), others, size: params[0] };
   }
   if (op === "xor" || op === "eq") {
     const fits = ({ type: { low, high } }) => !low && !(high & (high + 1n)) && (op === "xor" || high === 1n);
@@ -158,8 +160,9 @@ function permuted(terms, table) {
   const size = Number(noise.type.high) + 1;
   const isStep = (arg) => isFixed(arg) && arg.type.low === BigInt(size);
   if (other.op !== "mul" || !other.args.some(isStep) || table.length % size) return undefined;
-  const isWhole = (start) => new Set(table.slice(start, start + size).filter((each) => each >= 0n && each < size)).size === size;
-  return listed(table.length / size, (line) => line * size).every(isWhole) ? { noise, others: [other], size: BigInt(size) } : undefined;
+  const entries = (line) => table.slice(line * size, (line + 1) * size).filter((each) => each >= 0n && each < size);
+  const isWhole = listed(table.length / size, (line) => new Set(entries(line)).size).every((many) => many === size);
+  return isWhole ? { noise, others: [other], size: BigInt(size) } : undefined;
 }
 
 /** A number that moves noise, together with the rest of the view. */
@@ -212,19 +215,21 @@ export function marked(graph, rows, left, law, isShared) {
     const [{ n, d }] = law.get((isShared ? shared : own).join("|")) ?? [{ n: 1n, d: 0n }];
     return { n: d, d: n };
   };
-  if (!here) return undefined;
-  return isShared ? classes(graph, here, [], { scale }) : classes(graph, here.slice(0, left.length), here.slice(left.length), { scale, possible: () => law.size });
+  if (!here || isShared) return here && classes(graph, here, [], { scale });
+  return classes(graph, here.splice(0, left.length), here, { scale, possible: () => law.size });
 }
 
 /** What stands for a row all of whose arrangements are equally likely: how many of its bits are set. */
 const counted = (graph, view) => (node, given) => {
   const { op, args, params, type } = node;
   if (!type.row && !args.some((arg) => arg.type.row)) return undefined;
-  const isDrawn = isUsedOnce(graph, node, view);
-  if (op === "majority" && isDrawn) return graph.weighted(listed(type.width + 1, (ones) => (2 * ones > type.width ? graph.choose(type.width, ones) : 0n)));
-  if (op === "subset" && isDrawn) return graph.add("sub", [graph.constant(params[1]), given[0]]);
-  if (op === "turn") return graph.add("where", [given[1], graph.add("sub", [graph.constant(BigInt(type.width)), given[0]]), given[0]]);
-  return op === "where" ? graph.add("where", given) : null;
+  const { width } = type;
+  const less = (all, some) => graph.add("sub", [graph.constant(all), some]);
+  if (op === "where") return graph.add(op, given);
+  if (op === "turn") return graph.add("where", [given[1], less(BigInt(width), given[0]), given[0]]);
+  if (!isUsedOnce(graph, node, view)) return null;
+  if (op === "subset") return less(params[1], given[0]);
+  return op === "majority" ? graph.weighted(listed(width + 1, (ones) => (2 * ones > width ? graph.choose(width, ones) : 0n))) : null;
 };
 
 /** The densities of a row whose arrangements are equally likely, by how many bits are set; or of all rows that it masks. */
@@ -243,7 +248,8 @@ export function arranged(graph, node) {
     const found = count(bit, inner);
     if (!found) return undefined;
     const possible = (total) => (total === "0" || total === String(width) ? 1 : 2);
-    return classes(graph, [graph.add("add", found)], [found[0]], { possible, scale: ([marked], [total]) => each(width - 1, total - marked) });
+    const scale = ([marked], [total]) => each(width - 1, total - marked);
+    return classes(graph, [graph.add("add", found)], [found[0]], { possible, scale });
   }
   if (op === "xor") {
     for (const [noise, other] of [args, [...args].reverse()]) {
@@ -259,7 +265,7 @@ export function arranged(graph, node) {
 export function deciders(graph, view, most, isOpen, others = []) {
   const condition = ({ op, args, type }) => (op === "where" ? [args[0]] : op === "and" && type.row ? [args[1]] : []);
   const conditions = [...graph.upstream(view).flatMap(condition), ...others];
-  const decides = (node) =>
-    (isOpen ? node.op === "toss" : (node.op === "code" && !node.tainted) || (isDraw(node) && !node.args.length)) && sizeOf(node) <= most && !node.type.row;
+  const isKnown = (node) => (node.op === "code" && !node.tainted) || (isDraw(node) && !node.args.length);
+  const decides = (node) => (isOpen ? node.op === "toss" : isKnown(node) && !node.type.row) && sizeOf(node) <= most;
   return graph.upstream(conditions.filter(({ tainted, type }) => !type.row && (isOpen || !tainted))).filter(decides);
 }

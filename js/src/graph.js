@@ -12,8 +12,8 @@ export const BIT = { low: 0n, high: 1n };
 
 
 export const isDraw = ({ op }) => Object.hasOwn(DRAWS, op);
-export const isFixed = ({ type: { low, high, width } }) => low === high && width === undefined;
-export const isIn = ({ type }, low, high) => type.width === undefined && type.low >= low && type.high <= high;
+export const isSingle = ({ type }) => type.width === undefined;
+export const isFixed = (node) => isSingle(node) && node.type.low === node.type.high;
 
 /** What a proof throws that takes too many steps. */
 class TooLong extends DeniableError {}
@@ -117,7 +117,7 @@ export class Graph {
     const isConstant = (node, value) => isFixed(node) && node.type.low === value;
     const other = (value) => args[1 - args.findIndex((arg) => isConstant(arg, value))]; // of two, if one is this
     if (op === "where") return isFixed(a) ? (x.low ? b : c) : b === c && b;
-    if (op === "mod") return isIn(a, 0n, by - 1n) && a;
+    if (op === "mod") return isSingle(a) && x.low >= 0n && x.high < by && a;
     if (op === "add") return other(0n);
     if (op === "mul") return other(1n);
     if (op === "and" && !y.row) return isConstant(b, 1n) && (x.row || x.high < 2n) ? a : isConstant(a, 1n) && y.high < 2n && b;

@@ -23,8 +23,9 @@ function shown(node) {
   const [plain] = args.filter((arg) => !left.includes(arg));
   if (plain && (op !== "mul" || plain.type.low > 0n)) return left;
   // one of two numbers is a multiple of something larger than the other
-  const isBeside = (large, { type }) => large.op === "mul" && type.low >= 0n && large.args.some((arg) => isFixed(arg) && arg.type.low > type.high);
-  return op === "add" && (isBeside(...args) || isBeside(args[1], args[0])) ? args : [node];
+  const isBeside = ([large, { type }]) =>
+    large.op === "mul" && type.low >= 0n && large.args.some((arg) => isFixed(arg) && arg.type.low > type.high);
+  return op === "add" && (isBeside(args) || isBeside([...args].reverse())) ? args : [node];
 }
 
 /** The view with what its nodes are made of, where that says the same, and without what says nothing of the answer. */
@@ -36,8 +37,10 @@ function cleaned(graph, view) {
     for (const node of uses.keys()) {
       const [heads] = node.args;
       // A law is linear in a chance that is used once, so its ends are enough.
-      const isLinear = node.op === "toss_each" && heads.op === "code" && heads.tainted && uses.get(heads) === 1;
-      if (isLinear && !heads.type.low && heads.type.high === node.params[0]) instead.set(node, graph.code(node.type, true));
+      if (node.op !== "toss_each" || heads.op !== "code" || !heads.tainted || heads.values || uses.get(heads) > 1) continue;
+      const { low, high, width } = heads.type;
+      if (!low && high === node.params[0]) instead.set(node, graph.code(node.type, true));
+      else if (width === undefined) instead.set(heads, graph.code(heads.type, true, [...new Set([low, high])]));
     }
     for (const node of seen) {
       if (isDraw(node) && isFree(node) && !node.args.length && !node.type.row) instead.set(node, graph.code(node.type, false));
@@ -55,7 +58,8 @@ function linked(graph, nodes) {
     const mine = groups.filter(({ draws }) => [...node.draws].some((draw) => draws.has(draw)));
     const draws = new Set([node, ...mine].flatMap((each) => [...each.draws]));
     graph.spend(groups.length + draws.size);
-    groups = [...groups.filter((each) => !mine.includes(each)), { members: [...mine.flatMap(({ members }) => members), node], draws }];
+    const members = [...mine.flatMap((each) => each.members), node];
+    groups = [...groups.filter((each) => !mine.includes(each)), { members, draws }];
   }
   return groups.map(({ members }) => members);
 }
@@ -175,8 +179,8 @@ function read(graph, { nodes, codes }, isOpen) {
 /** Whether already the smallest and the largest values of the codes have reports that one of them does not. */
 function isUnbounded(graph, view) {
   const codes = graph.upstream(view).filter(({ op, tainted }) => op === "code" && tainted);
-  const ends = graph.rewritten(view, new Map(codes.map((code) => [code, graph.code(code.type, true, [code.type.low, code.type.high])])));
-  return [view, ends].some((each) => cost(graph, each) <= FEW && enumeration(graph, each) === null);
+  const ends = codes.map((code) => [code, graph.code(code.type, true, [code.type.low, code.type.high])]);
+  return [view, graph.rewritten(view, new Map(ends))].some((each) => cost(graph, each) <= FEW && enumeration(graph, each) === null);
 }
 
 /**

@@ -23,6 +23,7 @@ function waysOf(graph, node, given) {
 export function worlds(graph, targets) {
   const order = graph.upstream(targets);
   const last = new Map(order.flatMap((node, place) => node.args.map((arg) => [arg, place])));
+  for (const node of targets) last.set(node, Infinity);
   let [live, states, whole] = [[], [[[], 1n]], 1n]; // of each state the values of the nodes that are live, and its weight
 
   function merge(needed) {
@@ -38,8 +39,8 @@ export function worlds(graph, targets) {
   }
 
   order.forEach((node, place) => {
-    if (isSource(node)) merge(live.filter((each) => last.get(each) >= place || targets.includes(each)));
-    graph.spend(states.length);
+    if (isSource(node)) merge(live.filter((each) => last.get(each) >= place));
+    graph.spend(states.length + live.length);
     const at = node.args.map((arg) => live.indexOf(arg));
     live = [...live, node];
     if (!isSource(node)) {

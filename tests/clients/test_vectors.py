@@ -1,5 +1,6 @@
 """The vectors in vectors/ are what the code does today."""
 
+import itertools
 import json
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 import deniable as dn
 from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.vectors.feature_vector import SCALARS
-from tests import law_vectors
+from tests import law_bounds, law_vectors
 from tests.streams import CountingCoins
 from tests.vector_surveys import renamed
 from tests.vectors import FOLDER, all_vectors, estimated
@@ -97,3 +98,11 @@ def test_vectors_are_those_that_the_command_writes() -> None:
 
 def test_laws_are_those_that_the_command_writes() -> None:
     assert json.loads((FOLDER / "laws.json").read_text()) == json.loads(json.dumps(law_vectors.vectors()))
+
+
+def test_bounds_are_those_that_are_proved() -> None:
+    """Of every ninth law; all of them take a minute."""
+    written = json.loads((FOLDER / "law_bounds.json").read_text())
+    for case in itertools.islice(law_bounds.cases(), 0, None, 9):
+        found = law_bounds.entry(*case)
+        assert found in written or len(found["odds"] or "") > law_bounds.DIGITS, case[0]

@@ -1,0 +1,209 @@
+// What a device proves of laws: as much as Python, for all families at all sizes, in bounded time; and never less than the
+// exact loss, whatever the program is.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { chancesOf } from "../src/enumerate.js";
+import { equal, largest, less, ONE, read, spread, written, ZERO } from "../src/fraction.js";
+import { Program } from "../src/program.js";
+import { proved } from "../src/prove.js";
+import { SeededCoins } from "../src/seeded.js";
+import { file } from "./shared.mjs";
+
+/** Lists of numbers are written as runs. */
+const unpacked = (value) => {
+  if (value?.runs) return value.runs.flatMap(([first, step, times]) => Array.from({ length: times }, (_, i) => first + i * step));
+  return Array.isArray(value) ? value.map(unpacked) : value && typeof value === "object" ? { nodes: unpacked(value.nodes), report: value.report } : value;
+};
+const [LAWS, QUESTIONS] = ["laws", "question_laws"].map(file);
+const lawOf = (name) => LAWS.find((each) => each.name === name).law;
+
+function programOf({ law, survey, question, program, mutant, at, node }) {
+  if (law) return new Program(lawOf(law));
+  if (survey) return new Program(QUESTIONS.find((each) => each.survey === survey && each.question === question).law);
+  if (program) return new Program(unpacked(program));
+  const { nodes, report } = lawOf(mutant);
+  return new Program({ nodes: nodes.with(at, unpacked(node)), report });
+}
+
+const BOUNDS = file("law_bounds").map((each) => {
+  const open = each.open && { ...each.open, secret: new Set(unpacked(each.open.secret)) };
+  const name = each.law ?? each.larger ?? (each.survey ? `${each.survey} ${each.question}` : each.leak ?? `${each.mutant} ${each.at}`);
+  return { ...each, name, open, program: programOf(each) };
+});
+const honest = BOUNDS.filter(({ leak, mutant }) => !leak && !mutant);
+
+/** Every value of a code, if they are few. */
+const choices = ({ type: { low, high, width } }) =>
+  width === undefined && high - low < 40n ? Array.from({ length: Number(high - low) + 1 }, (_, i) => low + BigInt(i)) : null;
+
+/** The exact loss, by running the program with all outcomes of all draws: null if unbounded, undefined if they are too many. */
+function exactLoss(program, most = 3000) {
+  const lists = program.codes.map(choices);
+  const outcomes = program.nodes.reduce((all, { op, type }) => all * (op === "code" ? 1 : OUTCOMES(op, type)), 1);
+  if (lists.some((list) => !list) || lists.reduce((all, list) => all * list.length, outcomes) > most) return undefined;
+  const codes = lists.reduce((all, list) => all.flatMap((some) => list.map((value) => [...some, value])), [[]]);
+  const laws = codes.map((values) => chancesOf(program, values));
+  const reports = new Set(laws.flatMap((law) => [...law.keys()]));
+  const ratios = [...reports].map((report) => spread(laws.map((law) => law.get(report) ?? ZERO)));
+  return ratios.includes(null) ? null : largest([ONE, ...ratios]);
+}
+const DRAWN = new Set(["toss", "below", "public", "split", "pick", "pick_each", "toss_each", "flags", "subset", "majority"]);
+const OUTCOMES = (op, { low, high, width }) => (DRAWN.has(op) ? (width ? 2 ** width : Number(high - low) + 1) : 1);
+
+/** What is proved of a program, which is never less than what is true. */
+function checked(program, open, what, most) {
+  const found = proved(program, open);
+  const exact = open || !found?.odds ? undefined : exactLoss(program, most);
+  if (exact !== undefined) assert.ok(exact && !less(found.odds, exact), `${what}: ${written(found.odds)} below ${exact && written(exact)}`);
+  return found && { ...found, isExact: exact && equal(exact, found.odds) };
+}
+
+test("devices prove what Python proves, of all laws and surveys, and of larger ones", () => {
+  for (const { name, program, open, odds } of honest) {
+    const found = checked(program, open, name);
+    if (odds) assert.ok(found?.odds && equal(found.odds, read(odds)), `${name}: ${found?.odds && written(found.odds)}, not ${odds}`);
+    if (found) assert.ok(found.rules.length || equal(found.odds, ONE), name);
+  }
+  assert.ok(honest.length > 250, String(honest.length));
+});
+
+test("planted leaks are refused, or get the loss that Python gives them, or their exact one", () => {
+  const leaks = BOUNDS.filter(({ leak }) => leak);
+  for (const { name, program, open, odds } of leaks) {
+    const found = checked(program, open, name, 20_000);
+    if (!odds) assert.ok(!found?.odds, name);
+    else if (found?.odds) assert.ok(found.isExact || !less(found.odds, read(odds)), name);
+  }
+  assert.ok(leaks.length > 40, String(leaks.length));
+});
+
+test("mutants of all families: never less than the exact loss, and bounded where Python bounds them", () => {
+  const mutants = BOUNDS.filter(({ mutant }) => mutant);
+  const many = { same: 0, other: 0, none: 0 };
+  for (const { name, program, odds } of mutants) {
+    const found = checked(program, undefined, name);
+    many[!odds && !found?.odds ? "none" : odds && found?.odds && equal(found.odds, read(odds)) ? "same" : "other"]++;
+  }
+  assert.ok(mutants.length > 200 && many.same + many.none >= mutants.length - 5, JSON.stringify(many));
+});
+
+// Programs at random: FUZZ_SEED=7 node --test test/prove.test.mjs
+
+const coins = new SeededCoins(process.env.FUZZ_SEED ?? "proofs");
+const any = (list) => list[coins.below(list.length)];
+const ODDS = ["1/2", "1/3", "3/4", "2/5", "1/1", "0/1"];
+const numbers = (size, values) => Array.from({ length: size }, () => any(values));
+const NODES = {
+  ...Object.fromEntries(["add", "sub", "mul", "min", "max", "lt", "eq", "and", "or", "xor", "shr", "get", "turn", "at"].map((op) => [op, [2]])),
+  ...Object.fromEntries(["abs", "not", "ones"].map((op) => [op, [1]])),
+  ...Object.fromEntries(["where", "aim", "put", "swap"].map((op) => [op, [3]])),
+  const: [0, () => any([0, 1, 2, 3, -1])],
+  table: [1, () => numbers(any([2, 3, 4, 5]), [0, 1, 2, 3])],
+  toss: [0, () => any(ODDS)],
+  split: [0, () => any(ODDS), () => any([1, 1, 2]), () => any([1, 2, 3])],
+  pick: [0, () => numbers(any([1, 2, 3]), [1, 2, 3])],
+  pick_each: [1, () => [[1, 2], [2, 1], [1, 2], [3, 0]].slice(0, any([1, 2, 3, 4]))],
+  toss_each: [1, () => any([1, 2, 3, 4])],
+  flags: [0, () => any(ODDS), () => any([1, 2, 3])],
+  subset: [1, () => any([2, 3]), () => any([1, 2])],
+  around: [2, () => any([1, 2]), () => any([2, 3, 4])],
+  widen: [1, () => any([2, 3, 4])],
+  pack: [2, () => any([1, 2])],
+  cells: [1, () => 0],
+  ...Object.fromEntries(["below", "public", "majority"].map((op) => [op, [0, () => any([1, 2, 3, 4])]])),
+  ...Object.fromEntries(["div", "mod"].map((op) => [op, [1, () => any([1, 2, 3, 4])]])),
+  code: [1, () => "z", () => 0, () => 1],
+};
+
+const isLaw = (law) => {
+  try {
+    return new Program(law);
+  } catch {
+    return null;
+  }
+};
+
+/** A law of one or two codes, in half of the cases randomized first, and then whatever fits. */
+function grown() {
+  const size = any([2, 2, 3, 4]);
+  const nodes = [["code", [], "x", 0, size - 1]];
+  if (any([0, 1])) nodes.push(["split", [], any(["3/4", "1/2", "2/3"]), 1, size - 1], ["add", [0, 1]], ["mod", [2], size]);
+  for (let left = 2 + coins.below(8); left; left--) {
+    for (let tries = 0; tries < 40; tries++) {
+      const op = any(Object.keys(NODES));
+      const [arity, ...params] = NODES[op];
+      const node = [op, numbers(arity, nodes.map((_, place) => place)), ...params.map((make) => make())];
+      if ((op === "code" && any([0, 0, 0, 0, 0, 0, 0, 0, 0, 1])) || (op !== "code" && isLaw({ nodes: [...nodes, node], report: [["x", 0]] }))) {
+        nodes.push(node);
+        break;
+      }
+    }
+  }
+  const places = nodes.map((_, place) => place);
+  return { nodes, report: [["last", nodes.length - 1], ...(any([0, 1]) ? [["other", any(places)]] : [])] };
+}
+
+test("no bound of a random law is below its exact loss", () => {
+  let bounded = 0;
+  for (let i = 0; i < 1500; i++) {
+    const law = grown();
+    if (checked(isLaw(law), undefined, JSON.stringify(law))?.odds) bounded++;
+  }
+  assert.ok(bounded > 400, String(bounded));
+});
+
+const program = (...nodes) => new Program({ nodes, report: [["x", nodes.length - 1]] });
+const chain = (first, times, next) => program(...first, ...Array.from({ length: times }, (_, i) => next(first.length + i)));
+const ANSWER = ["code", [], "answer", 0, 1];
+const BIG = `${"9".repeat(4299)}/1${"0".repeat(4299)}`;
+const HOSTILE = {
+  "a wide row": program(ANSWER, ["flags", [], "1/2", 2 ** 20], ["toss", [], "1/2"], ["put", [1, 0, 2]], ["turn", [3, 2]]),
+  "many codes": program(...new Array(20_000).fill(ANSWER)),
+  "many draws": program(ANSWER, ...new Array(19_998).fill(["toss", [], "1/3"]), ["add", [0, 19_998]]),
+  "a long sum": chain([ANSWER, ["toss", [], "1/3"]], 19_998, (i) => (i % 2 ? ["toss", [], "1/3"] : ["max", [i - 1, i - 2]])),
+  "a sum of many draws": new Program({
+    nodes: [["code", [], "x", 0, 9], ...Array.from({ length: 9000 }, (_, i) => [["split", [], "1/2", 1, 9], ["add", [2 * i, 2 * i + 1]]]).flat(), ["mod", [18_000], 10]],
+    report: [["x", 18_001]],
+  }),
+  "large fractions": chain([ANSWER], 2000, (i) => (i % 2 ? ["toss", [], BIG] : ["xor", [i - 1, i - 2]])),
+  "many conditions": chain([ANSWER, ["toss", [], "1/2"], ["toss", [], "1/3"]], 6000, (i) => (i % 2 ? ["toss", [], "2/3"] : ["where", [i - 1, i - 2, 1]])),
+  "a large subset": program(["code", [], "x", 0, 2 ** 16 - 1], ["toss", [], "1/3"], ["subset", [1], 2 ** 16 - 1, 2 ** 15], ["widen", [2], 2 ** 16], ["const", [], 2 ** 16 - 1], ["put", [3, 4, 1]], ["swap", [5, 0, 4]]),
+  "a large majority": program(ANSWER, ["majority", [], 2 ** 20], ["flags", [], "1/2", 2 ** 20], ["put", [2, 0, 0]], ["xor", [1, 3]]),
+  "many bits": program(["code", [], "up", 0, 255, 2 ** 20], ["cells", [0], 0], ["flags", [], "1/3", 2 ** 20], ["xor", [1, 2]]),
+  "a large table": program(["code", [], "x", 0, 255], ["const", [], 256], ["mul", [0, 1]], ["below", [], 256], ["add", [2, 3]], ["table", [4], Array.from({ length: 2 ** 16 }, (_, i) => (i * 7) % 256)]),
+  "many fields": new Program({
+    nodes: [ANSWER, ...Array.from({ length: 9000 }, (_, i) => [["toss", [], "1/3"], ["xor", [0, 2 * i + 1]]]).flat()],
+    report: Array.from({ length: 9000 }, (_, i) => [`f${i}`, 2 * i + 2]),
+  }),
+  "a packed row": program(ANSWER, ["toss", [], "1/2"], ["pack", new Array(2 ** 20).fill(1), 1], ["ones", [2]], ["div", [3], 2 ** 20], ["xor", [0, 4]]),
+  "rows of sixteen": program(ANSWER, ["subset", [0], 16, 8], ["subset", [0], 16, 7], ["xor", [1, 2]], ["majority", [], 16], ["and", [3, 4]], ["ones", [5]]),
+  "wide numbers": program(["code", [], "x", 0, String(2n ** 61n)], ["below", [], String(2n ** 61n)], ["add", [0, 1]]),
+};
+
+for (const [name, law] of Object.entries(HOSTILE)) {
+  test(`a proof is given up in time: ${name}`, () => {
+    for (const open of [undefined, { field: "x", from: 1, secret: new Set([0]) }]) {
+      const before = process.cpuUsage();
+      proved(law, open);
+      const { user, system } = process.cpuUsage(before);
+      assert.ok(user + system < 5e6, `${(user + system) / 1000} ms`); // steps are counted, so it is far less on any machine
+    }
+  });
+}
+
+test("what tells the truth is unbounded, and what no rule reaches is not called proved", () => {
+  assert.deepEqual(proved(program(["code", [], "x", 0, 9999])), { odds: null, rules: ["counterexample"] });
+  const leaky = program(["code", [], "x", 0, 99], ["split", [], "1/2", 1, 99], ["add", [0, 1]], ["mod", [2], 100], ["eq", [0, 3]], ["const", [], 100], ["mul", [4, 5]], ["add", [6, 3]]);
+  assert.ok(!proved(leaky)?.odds);
+  assert.equal(proved(program(["code", [], "up", 0, 8, 2 ** 20], ["toss_each", [0], 8])), undefined);
+});
+
+test("a chance is followed at its ends only where the law is linear in it", () => {
+  const made = (...nodes) => program(["code", [], "up", 0, 8], ...nodes);
+  const noise = (bit, place) => [["split", [], "3/4", 1, 1], ["add", [bit, place]], ["mod", [place + 1], 2]];
+  assert.equal(written(proved(made(["toss_each", [0], 8], ...noise(1, 2))).odds), "3");
+  assert.equal(proved(made(["toss_each", [0], 8])).odds, null);
+  // two tosses of one chance differ only in between, never at its ends: all nine values are followed
+  assert.equal(written(proved(made(["toss_each", [0], 8], ["toss_each", [0], 8], ["xor", [1, 2]], ...noise(3, 4))).odds), "2");
+});
