@@ -15,7 +15,7 @@ import numpy as np
 
 import deniable as dn
 from deniable.core.program import Program
-from deniable.privacy.cases import disclosing, open_bound
+from deniable.privacy.cases import open_bound
 from deniable.privacy.problem import Problem
 from deniable.privacy.rules import proved
 from tests.families import INSTANCES
@@ -93,7 +93,7 @@ def hiding(mechanism: dn.Mechanism) -> dict[str, Any] | None:
     """Which reports disclose no answer, and which answers are sensitive."""
     if mechanism.protected is None:
         return None
-    field, start = disclosing(mechanism.layout)
+    field, start = mechanism.layout.opens
     return {"field": field, "from": start, "secret": np.flatnonzero(getattr(mechanism, "secret")).tolist()}  # noqa: B009
 
 
