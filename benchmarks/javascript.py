@@ -12,6 +12,7 @@ from pathlib import Path
 import deniable as dn
 from benchmarks.effort import Effort
 from benchmarks.figure import Figure
+from deniable.survey.law_document import law_json
 from tests.surveys import KINDS, survey
 
 ROOT = Path(__file__).parents[1]
@@ -28,9 +29,10 @@ ANSWERS = {
 def in_node(what: str, effort: Effort) -> float:
     """How many times a second Node does it; the first time, code that was never run is slow."""
     with tempfile.TemporaryDirectory(prefix="deniable-bench-") as folder:
-        (Path(folder) / "survey.json").write_text(survey(KINDS).to_json())
-        (Path(folder) / "answers.json").write_text(json.dumps(ANSWERS))
-        command = ["node", "bench.mjs", f"{folder}/survey.json", f"{folder}/answers.json", str(max(100, effort.n // 500))]
+        made = {"survey": survey(KINDS).to_json(), "law": law_json(survey(KINDS)), "answers": json.dumps(ANSWERS)}
+        for name, text in made.items():
+            (Path(folder) / f"{name}.json").write_text(text)
+        command = ["node", "bench.mjs", *(f"{folder}/{name}.json" for name in made), str(max(100, effort.n // 500))]
         done = subprocess.run(command, cwd=ROOT / "js", capture_output=True, text=True, check=True)
     return float(1000 / json.loads(done.stdout)[what])
 

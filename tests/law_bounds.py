@@ -91,9 +91,8 @@ def larger() -> Iterator[tuple[str, dn.Mechanism]]:
 
 def hiding(mechanism: dn.Mechanism) -> dict[str, Any] | None:
     """Which reports disclose no answer, and which answers are sensitive."""
-    if mechanism.protected is None:
+    if mechanism.layout.opens is None:
         return None
-    assert mechanism.layout.opens is not None
     field, start = mechanism.layout.opens
     return {"field": field, "from": start, "secret": np.flatnonzero(getattr(mechanism, "secret")).tolist()}  # noqa: B009
 
