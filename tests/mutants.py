@@ -23,7 +23,7 @@ from deniable.core.program import Program
 from deniable.core.running import operation
 from deniable.mechanisms.algebra import rings
 from deniable.privacy.bounds import Bound
-from deniable.privacy.cases import disclosing, open_bound
+from deniable.privacy.cases import open_bound
 from deniable.privacy.problem import Problem
 from deniable.privacy.rules import proved
 from deniable.privacy.worlds import TOO_MANY, Worlds, draw, outcome_count, sums
@@ -68,7 +68,7 @@ def cases() -> dict[str, Case]:
         if program in (case.program for case in found.values()):
             continue
         secret = np.flatnonzero(mechanism.secret).tolist() if open_answers else []  # type: ignore[attr-defined]
-        case = Case(program, disclosing(mechanism.layout) if open_answers else None, frozenset(secret))
+        case = Case(program, mechanism.layout.opens, frozenset(secret))
         if worlds_of(Problem.of(program)) <= MOST // 16:
             found[name] = case
     rings.LARGEST_LAW = many
