@@ -51,6 +51,9 @@ def larger() -> Iterator[tuple[str, dn.Mechanism]]:
             yield f"{make.__name__} {size}", make(words(size), 1.0)
         for size in (20, 200, 200 * largest):
             yield f"open {make.__name__} {size}", dn.UtilityOptimized(make, words(size), range(size // 2), 1.0)
+    for make in [dn.DirectResponse, dn.Unary, dn.SubsetSelection, dn.LocalHashing, dn.Wheel]:
+        for size in (20, 2000):
+            yield f"published {make.__name__} {size}", dn.PublishedUtility(make, words(size), range(size // 2), 1.0)
     yield "open DirectResponse 10000", dn.UtilityOptimized(dn.DirectResponse, words(10_000), range(5000), 1.0)
     half = Fraction(1, 2)
     yield "memoized direct", dn.Memoized.direct(words(1000), 2.0, 1.0)
@@ -62,6 +65,9 @@ def larger() -> Iterator[tuple[str, dn.Mechanism]]:
         yield f"{release.__name__} line", release(ordered, 1.0)
         yield f"{release.__name__} interval", release(line(1024), 1.0)
         yield f"{release.__name__} plane", release(dn.Points(np.random.default_rng(1).random((30, 2))), 1.0)
+    scattered = dn.Points(np.random.default_rng(1).random((600, 2)))
+    yield "release of an order", dn.Bipartite(scattered, 1.0, near=60)
+    yield "directions", dn.UnitCodes(dn.UnitVectors(64), 2.0)
     yield "staircase", dn.Staircase(dn.Ordered(range(100)), 1.0)
     means: list[Any] = [dn.Duchi, dn.ThreeOutputs, dn.Piecewise, dn.Hybrid]
     for epsilon in (0.5, 1.2, 3.0):
@@ -78,7 +84,12 @@ def larger() -> Iterator[tuple[str, dn.Mechanism]]:
         yield f"pairs published {size}", dn.PCKVUnary.published(pairs, 1.0)
         yield f"pairs direct {size}", dn.PCKVDirect(pairs, 1.0)
         yield f"pairs sampled {size}", dn.KeySampling.kvue(pairs, 1.0)
+    for size, most in ((40, 30), (1000, 3), (6, 6)):
+        yield f"one of {most} pairs, unary {size}", dn.PCKVUnary(keys(size, most), chances=INSTANCES["keys-unary-both"].chances)
+        yield f"one of {most} pairs, direct {size}", dn.PCKVDirect(keys(size, most), 1.0)
     yield "bits", dn.BitRand.as_published(4, 8, 1.0)
+    for width, bits in ((7, 3), (100, 1)):
+        yield f"bits by turns {width}x{bits}", dn.BitRand.ome(width, bits, 1.0)
     yield "bits in turn", dn.BitRand.latent(4, 8, 1.0)
     record = dn.Vectors([words(10), words(50), words(3)])
     for kind in (dn.EveryAttribute, dn.OneAttribute, dn.FakeAttributes):

@@ -68,7 +68,7 @@ def cases() -> dict[str, Case]:
         if program in (case.program for case in found.values()):
             continue
         secret = np.flatnonzero(mechanism.secret).tolist() if open_answers else []  # type: ignore[attr-defined]
-        case = Case(program, mechanism.layout.opens if open_answers else None, frozenset(secret))
+        case = Case(program, mechanism.layout.opens, frozenset(secret))
         if worlds_of(Problem.of(program)) <= MOST // 16:
             found[name] = case
     rings.LARGEST_LAW = many

@@ -1,7 +1,7 @@
 // The proof of a question with non-sensitive answers. Reports that disclose an answer come from that answer only; the others are
 // compared, from sensitive answers and from those that are not, which a program treats differently: by cases.
 
-import { largest, ONE, smallest, ZERO } from "./fraction.js";
+import { largest, ONE, over, plus, ratio, smallest, times, ZERO } from "./fraction.js";
 import { isFixed, isSingle, NONE, sizeOf, valuesOf } from "./graph.js";
 import { arranged, classes, deciders, FEW, isCertain, isFree, MANY, marked, oddsOf, shifted, unmarked } from "./densities.js";
 import { cost, worlds } from "./worlds.js";
@@ -91,12 +91,20 @@ function numberProfile(graph, node, low, high) {
 function rowProfile(graph, node) {
   const found = arranged(graph, node);
   if (found) return found;
-  const { isMarked, law } = unmarked(graph, [node], [node]) ?? {};
-  if (!law) return null;
-  const cells = isMarked ? marked(graph, [node], [], law, true) : new Map([...law.keys()].map((key) => [key, [ONE]]));
-  if (cells?.size !== law.size || !law.has("0") || !isCertain(law)) return null;
+  const { mark, isDrawn, law } = unmarked(graph, [node], [node]) ?? {};
+  if (!law?.has("0") || !isCertain(law)) return null;
+  const cells = mark ? marked(graph, [node], [], law, true) : new Map([...law.keys()].map((key) => [key, [ONE]]));
+  if (cells?.size !== law.size) return null;
   const shape = [...law].map(([key, [{ n, d }]]) => `${key} ${n}/${d}`).sort();
-  return { shape, found: new Map([["empty", cells.get("0")], ["other", [...cells.values()].flat()]]) };
+  const empty = cells.get("0");
+  let other = [...cells.values()].flat();
+  if (isDrawn && isCertain(cells) && law.size > 1) {
+    // Any cell is marked with the same chance: what counts is how many bits are set, from one to all.
+    const [[none], [one]] = [empty, cells.get("1")];
+    const width = BigInt(node.type.width);
+    other = [one, over(plus(one, times(none, ratio(width - 1n))), ratio(width))];
+  }
+  return { shape, found: new Map([["empty", empty], ["other", other]]) };
 }
 
 /** Whether every number that discloses an answer comes from that answer only. What is drawn may be anything. */

@@ -20,7 +20,7 @@ function areApart(some, others) {
 }
 
 /** Whether a node is used, or seen, in one place only. */
-const isUsedOnce = (graph, node, view) =>
+export const isUsedOnce = (graph, node, view) =>
   [...graph.upstream(view).flatMap(({ args }) => args), ...view].filter((each) => each === node).length === 1;
 
 /**
@@ -53,7 +53,7 @@ export function oddsOf(found) {
   let odds = found && ONE;
   for (const list of found?.values() ?? []) {
     const [low, high] = [smallest(list), largest(list)];
-    if (high.n && !low.n) return null;
+    if (high.n && !(low.n && high.d)) return null;
     const own = high.n ? { n: high.n * low.d, d: high.d * low.n } : ONE;
     if (less(odds, own)) odds = own;
   }
@@ -93,7 +93,7 @@ function narrowed(graph, targets) {
 // Shifts: noise that is moved one to one, whatever the answer is
 
 /** The numbers whose sum this is, modulo `by`; or none if there is no `by`. */
-function termsOf(graph, node, by) {
+export function termsOf(graph, node, by) {
   const [found, todo] = [[], [node]];
   while (todo.length) {
     graph.spend(1);
@@ -106,13 +106,14 @@ function termsOf(graph, node, by) {
 }
 
 /** The sum of noise. Draws that keep a number, or move it on evenly, are one such draw together. */
-function summed(graph, terms, by, node, left) {
+function summed(graph, terms, by, isOwn) {
   let stay = null;
   const found = [];
   for (const term of terms) {
-    const [p, first, second] = term.params;
-    const isEven = term.op === "split" && first === 1n && second && second === by - 1n && isUsedOnce(graph, term, [node]);
-    if (!isEven || !areApart([term], left)) found.push(term);
+    const { op, params } = term;
+    const [p, first, second] = params;
+    if (op === "below" && p === by && isOwn(term)) return term; // with anything added it is still uniform
+    if (op !== "split" || first !== 1n || !second || second !== by - 1n || !isOwn(term)) found.push(term);
     else stay = stay ? plus(times(stay, p), over(times(rest(stay), rest(p)), ratio(second))) : p;
   }
   if (stay) found.push(graph.add("split", [], [stay, 1n, by - 1n]));
@@ -124,14 +125,16 @@ function moved(graph, node, left) {
   const { op, args, params, type } = node;
   const size = type.high + 1n;
   const [a, b, c] = args;
-  if (isFree(node)) return { noise: node, others: [], size };
-  if (type.row || type.low) return undefined;
+  if (type.width !== undefined) return undefined;
+  const isOwn = (draw) => isDraw(draw) && !draw.args.length && isUsedOnce(graph, draw, [node]) && areApart([draw], left);
   if (op === "mod") {
     const terms = termsOf(graph, a, params[0]);
-    const noise = terms.filter(isFree);
-    const others = [...new Set(terms)].filter((term) => !isFree(term));
-    if (noise.length) return { noise: summed(graph, noise, params[0], node, left), others, size: params[0] };
+    const noise = terms.filter((term) => isFree(term) && (node.tainted || isOwn(term)));
+    const others = [...new Set(terms)].filter((term) => !noise.includes(term));
+    if (noise.length) return { noise: summed(graph, noise, params[0], isOwn), others, size: params[0] };
   }
+  if (isFree(node)) return { noise: node, others: [], size };
+  if (type.low) return undefined;
   if (op === "xor" || op === "eq") {
     const fits = ({ type: { low, high } }) => !low && !(high & (high + 1n)) && (op === "xor" || high === 1n);
     for (const [noise, other] of [[a, b], [b, a]]) {
@@ -141,12 +144,14 @@ function moved(graph, node, left) {
     }
   }
   if (op === "table") return permuted(termsOf(graph, a), params[0]);
-  if (op === "around") {
-    if (isFree(b)) return { noise: b, others: [a], size };
-    const inner = b.op === "around" && moved(graph, b, left);
+  // A vector of as many different numbers as there are has each of them once.
+  const isOrder = op === "at" && a.op === "code" && a.type.distinct && size === BigInt(a.type.width);
+  if ((isOrder || op === "around") && isFree(b)) return { noise: b, others: [a], size };
+  if (op === "around" && b.op === op) {
+    const inner = moved(graph, b, left);
     return inner && { ...inner, others: [...inner.others, a], size };
   }
-  if (op === "aim" && isFree(c) && a.op === "below" && a.params[0] === size && isUsedOnce(graph, a, [node]) && areApart([a], [b, c, ...left])) {
+  if (op === "aim" && isFree(c) && a.op === "below" && a.params[0] === size && isOwn(a) && areApart([a], [b, c])) {
     return { noise: c, others: [b], size: 2n, share: ratio(2n, size) }; // half of all columns have either parity
   }
   return undefined;
@@ -182,7 +187,7 @@ export function shifted(graph, node, view = [node]) {
 // Rows of bits
 
 /** What stands for a row where one of its cells is looked at: the marked one, or any other. */
-const cellwise = (graph, isMarked) => ({ op, args, params, type }, given) => {
+export const cellwise = (graph, isMarked) => ({ op, args, params, type }, given) => {
   if (!type.row && !args.some((arg) => arg.type.row)) return undefined;
   if (op === "flags") return graph.add("toss", [], [params[0]]);
   if (op === "put") return given[isMarked ? 2 : 0];
@@ -192,16 +197,22 @@ const cellwise = (graph, isMarked) => ({ op, args, params, type }, given) => {
   return ["and", "or", "xor", "not", "where"].includes(op) ? graph.add(op, given) : null;
 };
 
-/** The law of one of the cells of rows which are drawn one by one, by the codes, and the codes that mark another cell. */
-export function unmarked(graph, rows, view) {
+/** Whether a cell is drawn that is any of so many with the same chance, and nothing else depends on it. */
+const isEven = (graph, { op, params, draws }, view, width) =>
+  op === "below" && params[0] === BigInt(width) && isUsedOnce(graph, [...draws][0], view);
+
+/** The law of one of the cells of rows which are drawn one by one, by the codes, and the cell that is drawn differently. */
+export function unmarked(graph, rows, view, fixed = NONE) {
   const all = graph.upstream(view);
-  const marks = new Set(all.filter(({ op }) => op === "put" || op === "get").map(({ args }) => args[1]));
+  const [mark, ...others] = new Set(all.filter(({ op }) => op === "put" || op === "get").map(({ args }) => args[1]));
   const decides = ({ type, args }) => (type.row ? args.filter((arg) => !arg.type.row) : []);
   const shared = all.filter(({ op }) => op === "where" || op === "turn" || op === "and").flatMap(decides);
-  const drawn = [...marks].some(({ draws }) => draws.size) || [...drawsOf(shared)].some(({ type }) => !type.row);
-  const cells = !drawn && marks.size < 2 && graph.rewritten(rows, NONE, cellwise(graph, false));
+  const isDrawn = mark?.draws.size > 0;
+  const isOdd = isDrawn && !isEven(graph, mark, view, rows[0].type.width);
+  if (others.length || isOdd || [...drawsOf(shared)].some(({ type }) => !type.row)) return undefined;
+  const cells = graph.rewritten(rows, fixed, cellwise(graph, false));
   if (!cells || graph.upstream(cells).some(({ op, tainted }) => op === "code" && !tainted)) return undefined;
-  return { isMarked: marks.size > 0, law: classes(graph, cells) };
+  return { mark, isDrawn, law: classes(graph, cells) };
 }
 
 /** Whether each class has one density only. */
@@ -212,7 +223,7 @@ export function marked(graph, rows, left, law, isShared) {
   if (!isCertain(law)) return undefined;
   const here = graph.rewritten([...left, ...rows], NONE, cellwise(graph, true));
   const scale = (own, shared) => {
-    const [{ n, d }] = law.get((isShared ? shared : own).join("|")) ?? [{ n: 1n, d: 0n }];
+    const [{ n, d }] = law.get((isShared ? shared.slice(-rows.length) : own).join("|")) ?? [{ n: 1n, d: 0n }];
     return { n: d, d: n };
   };
   if (!here || isShared) return here && classes(graph, here, [], { scale });
@@ -247,6 +258,9 @@ export function arranged(graph, node) {
     if (!isLast(last) || !isLast(at) || row.tainted || !areApart([place], [row])) return undefined;
     const found = count(bit, inner);
     if (!found) return undefined;
+    if (isEven(graph, place, [node], width)) {
+      return classes(graph, [graph.add("add", found)], [], { scale: (_, [ones]) => each(width, ones) });
+    }
     const possible = (total) => (total === "0" || total === String(width) ? 1 : 2);
     const scale = ([marked], [total]) => each(width - 1, total - marked);
     return classes(graph, [graph.add("add", found)], [found[0]], { possible, scale });

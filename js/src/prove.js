@@ -4,6 +4,7 @@ import { openBound, profile } from "./cases.js";
 import { arranged, classes, deciders, FEW, isFree, marked, oddsOf, shifted, unmarked } from "./densities.js";
 import { DeniableError } from "./errors.js";
 import { largest, ONE, ratio } from "./fraction.js";
+import { sampled, taken } from "./sampling.js";
 import { Graph, isDraw, isFixed, valuesOf } from "./graph.js";
 import { cost } from "./worlds.js";
 
@@ -76,15 +77,36 @@ function shift(graph, view) {
 
 const exchange = (graph, view) => view.length === 1 && view[0].type.row && oddsOf(arranged(graph, view[0]));
 
+/** The bits of a row that is the same whatever is drawn, made of rows of zeros and of ones; else with nothing among them. */
+function certain({ op, args, params: [p], type: { width } }) {
+  if (op === "join") return args.flatMap(certain);
+  return op === "flags" && (!p.n || p.n === p.d) ? new Array(width).fill(BigInt(p.n > 0n)) : [undefined];
+}
+
 function cells(graph, view) {
   const rows = view.filter(({ type }) => type.row);
   const left = view.filter(({ type }) => !type.row);
-  if (new Set(rows.map(({ type }) => type.width)).size !== 1) return undefined;
-  const { isMarked, law } = unmarked(graph, rows, view) ?? {};
-  if (!law || isMarked) return law && oddsOf(marked(graph, rows, left, law));
-  const odds = !left.length && oddsOf(law);
-  const { width } = rows[0].type;
-  return odds && power(graph, odds, width);
+  const [width, ...others] = new Set(rows.map(({ type }) => type.width));
+  if (!width || others.length) return undefined;
+  const joined = graph.upstream(rows).filter((node) => node.op === "join" && node.type.width === width);
+  const bits = joined.map(certain);
+  const kinds = new Map(joined.length ? [] : [["", [0, width]]]); // of cells, by the bits that are certain
+  for (let place = 0; joined.length && place < width; place++) {
+    const kind = bits.map((list) => list[place]).join();
+    kinds.set(kind, [place, (kinds.get(kind)?.[1] ?? 0) + 1]);
+  }
+  graph.spend(width * joined.length);
+  let odds = ONE;
+  for (const [place, often] of kinds.values()) {
+    const known = joined.flatMap((node, i) => (bits[i].includes(undefined) ? [] : [[node, graph.constant(bits[i][place])]]));
+    const { mark, law } = unmarked(graph, rows, view, new Map(known)) ?? {};
+    if (mark) return law && oddsOf(marked(graph, rows, left, law));
+    const own = !left.length && oddsOf(law);
+    if (!own) return own;
+    const all = power(graph, own, often);
+    odds = { n: odds.n * all.n, d: odds.d * all.d };
+  }
+  return odds;
 }
 
 /** So many times the same odds. */
@@ -111,6 +133,12 @@ function replacement(graph, view) {
   return view.length === 1 && view[0].type.width === undefined && oddsOf(profile(graph, view, -1)?.found);
 }
 
+/** One of several different codes, which a draw takes. */
+function sampling(graph, view) {
+  const { key, width, seen } = taken(graph, view) ?? {};
+  return key && sampled(graph, key, width, cleaned(graph, seen));
+}
+
 const enumeration = (graph, view) => oddsOf(classes(graph, view));
 
 /** What an operation is made of is shown in its place, which says at least as much. */
@@ -124,7 +152,7 @@ function unfolding(graph, view, depth) {
   return undefined;
 }
 
-const RULES = { shift, exchange, "marked cell": cells, selection, enumeration, replacement, unfolding };
+const RULES = { shift, exchange, "marked cell": cells, sampling, selection, enumeration, replacement, unfolding };
 
 /** The odds that the rules find for a view; null if they are unbounded, undefined if no rule reaches it. */
 function bound(graph, view, depth = 0) {

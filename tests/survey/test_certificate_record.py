@@ -180,5 +180,5 @@ def test_from_the_terminal(tmp_path: Path) -> None:
 def test_what_is_no_certificate(content: bytes, tmp_path: Path) -> None:
     file = tmp_path / "certificate.json"
     file.write_bytes(content)
-    assert "no certificate" in run("verify", file, code=2).output
+    assert "not a certificate" in run("verify", file, code=2).output
     assert "cannot be read" in run("verify", tmp_path / "nothing.json", code=2).output

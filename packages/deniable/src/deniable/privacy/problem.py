@@ -101,14 +101,14 @@ class Problem:
         """Whether a node is used in one place only, and not seen."""
         return sum(each.args.count(node) for each in self.nodes) == 1 and node not in self.view
 
-    def upstream(self, targets: Sequence[int]) -> list[int]:
-        """These nodes and all that they are made of, in order."""
+    def upstream(self, targets: Sequence[int], until: Collection[int] = ()) -> list[int]:
+        """These nodes and all that they are made of, in order; what those of `until` are made of is left out."""
         found, todo = set[int](), list(targets)
         while todo:
             node = todo.pop()
             if node not in found:
                 found.add(node)
-                todo.extend(self.nodes[node].args)
+                todo.extend(self.nodes[node].args if node not in until else ())
         return sorted(found)
 
     def values_of(self, node: int) -> Sequence[int] | None:

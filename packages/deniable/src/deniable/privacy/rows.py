@@ -123,8 +123,15 @@ def _bits(cell: Sequence[int]) -> str:
 def one_cell(
     problem: Problem, rows: Sequence[int], rest: Sequence[int], marked: bool, fixed: Mapping[int, int] | None = None
 ) -> Problem | None:
-    """The problem of one cell of each row: the marked one, together with `rest`, or any other; some have a `fixed` bit."""
+    """The problem of one cell of each row: the marked one, together with `rest`, or any other; some have a `fixed` bit.
+
+    A bit of a vector is replaced by any bit, so nothing else may depend on a draw that the vector is made of.
+    """
     build, at = Builder(), dict[int, int]()
+    vectors = [node for node in problem.upstream([*rows, *rest]) if problem.nodes[node].op == "cells"]
+    drawn = {draw for node in vectors for draw in problem.private[node]}
+    if drawn & set(problem.upstream([*rows, *rest], until=vectors)):
+        return None
     for node in problem.upstream([*rows, *rest]):
         each = problem.nodes[node]
         args = each.args

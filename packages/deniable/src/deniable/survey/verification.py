@@ -59,7 +59,7 @@ def read_certificate(text: str) -> dict[str, Any]:
             raise ValueError
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise InvalidParameter(
-            "This is no certificate of a survey. Make one with deniable certify survey.toml --json or --html."
+            "This is not a certificate of a survey. Make one with deniable certify survey.toml --json or --html."
         ) from error
     return dict(record)
 
