@@ -75,8 +75,8 @@ def page(trials: int, audits: int) -> str:
             "",
             *bounds(trials),
             "",
-            f"Correct clients accused, {SMALL[1]:,} trials each: {accused} of {audits:,} at {100 * CONFIDENCE:g} % confidence, "
-            f"which allows one in 10,000; {surely} of {audits:,} at {100 * SURE:.6g} %.",
+            f"Correct clients accused, {SMALL[1]:,} trials each: {accused} of {audits:,} at {100 * CONFIDENCE:g} % "
+            f"confidence, which allows one in 10,000; {surely} of {audits:,} at {100 * SURE:.6g} %.",
             "",
         ]
     )
