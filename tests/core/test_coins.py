@@ -402,7 +402,7 @@ def test_compiled_kernels_equal_their_twins(seed: int, rows: int, width: int) ->
 @settings(deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 9))
 def test_compiled_steps_equal_their_twins(seed: int, rows: int, width: int) -> None:
-    from deniable.kernels import compiled
+    from deniable.kernels import steps_compiled as compiled
 
     random = np.random.default_rng(seed)
     words = random.integers(0, 2**64, rows, dtype=np.uint64)
@@ -411,7 +411,7 @@ def test_compiled_steps_equal_their_twins(seed: int, rows: int, width: int) -> N
     narrow[0] = 0  # refused unless the bound is a power of two
     for drawn, bound, bits in ((narrow, 3, 32), (narrow, 1 << 24, 32), (words, 2**40 + 1, 64), (words, 2**63 - 2**61, 64)):
         ours, twins = (np.arange(rows, dtype=np.int64) for _ in range(2))
-        again = compiled.add_scaled(ours, drawn, bound, bits, where, more)  # type: ignore[arg-type]
+        again = compiled.add_scaled(ours, drawn, bound, bits, where, more)
         np.testing.assert_array_equal(again, plain.add_scaled(twins, drawn, bound, bits, where, more))
         np.testing.assert_array_equal(ours, twins)
     by, highest = int(random.integers(1, 1 << int(random.integers(1, 32)))), (1 << 31) - 1
