@@ -400,7 +400,7 @@ def test_compiled_kernels_equal_their_twins(seed: int, rows: int, width: int) ->
 @settings(deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 9))
 def test_compiled_steps_equal_their_twins(seed: int, rows: int, width: int) -> None:
-    from deniable.kernels import compiled
+    from deniable.kernels import steps_compiled as compiled
 
     random = np.random.default_rng(seed)
     words = random.integers(0, 2**64, rows, dtype=np.uint64)

@@ -119,8 +119,8 @@ def _dependence(first: Ints, second: Ints, size: int) -> float:
     table = _table(first, second, size).astype(np.float64)
     expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
     squares = np.divide((table - expected) ** 2, expected, out=np.zeros_like(table), where=expected > 0).sum()
-    rows, columns = (int(np.count_nonzero(table.sum(axis=axis))) for axis in (1, 0))
-    freedom = max(1, (rows - 1) * (columns - 1))
+    columns, rows = (int(np.count_nonzero(table.sum(axis=axis))) for axis in (0, 1))
+    freedom = max(1, (columns - 1) * (rows - 1))
     return float((squares - freedom) / math.sqrt(2 * freedom))
 
 

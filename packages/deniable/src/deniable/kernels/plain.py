@@ -14,7 +14,7 @@ from typing import TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.arrays import Bools, Bytes, Floats, Ints, Words
+from deniable.arrays import Bools, Bytes, Ints, Words
 
 AnyWords = NDArray[np.unsignedinteger]
 Loop = TypeVar("Loop", bound=Callable[..., object])
@@ -100,50 +100,8 @@ def scale(words: AnyWords, bound: int, word_bits: int) -> tuple[Ints, Ints]:
     value = floor(word * bound / 2^word_bits), refused when the low part is under 2^word_bits mod bound: every value then
     has the same number of words (Lemire 2019).
     """
-    values, refused = _scaled(words, np.array([bound], np.uint64), word_bits)
+    values, refused = scaled(words, np.array([bound], np.uint64), word_bits)
     return values, np.flatnonzero(refused)
-
-
-@compiled_in("compiled", lambda values, *_: values.size)
-def add_scaled(values: Ints, words: AnyWords, bound: int, word_bits: int, where: Bools, more: int) -> Ints:
-    """Add each scaled word and `more` to the values where it says so; the positions of refused words, which add nothing."""
-    drawn, refused = _scaled(words, np.array([bound], np.uint64), word_bits)
-    values += (drawn + more) * (where & ~refused)  # a branch on a random bit would often be guessed wrong
-    return np.flatnonzero(refused)
-
-
-@compiled_in("compiled", lambda values, *_: values.size)
-def wrap(values: Ints, by: int) -> None:
-    """Numbers from 0 to 2 by - 1, modulo `by`, in place."""
-    words = values.view(np.uint64)  # less `by` a small number wraps round to a large one, and the smaller of both is right
-    np.minimum(words, words - np.uint64(by), out=words)
-
-
-@compiled_in("compiled", lambda values, *_: values.size)
-def remainder(values: Ints, by: int, highest: int) -> Ints:
-    """Numbers from 0 to `highest`, below 2^31, modulo `by`."""
-    return np.remainder(values, by, dtype=np.int64)
-
-
-@compiled_in("compiled", lambda column, *_: column.size)
-def aim(column: Ints, row: Ints, odd: Ints | Bools) -> Ints:
-    """The column, its lowest bit that `row` has flipped where needed that row & column has an odd number of ones, or not."""
-    flipped = row & -row
-    flipped *= (np.bitwise_count(row & column) & 1) != odd
-    flipped ^= column
-    return flipped
-
-
-@compiled_in("compiled", lambda numbers, *_: numbers.size)
-def grid_position(numbers: Floats, points: Floats) -> Floats:
-    """Where each number lies on an even grid, in steps from its first point; one of the points exactly on a whole number.
-
-    All numbers are finite.
-    """
-    steps = len(points) - 1
-    position = np.clip((numbers - points[0]) / (points[-1] - points[0]) * steps, 0, steps)
-    near = np.rint(position)
-    return np.where(numbers == points[near.astype(np.int64)], near, position)
 
 
 @compiled_in("compiled", lambda words, *_: words.size)
@@ -155,7 +113,7 @@ def subsets(words: AnyWords, size: int, one_less: Bools, word_bits: int) -> tupl
     any of its words is.
     """
     rows, chosen = words.shape
-    draws, refused = _scaled(words, np.arange(size - chosen + 1, size + 1, dtype=np.uint64), word_bits)
+    draws, refused = scaled(words, np.arange(size - chosen + 1, size + 1, dtype=np.uint64), word_bits)
     member = np.zeros((rows, (size + 7) // 8 * 8), np.bool_)
     row = np.arange(rows)
     for step in range(chosen):
@@ -164,7 +122,8 @@ def subsets(words: AnyWords, size: int, one_less: Bools, word_bits: int) -> tupl
     return np.packbits(member, axis=1, bitorder="little"), np.flatnonzero(refused.any(axis=1))
 
 
-def _scaled(words: AnyWords, bound: Words, word_bits: int) -> tuple[Ints, Bools]:
+def scaled(words: AnyWords, bound: Words, word_bits: int) -> tuple[Ints, Bools]:
+    """Words mapped to integers below their bounds, and which of them are refused."""
     if word_bits == 64:
         half, low_half = np.uint64(32), np.uint64(0xFFFFFFFF)
         w1, w0, b1, b0 = words >> half, words & low_half, bound >> half, bound & low_half
