@@ -29,7 +29,7 @@ export function sampled(graph, key, width, view) {
   view = graph.rewritten(view, new Map([[key, own]]));
   const isOther = (node) => node.op === "code" && !node.tainted && node !== own;
   if (graph.upstream(view).some(isOther) || new Set(view.map(({ type }) => type.row)).size > 1) return undefined;
-  return view[0].type.row ? ofRows(graph, width, view) : ofNumbers(graph, own, width, view);
+  return view[0].type.row ? ofRows(graph, own, width, view) : ofNumbers(graph, own, width, view);
 }
 
 /** The most over the least weight of so many keys, of which `each` has its [least, most], and `same` is that of all besides. */
@@ -104,14 +104,14 @@ function parted(graph, view) {
  * so many cells that are the most likely with their key, so many that are the least likely, and all others alike; a ratio of linear
  * functions is largest at a corner.
  */
-function ofRows(graph, width, view) {
+function ofRows(graph, key, width, view) {
   const { mark, law } = unmarked(graph, view, view) ?? {};
-  const found = mark && law && marked(graph, view, [], law, true);
+  const found = mark && law && marked(graph, view, [key], law, true); // of each key, also where it only marks a cell
   if (!found) return undefined;
   const keys = new Map();
   for (const [text, ends] of found) {
-    const [key, cell] = divided(text);
-    keys.set(key, [...(keys.get(key) ?? []), [cell, ends]]);
+    const [own, , ...cell] = text.split("|");
+    keys.set(own, [...(keys.get(own) ?? []), [cell.join(), ends]]);
   }
   const named = [...keys.values()].filter((list) => !list.every(([, ends]) => ends.every((end) => equal(end, ONE))));
   if (named.some((list) => list.length < law.size)) return undefined;

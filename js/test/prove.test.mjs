@@ -228,6 +228,13 @@ test("leaks too large to be followed, which rules that are a little wider would 
   for (const [name, law] of Object.entries(laws)) assert.ok(!proved(law)?.odds, name);
 });
 
+test("one of two different cells is marked: two sets may have none in common", () => {
+  const keys = (size) => ["code", [], "keys", 0, size - 1, 2, 1];
+  const marks = (size) => program(keys(size), ["below", [], 2], ["at", [0, 1]], ["flags", [], "2/5", size], ["toss", [], "3/4"], ["put", [3, 2, 4]]);
+  assert.equal(written(proved(marks(4)).odds), "9/2"); // one set has both its bits set, the other none
+  assert.equal(written(proved(marks(2)).odds), "1"); // there is one set only
+});
+
 test("an encoder that is given draws proves nothing of which answers are sensitive", () => {
   const { nodes, report } = lawOf("open-direct");
   const open = BOUNDS.find(({ law }) => law === "open-direct").open;
