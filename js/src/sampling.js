@@ -124,7 +124,7 @@ function ofRows(graph, key, width, view) {
   const by = (end) => [...gains].sort((a, b) => (a[end] < b[end] ? -1 : 1));
   const [[least], most] = [by(0), by(1).at(-1)];
   const corners = [0, width, many - width, many].filter((number) => number >= 0);
-  const plain = listed(width, () => [whole, whole]);
+  const plain = listed(Math.min(width, sizeOf(key) - many), () => [whole, whole]);
   const odds = corners.flatMap((first) =>
     corners.flatMap((second) =>
       gains.map((gain) => {
