@@ -15,6 +15,9 @@ const client = {
   },
 };
 
+// What nodes of a law have in the client, and nobody outside of it sees
+const PRIVATE = /^(args|params|users|draws|tainted|noise|possible|scale|ways|isDrawn|upstream|rewritten|constant|spend|choose|weighted)$/;
+
 for (const [source, made, plugins] of [
   ["src/index.js", "deniable.js", []],
   ["src/estimate.js", "estimate.js", [client]],
@@ -32,6 +35,7 @@ for (const [source, made, plugins] of [
   const { code } = await minify(outputFiles[0].text, {
     module: true,
     compress: { ecma: 2022, passes: 6, unsafe_arrows: true, unsafe_methods: true, pure_getters: true },
+    ...(plugins.length ? {} : { mangle: { properties: { regex: PRIVATE } } }),
     format: { preamble: "/* made from js/ by make js */" },
   });
   writeFileSync(`${folder}/${made}`, `${code}\n`);

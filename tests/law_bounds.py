@@ -84,11 +84,9 @@ def larger() -> Iterator[tuple[str, dn.Mechanism]]:
         yield f"pairs published {size}", dn.PCKVUnary.published(pairs, 1.0)
         yield f"pairs direct {size}", dn.PCKVDirect(pairs, 1.0)
         yield f"pairs sampled {size}", dn.KeySampling.kvue(pairs, 1.0)
+    chances = INSTANCES["keys-unary-both"].chances  # type: ignore[attr-defined]
     for size, most in ((40, 30), (1000, 3), (6, 6)):
-        yield (
-            f"one of {most} pairs, unary {size}",
-            dn.PCKVUnary(keys(size, most), chances=INSTANCES["keys-unary-both"].chances),
-        )
+        yield f"one of {most} pairs, unary {size}", dn.PCKVUnary(keys(size, most), chances=chances)
         yield f"one of {most} pairs, direct {size}", dn.PCKVDirect(keys(size, most), 1.0)
     yield "bits", dn.BitRand.as_published(4, 8, 1.0)
     for width, bits in ((7, 3), (100, 1)):

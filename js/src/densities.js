@@ -135,14 +135,6 @@ function moved(graph, node, left) {
   }
   if (isFree(node)) return { noise: node, others: [], size };
   if (type.low) return undefined;
-  if (op === "xor" || op === "eq") {
-    const fits = ({ type: { low, high } }) => !low && !(high & (high + 1n)) && (op === "xor" || high === 1n);
-    for (const [noise, other] of [[a, b], [b, a]]) {
-      if (isFree(noise) && fits(noise) && other.type.low >= 0n && other.type.high <= noise.type.high) {
-        return { noise, others: [other], size: noise.type.high + 1n };
-      }
-    }
-  }
   if (op === "table") return permuted(termsOf(graph, a), params[0]);
   // A vector of as many different numbers as there are has each of them once.
   const isOrder = op === "at" && a.op === "code" && a.type.distinct && size === BigInt(a.type.width);

@@ -114,30 +114,14 @@ export class Graph {
   #simpler(op, args, [by]) {
     const [a, b, c] = args;
     const [x, y] = args.map(({ type }) => type);
-    const isConstant = (node, value) => isFixed(node) && node.type.low === value;
-    const other = (value) => args[1 - args.findIndex((arg) => isConstant(arg, value))]; // of two, if one is this
-    if (op === "where") return isFixed(a) ? (x.low ? b : c) : b === c && b;
+    const other = (value) => args[1 - args.findIndex((arg) => isFixed(arg) && arg.type.low === value)]; // of two, if one is this
+    if (op === "where" && isFixed(a)) return x.low ? b : c;
     if (op === "mod") return isSingle(a) && x.low >= 0n && x.high < by && a;
-    if (op === "add") return other(0n);
-    if (op === "mul") return other(1n);
-    if (op === "and" && !y.row) return isConstant(b, 1n) && (x.row || x.high < 2n) ? a : isConstant(a, 1n) && y.high < 2n && b;
-    if (op === "or" && !x.row) return other(0n) ?? (x.high < 2n && y.high < 2n && other(1n) && this.constant(1n));
+    if (op === "add" || (op === "or" && !x.row)) return other(0n);
+    if (op === "and" && x.row && !y.row) return isFixed(b) && y.low && a;
     if (op === "lt" && (x.high < y.low || x.low >= y.high)) return this.constant(BigInt(x.high < y.low));
     if (op === "eq" && (x.high < y.low || x.low > y.high)) return this.constant(0n);
-    if (op === "lt" && isConstant(a, 0n) && b.op === "mul") return this.#factor(b, (factor) => this.add("lt", [a, factor]));
-    if (op === "eq" && isConstant(b, 0n) && a.op === "mul") return this.#factor(a, (factor) => this.add("eq", [factor, b]));
-    if (op === "min" || op === "max") {
-      const [small, large] = x.high <= y.low ? [a, b] : [b, a];
-      const single = x.width === undefined && y.width === undefined;
-      return single && small.type.high <= large.type.low && (op === "min" ? small : large);
-    }
     return undefined;
-  }
-
-  /** What a comparison of a product with zero says: that of one factor, if the other is not zero. */
-  #factor({ args }, compared) {
-    const place = args.findIndex(({ type }) => type.low > 0n);
-    return place >= 0 && args[1 - place].type.low >= 0n && compared(args[1 - place]);
   }
 
   /**

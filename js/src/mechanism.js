@@ -9,7 +9,6 @@ import { insist, whole } from "./insist.js";
 import * as layout from "./layout.js";
 import { trueAt } from "./lists.js";
 import { keeping, remembered } from "./memory.js";
-import { paddedOdds } from "./padded.js";
 import { Program } from "./program.js";
 import { proved } from "./prove.js";
 import { Reader } from "./reading.js";
@@ -70,13 +69,8 @@ export class Mechanism {
 
   /** `odds` bounds one report and, where an answer is kept, `ever` all reports ever on one answer, by these `rules`. */
   #prove(open) {
-    const { atMost } = this.domain;
-    const bound = (program) => {
-      const odds = atMost && paddedOdds(program, atMost);
-      return odds ? { odds, rules: ["distinct keys"] } : proved(program, open);
-    };
     const isSmall = (found) => found?.odds && within(found.odds, this.epsilon);
-    const found = bound(this.#kept?.base ?? this.#program);
+    const found = proved(this.#kept?.base ?? this.#program, open);
     lawful(found, "No rule of proof of this device reaches the law, so it is not run.");
     lawful(isSmall(found), "The law discloses more than the survey says, so it is not run.");
     const alone = this.#kept && proved(this.#program);

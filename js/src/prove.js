@@ -23,10 +23,7 @@ function shown(node) {
   const left = args.filter(({ draws, tainted }) => draws.size || tainted);
   const [plain] = args.filter((arg) => !left.includes(arg));
   if (plain && (op !== "mul" || plain.type.low > 0n)) return left;
-  // one of two numbers is a multiple of something larger than the other
-  const isBeside = ([large, { type }]) =>
-    large.op === "mul" && type.low >= 0n && large.args.some((arg) => isFixed(arg) && arg.type.low > type.high);
-  return op === "add" && (isBeside(args) || isBeside([...args].reverse())) ? args : [node];
+  return [node];
 }
 
 /** The view with what its nodes are made of, where that says the same, and without what says nothing of the answer. */
@@ -38,10 +35,10 @@ function cleaned(graph, view) {
     for (const node of uses.keys()) {
       const [heads] = node.args;
       // A law is linear in a chance that is used once, so its ends are enough.
-      if (node.op !== "toss_each" || heads.op !== "code" || !heads.tainted || heads.values || uses.get(heads) > 1) continue;
-      const { low, high, width } = heads.type;
-      if (!low && high === node.params[0]) instead.set(node, graph.code(node.type, true));
-      else if (width === undefined) instead.set(heads, graph.code(heads.type, true, [...new Set([low, high])]));
+      const isChance = node.op === "toss_each" && heads.op === "code" && heads.tainted && !heads.values;
+      if (isChance && !heads.type.low && heads.type.high === node.params[0] && uses.get(heads) === 1) {
+        instead.set(node, graph.code(node.type, true));
+      }
     }
     for (const node of seen) {
       if (isDraw(node) && isFree(node) && !node.args.length && !node.type.row) instead.set(node, graph.code(node.type, false));

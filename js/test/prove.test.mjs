@@ -37,15 +37,24 @@ const honest = BOUNDS.filter(({ leak, mutant }) => !leak && !mutant);
 const choices = ({ type: { low, high, width } }) =>
   width === undefined && high - low < 40n ? Array.from({ length: Number(high - low) + 1 }, (_, i) => low + BigInt(i)) : null;
 
-/** The exact loss, by running the program with all outcomes of all draws: null if unbounded, undefined if they are too many. */
-function exactLoss(program, most = 3000) {
+/**
+ * The exact loss, by running the program with all outcomes of all draws: null if unbounded, undefined if they are too many. A report
+ * that discloses an answer counts only if there is another from which it comes too, or if that answer is sensitive.
+ */
+function exactLoss(program, open, most = 5000) {
   const lists = program.codes.map(choices);
   const outcomes = program.nodes.reduce((all, { op, type }) => all * (op === "code" ? 1 : OUTCOMES(op, type)), 1);
   if (lists.some((list) => !list) || lists.reduce((all, list) => all * list.length, outcomes) > most) return undefined;
   const codes = lists.reduce((all, list) => all.flatMap((some) => list.map((value) => [...some, value])), [[]]);
   const laws = codes.map((values) => chancesOf(program, values));
   const reports = new Set(laws.flatMap((law) => [...law.keys()]));
-  const ratios = [...reports].map((report) => spread(laws.map((law) => law.get(report) ?? ZERO)));
+  const field = program.report.findIndex(([name]) => name === open?.field);
+  const ratios = [...reports].map((report) => {
+    const chances = laws.map((law) => law.get(report) ?? ZERO);
+    const owners = codes.filter((_, place) => chances[place].n);
+    const isOpen = open && Number(report.split(" ")[field]) >= open.from;
+    return isOpen && owners.length === 1 && !open.secret.has(Number(owners[0][0])) ? ONE : spread(chances);
+  });
   return ratios.includes(null) ? null : largest([ONE, ...ratios]);
 }
 const DRAWN = new Set(["toss", "below", "public", "split", "pick", "pick_each", "toss_each", "flags", "subset", "majority"]);
@@ -54,7 +63,7 @@ const OUTCOMES = (op, { low, high, width }) => (DRAWN.has(op) ? (width ? 2 ** wi
 /** What is proved of a program, which is never less than what is true. */
 function checked(program, open, what, most) {
   const found = proved(program, open);
-  const exact = open || !found?.odds ? undefined : exactLoss(program, most);
+  const exact = found?.odds ? exactLoss(program, open, most) : undefined;
   if (exact !== undefined) assert.ok(exact && !less(found.odds, exact), `${what}: ${written(found.odds)} below ${exact && written(exact)}`);
   return found && { ...found, isExact: exact && equal(exact, found.odds) };
 }
@@ -62,7 +71,8 @@ function checked(program, open, what, most) {
 test("devices prove what Python proves, of all laws and surveys, and of larger ones", () => {
   for (const { name, program, open, odds } of honest) {
     const found = checked(program, open, name);
-    if (odds) assert.ok(found?.odds && equal(found.odds, read(odds)), `${name}: ${found?.odds && written(found.odds)}, not ${odds}`);
+    const isAsGood = found?.odds && odds && (equal(found.odds, read(odds)) || (found.isExact && less(found.odds, read(odds))));
+    if (odds) assert.ok(isAsGood, `${name}: ${found?.odds && written(found.odds)}, not ${odds}`);
     if (found) assert.ok(found.rules.length || equal(found.odds, ONE), name);
   }
   assert.ok(honest.length > 250, String(honest.length));
@@ -72,7 +82,7 @@ test("planted leaks are refused, or get the loss that Python gives them, or thei
   const leaks = BOUNDS.filter(({ leak }) => leak);
   for (const { name, program, open, odds } of leaks) {
     const found = checked(program, open, name, 20_000);
-    if (!odds) assert.ok(!found?.odds, name);
+    if (!odds) assert.ok(!found?.odds || found.isExact, name);
     else if (found?.odds) assert.ok(found.isExact || !less(found.odds, read(odds)), name);
   }
   assert.ok(leaks.length > 40, String(leaks.length));
@@ -197,6 +207,41 @@ test("what tells the truth is unbounded, and what no rule reaches is not called 
   const leaky = program(["code", [], "x", 0, 99], ["split", [], "1/2", 1, 99], ["add", [0, 1]], ["mod", [2], 100], ["eq", [0, 3]], ["const", [], 100], ["mul", [4, 5]], ["add", [6, 3]]);
   assert.ok(!proved(leaky)?.odds);
   assert.equal(proved(program(["code", [], "up", 0, 8, 2 ** 20], ["toss_each", [0], 8])), undefined);
+});
+
+test("leaks too large to be followed, which rules that are a little wider would bound", () => {
+  const [ORDER, TAKEN, KEYS] = [["code", [], "order", 0, 29, 30, 1], ["below", [], 3], ["code", [], "keys", 0, 2999, 3, 1]];
+  const noise = ["split", [], "1/2", 1, 2999];
+  const laws = {
+    // a vector whose bits are drawn with a toss that is used again
+    bits: program(["code", [], "v", 0, 1, 20], ["code", [], "x", 0, 19], ["toss", [], "1/2"], ["add", [0, 2]], ["cells", [3], 0], ["get", [4, 1]], ["xor", [5, 2]], ["flags", [], "1/2", 20], ["put", [7, 1, 6]]),
+    // a vector of different numbers, or one of any
+    either: program(ORDER, ["code", [], "any", 0, 29, 30], ["code", [], "which", 0, 1], ["where", [2, 0, 1]], ["split", [], "1/2", 1, 29], ["at", [3, 4]]),
+    // more numbers than places, places that are even, and an order that is shown in part
+    wide: program(["code", [], "order", 0, 999, 30, 1], ["split", [], "1/2", 1, 29], ["at", [0, 1]]),
+    even: program(ORDER, ["below", [], 15], ["const", [], 2], ["mul", [1, 2]], ["at", [0, 3]]),
+    // one of three keys, where it is always the first, where the noise is used again, or where a key is
+    first: program(KEYS, ["const", [], 0], ["at", [0, 1]], noise, ["min", [2, 3]]),
+    noise: program(TAKEN, KEYS, ["at", [1, 0]], noise, ["add", [2, 3]], ["mod", [4], 3000], ["const", [], 1], ["lt", [3, 6]], ["const", [], 3000], ["mul", [7, 8]], ["add", [9, 5]]),
+    shared: program(TAKEN, KEYS, ["at", [1, 0]], ["const", [], 0], ["at", [1, 3]], noise, ["add", [2, 5]], ["mod", [6], 3000], ["eq", [4, 7]], ["const", [], 3000], ["mul", [8, 9]], ["add", [10, 7]]),
+  };
+  for (const [name, law] of Object.entries(laws)) assert.ok(!proved(law)?.odds, name);
+});
+
+test("one of two different cells is marked: two sets may have none in common", () => {
+  const keys = (size) => ["code", [], "keys", 0, size - 1, 2, 1];
+  const marks = (size) => program(keys(size), ["below", [], 2], ["at", [0, 1]], ["flags", [], "2/5", size], ["toss", [], "3/4"], ["put", [3, 2, 4]]);
+  assert.equal(written(proved(marks(4)).odds), "9/2"); // one set has both its bits set, the other none
+  assert.equal(written(proved(marks(2)).odds), "1"); // there is one set only
+});
+
+test("an encoder that is given draws proves nothing of which answers are sensitive", () => {
+  const { nodes, report } = lawOf("open-direct");
+  const open = BOUNDS.find(({ law }) => law === "open-direct").open;
+  assert.ok(proved(new Program({ nodes, report }), open)?.odds);
+  const later = nodes.map(([op, args, ...params]) => [op, op === "code" ? [0] : args.map((arg) => arg + 1), ...params]);
+  const given = new Program({ nodes: [["below", [], 2], ...later], report: report.map(([name, place]) => [name, place + 1]) });
+  assert.equal(proved(given, open), undefined);
 });
 
 test("a chance is followed at its ends only where the law is linear in it", () => {

@@ -60,6 +60,15 @@ test("what this device cannot prove is refused", () => {
   for (const vector of GOOD.filter(leftOut)) assert.throws(() => made(vector), deniable.InvalidParameter);
 });
 
+test("a law that no rule of proof reaches is refused", () => {
+  const vector = GOOD.find(({ spec }) => spec.mechanism.startsWith("direct"));
+  const { law, ...about } = lawOf(vector);
+  const nodes = [law.nodes.find(([op]) => op === "code"), ["below", [], 2 ** 40], ["div", [1], 2 ** 39], ["min", [0, 2]]];
+  const report = [[law.report[0][0], 3]];
+  const refused = { name: "InvalidLaw", message: /^No rule of proof/ };
+  assert.throws(() => deniable.mechanismFromSpec(vector.spec, { ...about, law: { nodes, report } }), refused);
+});
+
 for (const vector of BAD) {
   const good = GOOD.find((each) => each.name === vector.name);
   if (leftOut(good)) continue;

@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 
+import deniable as dn
 from deniable.core.operations import OPERATIONS
 from deniable.core.program import Program
 from deniable.errors import InvalidLaw
+from deniable.privacy.cases import open_bound
 from deniable.privacy.problem import Problem
 from deniable.privacy.rules import proved
+from tests.families import INSTANCES
 from tests.law_fuzz import accepted
 from tests.law_reference import chances
 
@@ -113,3 +116,30 @@ def test_a_leak_too_large_to_be_enumerated_is_not_bounded(name: str) -> None:
     nodes = LARGE[name]
     bound = proved(Problem.of(Program.from_json(json.dumps({"nodes": nodes, "report": [["y", len(nodes) - 1]]}))))
     assert bound is None or bound.odds is None
+
+
+def test_a_bit_of_a_vector_is_any_bit_only_if_nothing_else_knows_its_draws() -> None:
+    """The toss that turns the bits round is undone: the report has a true bit, though each of its cells looks uniform."""
+    nodes = [
+        *(["code", [], "bits", 0, 1, 20], ["code", [], "x", 0, 19], ["toss", [], "1/2"], ["add", [0, 2]]),
+        *(["cells", [3], 0], ["get", [4, 1]], ["xor", [5, 2]], ["flags", [], "1/2", 20], ["put", [7, 1, 6]]),
+    ]
+    bound = proved(Problem.of(Program.from_json(json.dumps({"nodes": nodes, "report": [["y", 8]]}))))
+    assert bound is None or bound.odds is None
+
+
+def test_codes_of_an_encoder_that_is_given_draws_are_no_open_answers() -> None:
+    """It may give any code for a sensitive answer, so nothing is known of reports that disclose one."""
+    mechanism = dn.UtilityOptimized(dn.DirectResponse, dn.Categories(range(3000)), list(range(5)), 1.0)
+    law, sensitive = json.loads(mechanism.law.to_json()), frozenset(range(5))
+    assert open_bound(mechanism.law, *mechanism.layout.opens, sensitive) is not None
+    later = [[op, [0] if op == "code" else [arg + 1 for arg in args], *params] for op, args, *params in law["nodes"]]
+    report = [[name, place + 1] for name, place in law["report"]]
+    given = Program.from_json(json.dumps({"nodes": [["below", [], 2], *later], "report": report}))
+    assert open_bound(given, *mechanism.layout.opens, sensitive) is None
+
+
+def test_one_of_many_pairs_is_followed_before_a_waist_says_more_than_it_loses() -> None:
+    mechanism = dn.PCKVUnary(dn.KeyValue(range(40), -1, 1, 30), chances=INSTANCES["keys-unary-both"].chances)  # type: ignore[attr-defined]
+    bound = proved(Problem.of(mechanism.law))
+    assert bound is not None and bound.odds == mechanism.loss().odds

@@ -14,7 +14,6 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
 from deniable.mechanisms.distributions.workload import Workload
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
-from deniable.planning.distributions import plan_distribution
 from deniable.planning.key_value import plan_key_value
 from deniable.planning.means import plan_for_mean
 from deniable.planning.records import plan_records
@@ -119,6 +118,8 @@ def plan(
     planner = for_shares.dispatch(type(domain))
     single = cast(Domain, domain)  # which the planners of numbers, releases and sensitive answers check
     if (isinstance(target, Workload) or target in DISTRIBUTIONS) and sensitive is None:
+        from deniable.planning.distributions import plan_distribution  # which few plans need
+
         return plan_distribution(single, epsilon, n, target, prior, max_bits)
     if isinstance(prior, str):
         raise InvalidParameter('A prior in words, "smooth" or "spiky", is for target="distribution".')

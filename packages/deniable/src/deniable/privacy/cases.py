@@ -27,8 +27,8 @@ Profile = Mapping[Any, tuple[Fraction, Fraction]]  # for each class of reports t
 def open_bound(program: Program, disclosed: str, from_value: int, sensitive: Collection[int]) -> Bound | None:
     """The loss of reports that disclose no answer: those whose field `disclosed` is below `from_value`.
 
-    None if no rule reaches it, or if a report that discloses an answer may come from two, or from a sensitive one. An encoder
-    that is given draws may make any code of a sensitive answer, so its codes say nothing of which answers are sensitive.
+    None if no rule reaches it, or if a report that discloses an answer may come from two, or from a sensitive one. An
+    encoder that is given draws may make any code of a sensitive answer, so its codes do not say which are sensitive.
     """
     if any(node.args for _, node in program.codes):
         return None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from heapq import nlargest, nsmallest
 
-from deniable.privacy.bounds import Bound, Effort
+from deniable.privacy.bounds import LIMITS, Bound, Effort
 from deniable.privacy.problem import Builder, Problem, Stand
 from deniable.privacy.rows import one_cell, row_draws, same_law, scalars
 from deniable.privacy.shift import terms_of
@@ -45,7 +45,8 @@ class Sampled:
 
 
 def sampling(problem: Problem, effort: Effort) -> Bound | None:
-    """One of different codes, taken by a draw."""
+    """One of different codes, taken by a draw. It is followed further than others at first: a waist would say less."""
+    effort = effort.within(max(effort.limit, LIMITS[1]))
     for draw, node in enumerate(problem.nodes):
         if node.op == "below" and draw not in problem.view:
             sampled = _sampled(problem, draw)
