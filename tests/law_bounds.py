@@ -6,6 +6,7 @@ and for planted leaks. A list in a larger law is written as runs: {"runs": [[fir
 python -m tests.law_bounds
 """
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -20,9 +21,10 @@ from deniable.privacy.problem import Problem
 from deniable.privacy.rules import proved
 from tests.families import INSTANCES
 from tests.law_vectors import FOLDER, LONGEST, _write
+from tests.mutants import mutants
 from tests.privacy.test_leaks import SEEN
-from tests.privacy.test_mutants import laws, mutants
 
+EVERY = 3  # of so many mutants one is a vector
 DIGITS = 1000  # of odds that are written down
 
 
@@ -155,17 +157,28 @@ def inline() -> Iterator[Case]:
         yield ({"leak": name, "program": packed(json.loads(program.to_json()))}, program, hiding(mechanism))
 
 
+def shortest() -> list[Program]:
+    """One small law of each family: the shortest, for families differ in their operations."""
+    found: dict[str, Program] = {}
+    for mechanism in INSTANCES.values():
+        if mechanism.traced and mechanism.protected is None:
+            known = found.get(mechanism.wire)
+            if known is None or len(mechanism.law.nodes) < len(known.nodes):
+                found[mechanism.wire] = mechanism.law
+    return [law for law in found.values() if len(law.to_json()) <= LONGEST]
+
+
 def changed() -> Iterator[Case]:
     """Mutants: the law of this name with one other node."""
     names = {each.law.fingerprint: name for name, each in reversed(INSTANCES.items()) if each.traced}
-    for law in laws().values():
-        if len(law.to_json()) > LONGEST:
-            continue
+    for law in shortest():
         before = json.loads(law.to_json())["nodes"]
-        for what, mutant in mutants(law):
+        for _, mutant in itertools.islice(mutants(law), 0, None, EVERY):
+            if mutant is None:
+                continue
             after = json.loads(mutant.to_json())["nodes"]
             places = [place for place, node in enumerate(after) if node != before[place]]
-            if what != "refused" and places:
+            if places:
                 yield ({"mutant": names[law.fingerprint], "at": places[0], "node": packed(after[places[0]])}, mutant, None)
 
 

@@ -192,7 +192,7 @@ class TestFeatureVector:
             (lambda: dn.DuchiVector(SMALL, 1.0, Fraction(0)), "tie"),
             (lambda: SIGNS["two"].predict([[0.0, 0.0]], 0), "one person"),
             (lambda: vector_options(SMALL, 1.0, 0), "at least 1"),
-            (lambda: people_needed(SMALL, 1.0, part=0), "positive part"),
+            (lambda: people_needed(SMALL, 1.0, part=0), "positive fraction"),
             (lambda: dn.plan(SMALL, 1.0, max_bits=1, target="mean"), "fits in 1 bit per report"),
         ],
     )

@@ -7,4 +7,5 @@ Bools = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Whole = int | Ints  # one whole number, or an array of them
 Words = NDArray[np.uint64]

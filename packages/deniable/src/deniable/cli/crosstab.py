@@ -12,7 +12,7 @@ from deniable.core import confidence_each
 from deniable.errors import InvalidParameter
 
 
-@click.command()
+@click.command(short_help="Tabulate how the answers to several questions hang together.")
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="REPORTS...")
 @options.file_option(
     "--mechanism",

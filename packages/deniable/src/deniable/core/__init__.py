@@ -16,6 +16,7 @@ from deniable.core.domain import (
     formatted_size,
 )
 from deniable.core.estimate import Estimate, confidence_each
+from deniable.core.law import Law
 from deniable.core.layout import Column, Columns, Drawn, Flags, Layout, Number
 from deniable.core.loss import PrivacyLoss, Proof, formatted_odds, written_odds
 from deniable.core.mechanism import Additive, Counted, Mechanism, check_people
@@ -37,5 +38,5 @@ from deniable.core.running import run
 from deniable.core.spec import Spec
 from deniable.core.steps import aimed, around, cells, empty, encoded, lookup, one_row, packed
 from deniable.core.tally import Tally
-from deniable.core.tracing import Law, Symbol
+from deniable.core.tracing import Symbol
 from deniable.core.weights import LARGEST_SUM, WeightTable

@@ -21,6 +21,7 @@ from deniable.core.coins import Coins, checked_coins
 from deniable.core.domain import Answer, Answers, AnyDomain, Domain, Truth, checked_answers, formatted_size
 from deniable.core.estimate import Estimate
 from deniable.core.frozen import Frozen
+from deniable.core.law import Law, traced
 from deniable.core.layout import Column, Columns, Drawn, Layout, Number
 from deniable.core.loss import PrivacyLoss
 from deniable.core.odds import checked_epsilon, odds_below
@@ -29,7 +30,7 @@ from deniable.core.reports import Reports
 from deniable.core.running import run
 from deniable.core.spec import Spec, plain, read
 from deniable.core.tally import Tally
-from deniable.core.tracing import Encoded, Law, traced
+from deniable.core.tracing import Encoded
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
 
 

@@ -13,7 +13,7 @@ FEW = 64  # numbers of a vector that are often in order
 MOST_MARKS = 1 << 18  # numbers that are marked at once, to see whether they differ
 
 
-def differ(code: Any, low: int, size: int) -> bool:
+def differ(code: Ints, low: int, size: int) -> bool:
     """Whether the numbers of every row, of which there are `size` from `low` on, differ from each other."""
     if code.shape[1] < FEW and (code[:, 1:] > code[:, :-1]).all():
         return True
@@ -51,7 +51,7 @@ class Orders:
             self._known[missing] = True
         return Taken(self, answers)
 
-    def at(self, answers: Ints, place: Any) -> Ints:
+    def at(self, answers: Ints, place: Ints | int) -> Ints:
         """The number at a place of each answer's arrangement."""
         return self._rows.reshape(-1).take(answers * self.size + place).astype(np.int64)
 
@@ -73,7 +73,7 @@ class Taken:
         """How many numbers each has."""
         return self._orders.size
 
-    def at(self, place: Any) -> Ints:
+    def at(self, place: Ints | int) -> Ints:
         """The number at a place of each."""
         return self._orders.at(self._answers, place)
 

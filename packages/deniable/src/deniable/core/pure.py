@@ -3,11 +3,11 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
-from deniable.arrays import Bools, Floats, Ints
+from deniable.arrays import Bools, Floats, Ints, Whole
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins
 from deniable.core.domain import Answer, Domain
@@ -123,7 +123,7 @@ class PureProtocol(Supporting, Additive[Answer]):
         found = supporting(self.layout, self.domain.size, self.supports)
         return {} if found is None else {"supports": [found]}
 
-    def kept_under(self, index: Any, public: Sequence[Any]) -> Any:
+    def kept_under(self, index: Whole, public: Sequence[Whole]) -> Whole:
         """What a permanent answer is kept for: the answer itself, or with public draws what it is turned into first.
 
         It is given whole numbers, or symbols where the law is traced.

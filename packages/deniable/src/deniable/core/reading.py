@@ -1,17 +1,18 @@
 """How a report is read, as a program: the same operations as a law, with the fields of a report in place of an answer."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
-from deniable.core.layout import Layout, Number
+from deniable.arrays import Ints
+from deniable.core.layout import Columns, Layout, Number
 from deniable.core.program import Program
 from deniable.core.tracing import Trace
 from deniable.errors import InvalidLaw
 
-Reader = Callable[[Mapping[str, Any], Any], Any]
+Reader = Callable[[Columns, Ints], object]
 
 
-def supporting(layout: Layout, cells: int, reader: Reader) -> dict[str, Any] | None:
+def supporting(layout: Layout, cells: int, reader: Reader) -> dict[str, object] | None:
     """The program of `reader(columns, cell)`, which says whether a report supports an answer; None if it cannot be traced.
 
     Its codes are the fields of the report, rows as vectors of bits, and "cell", the number of the answer.
@@ -23,7 +24,7 @@ def supporting(layout: Layout, cells: int, reader: Reader) -> dict[str, Any] | N
         else:
             columns[field.name] = trace.add("cells", (trace.code(field.name, 0, 1, field.bits),), 0)
     try:
-        found = trace.symbol(reader(columns, trace.code("cell", 0, cells - 1, None)))
+        found = trace.symbol(reader(columns, cast(Ints, trace.code("cell", 0, cells - 1, None))))
         return Program(tuple(trace.nodes), (("supports", found.node),)).plain()
     except (InvalidLaw, TypeError, IndexError, AttributeError, ValueError):  # code for arrays only
         return None

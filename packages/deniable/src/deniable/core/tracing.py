@@ -9,7 +9,6 @@ do the same each time: so nothing can depend on a clock, on state, or on how man
 
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,13 +19,10 @@ from numpy.typing import NDArray
 from deniable.arrays import Bools, Ints
 from deniable.core.bits import PackedBits
 from deniable.core.coins import WHOLE, Coins
-from deniable.core.layout import Flags, Layout, Number
 from deniable.core.operations import DRAWS, Node, Type, type_of
-from deniable.core.program import Program
 from deniable.core.weights import WeightTable
 from deniable.errors import InvalidLaw
 
-SIZES = (1, 3, 1, 2)  # of the batches that are traced: one answer is what a device has
 _HERE = Path(__file__).parent
 
 Encoded = Ints | Callable[..., Ints]  # a code of an answer, or a function of the draws that the code takes
@@ -292,7 +288,7 @@ class Answer:
             refuse("An index into the answers of a batch", "A law treats every answer alike; truth[:, k] is coordinate k.")
         return Answer(self.trace, key[1])
 
-    def reader(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def reader(self, function: Callable[..., Ints]) -> Callable[..., Ints]:
         """The encoder, on the coordinate that this is."""
         if self.column is None:
             return function
@@ -355,70 +351,3 @@ class TracedCoins(Coins):
     def majority(self, n: int, size: int) -> PackedBits:
         self._check(size)
         return self._drawn("majority", (), n)
-
-
-class Law:
-    """The program of a mechanism, and the functions that encode answers for it."""
-
-    def __init__(self, program: Program, encoders: Sequence[Callable[..., Ints] | None]) -> None:
-        self.program, self.encoders = program, tuple(encoders)
-
-
-def traced(mechanism: object) -> Law:
-    """The law of a mechanism, written down several times, each time the same."""
-    found: Law | None = None  # the first one alone is kept: its tables may be large
-    for size in SIZES:
-        law = _once(copy(mechanism), size)
-        found = found or law
-        if law.program != found.program:
-            raise InvalidLaw(
-                "The mechanism does not do the same each time: its law depends on the size of a batch, on what happened "
-                "before, on the clock, or on randomness that is not an argument. Use nothing but the answer and the coins."
-            )
-    assert found is not None
-    return found
-
-
-def node_of(mechanism: Any, function: Callable[[Any, Sequence[Any]], Any]) -> int:
-    """The node of a law that is this function of the truth and of the public draws."""
-    trace = Trace(1)
-    truth, _ = _drawn(mechanism, trace)
-    public = [Symbol(trace, place) for place, node in enumerate(trace.nodes) if node.op == "public"]
-    found = trace.symbol(function(truth, public)).node
-    if found >= len(mechanism.law.nodes):
-        raise InvalidLaw("The law does not compute what a permanent answer is kept for.")
-    return found
-
-
-def _once(mechanism: Any, size: int) -> Law:
-    trace = Trace(size)
-    _, drawn = _drawn(mechanism, trace)
-    report = _fields(trace, mechanism.layout, drawn)
-    return Law(Program(tuple(trace.nodes), report), trace.encoders)
-
-
-def _drawn(mechanism: Any, trace: Trace) -> tuple[Any, Mapping[str, Any]]:
-    """The truth as symbols, and what `randomize` makes of it."""
-    coins, domain = TracedCoins(trace), mechanism.domain
-    if mechanism.encodes:
-        truth: Any = Answer(trace)
-    else:
-        truth = domain.placed([trace.code(*each) for each in domain.inputs], coins)
-    return truth, mechanism.randomize(truth, coins)
-
-
-def _fields(trace: Trace, layout: Layout, drawn: Mapping[str, Any]) -> tuple[tuple[str, int], ...]:
-    if set(drawn) != {field.name for field in layout.fields}:
-        raise InvalidLaw("`randomize` must return the fields of the layout, all of them and no others.")
-    report = []
-    for field in layout.fields:
-        value = trace.symbol(drawn[field.name])
-        if isinstance(field, Flags) and not (value.type.row and value.width == field.bits):
-            raise InvalidLaw(f"The field {field.name!r} of the report must be a row of {field.bits} bits.")
-        if isinstance(field, Number) and (value.type.row or value.type.low < 0 or value.type.high >= field.below):
-            raise InvalidLaw(
-                f"The field {field.name!r} of the report must be a number from 0 to {field.below - 1}; the law only shows "
-                f"that it is {value.type}. Write wrapping round as (a + b) % n."
-            )
-        report.append((field.name, value.node))
-    return tuple(report)

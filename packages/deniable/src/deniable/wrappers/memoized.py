@@ -27,8 +27,8 @@ from deniable.core import (
     checked_epsilon,
     odds_below,
 )
+from deniable.core.law import node_of
 from deniable.core.spec import part
-from deniable.core.tracing import node_of
 from deniable.errors import InvalidParameter, SurveyMismatch
 from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.direct_response import DirectResponse, moved

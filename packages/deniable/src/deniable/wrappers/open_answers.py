@@ -1,9 +1,8 @@
 """Questions of which some answers are sensitive: what all mechanisms for them share."""
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -54,7 +53,7 @@ class OpenAnswers(Mechanism[object, Ints]):
             return {}
         base = self.base
 
-        def supports(columns: Mapping[str, Any], cell: Any) -> Any:
+        def supports(columns: Columns, cell: Ints) -> Bools:
             return base.supports(columns, lookup(self._place, cell)) & lookup(self.secret, cell)
 
         return {"supports": [supporting(self.layout, self.domain.size, supports)]}

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from deniable import kernels
-from deniable.arrays import Bools, Ints
+from deniable.arrays import Bools, Ints, Whole
 from deniable.core import Candidate, Coins, Columns, Domain, Layout, Number, checked_epsilon, odds_below
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, least_stretch, word_for
@@ -128,7 +128,7 @@ class LocalHashing(UtilityBase):
     def most_kept(self) -> int:
         return self.buckets
 
-    def kept_under(self, index: Any, public: Sequence[Any]) -> Any:
+    def kept_under(self, index: Whole, public: Sequence[Whole]) -> Whole:
         a, b = public
         return self._bucket(a, b, index)
 
