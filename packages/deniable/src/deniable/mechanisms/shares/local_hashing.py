@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 
@@ -130,7 +130,7 @@ class LocalHashing(UtilityBase):
 
     def kept_under(self, index: Whole, public: Sequence[Whole]) -> Whole:
         a, b = public
-        return self._bucket(a, b, index)
+        return self._bucket(cast(Ints, a), cast(Ints, b), cast(Ints, index))
 
     @property
     def published(self) -> tuple[str, Fraction]:
