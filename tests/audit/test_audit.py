@@ -88,6 +88,7 @@ class TestPlantedBugs:
             repeats=planted.repeats,
             supports=planted.supports,
             seed=7,
+            coins=dn.SeededCoins(7),
         )
         assert not found.consistent, str(found)
         assert found.verdict.startswith("BREAKS ITS CLAIM")
@@ -108,7 +109,15 @@ class TestPlantedBugs:
     )
     def test_the_event_says_where(self, name: str, word: str) -> None:
         planted = BUGS[name]()
-        found = dn.audit(planted.client, VALUES, claimed=CLAIMED, trials=planted.trials, repeats=planted.repeats, seed=8)
+        found = dn.audit(
+            planted.client,
+            VALUES,
+            claimed=CLAIMED,
+            trials=planted.trials,
+            repeats=planted.repeats,
+            seed=8,
+            coins=dn.SeededCoins(8),
+        )
         assert word in str(found)
 
     @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -23,7 +23,7 @@ MOST_BUCKETS = 64
 MOST_FIELDS = 4
 SAMPLE = 2_000  # reports on which all functions are tried
 MOST_FOUND = 4
-CLEAR = 8.0  # deviations that a function must stand out by: about a thousand are tried
+CLEAR = 8.0  # deviations that a function must stand out by: several hundred are tried
 
 Words = NDArray[np.uint64]
 Raw = Words | list[bytes]  # hashes: whole numbers below 2^64, or digests
