@@ -18,7 +18,7 @@ from tests.servers import free_port, wait_until_ready
 
 pytestmark = [pytest.mark.needs("uv", "setuptools"), pytest.mark.xdist_group("wheel")]
 
-LARGEST = 720_000  # bytes
+LARGEST = 900_000  # bytes
 SURVEY = """
 [survey]
 id = "wheel"
