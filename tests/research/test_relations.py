@@ -30,7 +30,7 @@ def test_every_size_coverage_and_power_is_right() -> None:
         assert predicted == pytest.approx(relations.planned(setting), abs=0.06) and abs(measured - predicted) <= 3
 
 
-@pytest.mark.parametrize("setting", [relations.NULLS[0], relations.NULLS[8]], ids=str, ids=lambda each: each.name)
+@pytest.mark.parametrize("setting", [relations.NULLS[0], relations.NULLS[8]], ids=lambda each: each.name)
 def test_sizes_are_measured(setting: relations.Setting) -> None:
     """60 collections: 3 rejections are expected, and 16 or more happen in less than one of 1e7 runs."""
     found = relations.measure(setting, 60)
