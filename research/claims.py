@@ -179,9 +179,9 @@ CLAIMS: list[Claim] = [
     Claim(
         "uLH",
         "He et al., Eq. 45",
-        "25 sensitive answers, open share 0.95",
+        "13 sensitive answers, open share 0.95",
         2.0,
-        lambda: UtilityOptimized.as_published(LocalHashing, Categories(range(40)), range(25), 2.0, 0.95),
+        lambda: UtilityOptimized.as_published(LocalHashing, Categories(range(20)), range(13), 2.0, 0.95),
         lambda: PublishedUtility(LocalHashing.binary, Categories(range(3)), range(2), math.log(3)),
         "2 sensitive answers, 2 buckets",
         math.log(3),
@@ -189,9 +189,9 @@ CLAIMS: list[Claim] = [
     Claim(
         "uWheel",
         "He et al., Eq. 59",
-        "25 sensitive answers, open share 0.95",
+        "13 sensitive answers, open share 0.95",
         2.0,
-        lambda: UtilityOptimized.as_published(Wheel, Categories(range(40)), range(25), 2.0, 0.95),
+        lambda: UtilityOptimized.as_published(Wheel, Categories(range(20)), range(13), 2.0, 0.95),
         lambda: PublishedUtility(Wheel, Categories(range(3)), range(2), math.log(3)),
         "2 sensitive answers, an arc of a third",
         math.log(3),

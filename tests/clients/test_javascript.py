@@ -75,7 +75,8 @@ globalThis.fetch = async (url, options) => {
   const [, name] = /\\/v1\\/(survey|law)$/.exec(url) ?? [];
   if (name) return new Response(readFileSync(`${name}.json`, "utf8"));
   writeFileSync("report.bin", options.body);
-  return new Response("{}", { status: 202 });
+  const survey = Buffer.from(options.body.slice(8, 24)).toString("hex");
+  return Response.json({ survey, counted: 1, duplicates: 0 });
 };
 """
     for module in ("deniable", "estimate"):

@@ -68,7 +68,10 @@ def _batches(program: Program) -> list[bytes]:
     for node, kind in zip(program.nodes, program.types, strict=True):
         if node.op == "code":
             shape = (size,) if kind.width is None else (size, kind.width)
-            codes.append(draw.integers(kind.low, kind.high, shape, endpoint=True))
+            code = draw.integers(kind.low, kind.high, shape, endpoint=True)
+            if kind.distinct:
+                code = kind.low + np.argsort(draw.random((size, kind.size)), axis=1)[:, : kind.width]
+            codes.append(code)
     fields = run(program, codes, dn.SeededCoins(5), size)
     return [np.broadcast_to(field, (size, *np.shape(field)[1:])).tobytes() for field in fields.values()]
 

@@ -1,6 +1,5 @@
 """The inner loops on arrays: NumPy at first, compiled by numba once a process has done enough work to pay for loading it."""
 
-from deniable.kernels.ems import smoothed_em as smoothed_em
 from deniable.kernels.plain import column_sums as column_sums
 from deniable.kernels.plain import compare_planes as compare_planes
 from deniable.kernels.plain import expect_work as expect_work

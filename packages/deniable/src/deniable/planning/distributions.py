@@ -73,7 +73,7 @@ def plan_distribution(
 
     >>> from deniable.domains import Ordered
     >>> plan_distribution(Ordered(range(16)), 1.0, 10_000, "ranges").wire
-    'hierarchy-1'
+    'workload-1'
     """
     ranking = distribution_options(domain, epsilon, n, target, prior).within(max_bits)
     if target != "distribution":

@@ -4,15 +4,13 @@ import math
 from collections.abc import Collection
 from functools import singledispatch
 from statistics import NormalDist
-from typing import Literal, Protocol, cast, overload
+from typing import TYPE_CHECKING, Literal, Protocol, cast, overload
 
 from numpy.typing import ArrayLike
 
 from deniable.core import Additive, AnyDomain, Domain, Mechanism, PureProtocol, confidence_each
 from deniable.domains import KeyValue, SparseVector, Vectors
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
-from deniable.mechanisms.distributions.workload import Workload
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
 from deniable.planning.key_value import plan_key_value
 from deniable.planning.means import plan_for_mean
@@ -21,6 +19,10 @@ from deniable.planning.releases import plan_release
 from deniable.planning.shares import plan_shares
 from deniable.wrappers.attributes import Attributes
 from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
+
+if TYPE_CHECKING:
+    from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
+    from deniable.mechanisms.distributions.workload import Workload
 
 Target = Literal["shares", "mean", "release", "distribution", "quantiles", "ranges"]
 DISTRIBUTIONS = ("distribution", "quantiles", "ranges")
@@ -72,9 +74,9 @@ def plan(
     n: int = 10_000,
     max_bits: int | None = None,
     *,
-    target: Literal["distribution", "quantiles", "ranges"] | Workload,
+    target: 'Literal["distribution", "quantiles", "ranges"] | Workload',
     prior: str | ArrayLike | None = None,
-) -> DistributionMechanism: ...
+) -> "DistributionMechanism": ...
 @overload
 def plan(
     domain: Domain,
@@ -82,7 +84,7 @@ def plan(
     n: int = 10_000,
     max_bits: int | None = None,
     *,
-    target: Target | Workload,
+    target: "Target | Workload",
     prior: str | ArrayLike | None = None,
 ) -> Mechanism: ...
 
@@ -95,7 +97,7 @@ def plan(
     *,
     sensitive: Collection[object] | None = None,
     open_share: float = OPEN_SHARE,
-    target: Target | Workload = "shares",
+    target: "Target | Workload" = "shares",
     prior: str | ArrayLike | None = None,
 ) -> Mechanism:
     """The best mechanism to estimate the share of each answer from n people; its `explain()` shows the alternatives.
@@ -117,7 +119,7 @@ def plan(
     """
     planner = for_shares.dispatch(type(domain))
     single = cast(Domain, domain)  # which the planners of numbers, releases and sensitive answers check
-    if (isinstance(target, Workload) or target in DISTRIBUTIONS) and sensitive is None:
+    if (not isinstance(target, str) or target in DISTRIBUTIONS) and sensitive is None:
         from deniable.planning.distributions import plan_distribution  # which few plans need
 
         return plan_distribution(single, epsilon, n, target, prior, max_bits)

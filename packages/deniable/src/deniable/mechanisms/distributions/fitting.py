@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deniable import kernels
 from deniable.arrays import Floats, Ints
+from deniable.kernels.ems import smoothed_em
 
 ORDER = 3  # of the differences that are penalized
 CLEAR = 3.6  # standard errors that a heap must have: with 256 answers one smooth distribution in 25 gets a false one
@@ -28,7 +28,7 @@ def fitted(matrix: Floats, counts: Ints, circular: bool = False) -> tuple[Floats
     """The shares that fit counted reports of this channel, and which answers are heaps."""
     size, n = len(matrix), float(counts.sum())
     seen = counts.astype(np.float64)
-    reference, _ = kernels.smoothed_em(matrix, seen, size > 2, circular, REFERENCE_ROUNDS, 0.0)
+    reference, _ = smoothed_em(matrix, seen, size > 2, circular, REFERENCE_ROUNDS, 0.0)
     weighted = matrix / (reference @ matrix)
     # The sum of the shares is known; ten times as many reports as there are say so.
     form, score = n * (weighted @ matrix.T) + 10 * n, weighted @ seen + 10 * n
