@@ -62,7 +62,8 @@ class Running:
 
     def __init__(self, folder: Path, name: str, store: str) -> None:
         self._folder, self._store, self._clock = folder, store, folder / f"{name}.clock"
-        self.port, self.process = free_port(), None  # type: subprocess.Popen[bytes] | None
+        self.port = free_port()
+        self.process: subprocess.Popen[bytes] | None = None
         self._log = (folder / f"{name}.log").open("ab")
         self.set_clock(0.0)
         self.start()
