@@ -121,10 +121,19 @@ class View:
 
     def tokens(self, survey: str) -> list[Token]:
         """The tokens of the survey with this id, revoked and expired ones too, in the order in which they were made."""
-        rows = self.run(
-            "SELECT role, name, hash, made, expires, revoked FROM access WHERE survey = ? ORDER BY made, name", survey
-        )
-        return [Token(role, name, bytes(token), *times) for role, name, token, *times in rows]
+        return self._tokens("WHERE survey = ?", survey).get(survey, [])
+
+    def all_tokens(self) -> dict[str, list[Token]]:
+        """The same for every survey that has any."""
+        return self._tokens("")
+
+    def _tokens(self, where: str, *values: object) -> dict[str, list[Token]]:
+        found = dict[str, list[Token]]()
+        for survey, role, name, token, *times in self.run(
+            f"SELECT survey, role, name, hash, made, expires, revoked FROM access {where} ORDER BY made, name", *values
+        ):
+            found.setdefault(survey, []).append(Token(role, name, bytes(token), *times))
+        return found
 
     def segment(self, number: int) -> tuple[str, int] | None:
         """The name of the files that kept messages are being written to, and the last of these messages."""
