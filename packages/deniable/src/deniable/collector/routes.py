@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from deniable.collector import verdicts
+from deniable.collector.metrics import MEDIA_TYPE
 from deniable.collector.openapi import description
 from deniable.collector.playground import Playground
 from deniable.collector.promises import Promises
@@ -129,7 +130,7 @@ def routes(app: Service) -> Starlette:
             Route("/v1/intake", guarded(says(lambda app: json.dumps(app.metrics.summary())))),
             Route("/health/live", says(lambda _: '{"status":"alive"}')),
             Route("/health/ready", ready),
-            Route("/metrics", guarded(says(_metrics, "text/plain; version=0.0.4; charset=utf-8"))),
+            Route("/metrics", guarded(says(_metrics, MEDIA_TYPE))),
             Route("/openapi.json", says(_described)),
         ],
         exception_handlers={HTTPException: on_http, Unavailable: on_away, MissingExtra: on_extra},

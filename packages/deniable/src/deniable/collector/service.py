@@ -95,7 +95,7 @@ class Service:
         self.collector, self.shared = collector, shared or Shared(limits)
         self.limits = limits or self.shared.limits
         self.submit_gate, self.read_gate, self.batch_gate = submit, read, batch or Gate()
-        self.metrics = Metrics()
+        self.metrics = Metrics(collector.survey.id)
         self.segments: Path | None = None  # where kept reports go as Parquet files, if the survey keeps them
         self.writer, self.flight, self.senders = self.shared.writer, self.shared.flight, Senders()
         self.writer.add(collector, self.metrics.commit)
