@@ -82,7 +82,9 @@ class Metrics:
         yield took
         yield self._counter("deniable_committed_messages", "Messages in all groups.", committed)
         found = GaugeMetricFamily(
-            "deniable_suspicions", "Patterns that honest people do not produce, in all windows.", labels=["survey", "question"]
+            "deniable_suspicions",
+            "Patterns that honest people do not produce.",
+            labels=["survey", "question"],
         )
         for question, number in sorted(self.suspicions.items()):
             found.add_metric([*mine, question], number)

@@ -96,6 +96,7 @@ class Service:
         self.limits = limits or self.shared.limits
         self.submit_gate, self.read_gate, self.batch_gate = submit, read, batch or Gate()
         self.metrics = Metrics(collector.survey.id)
+        self.alarms: set[tuple[str, int | None, str]] = set()  # patterns of false reports that are in the log
         self.segments: Path | None = None  # where kept reports go as Parquet files, if the survey keeps them
         self.writer, self.flight, self.senders = self.shared.writer, self.shared.flight, Senders()
         self.writer.add(collector, self.metrics.commit)

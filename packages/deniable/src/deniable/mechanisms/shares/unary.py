@@ -144,7 +144,7 @@ class Unary(CellProtocol, UtilityBase):
         ones = self._ones
         profile = np.minimum(np.cumsum(ones) - ones / 2, 1 - 1e-12) * 32
         _, profile = np.unique(profile.astype(np.int64), return_inverse=True)
-        return np.bincount(profile, ones), profile.astype(np.int64)
+        return np.bincount(profile, ones).astype(np.float64), profile.astype(np.int64)
 
     @property
     def profile_law(self) -> Floats:
