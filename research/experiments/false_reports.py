@@ -63,7 +63,7 @@ def false(mechanism: PureProtocol, attack: str, wanted: int, seed: int) -> Repor
         bits[:, TARGET] = True
         return Reports(mechanism.fingerprint, mechanism.layout, {"cells": PackedBits.pack(bits).bytes})
     one = supporters(mechanism, 1, seed)
-    return _chosen(one, np.zeros(wanted, np.int64))  # type: ignore[arg-type]
+    return _chosen(one, np.zeros(wanted, np.int64))
 
 
 def row(name: str, attack: str, people: int, runs: int) -> str:
