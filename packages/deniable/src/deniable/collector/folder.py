@@ -70,12 +70,18 @@ class Folder:
         other = next((file for file, name in self._served.items() if name == survey.id and file != path), None)
         if other is not None:
             raise InvalidParameter(f"The id {survey.id!r} is that of {other.name} already. Give it an id of its own.")
-        app = self._make(survey, path)  # refuses what has changed since people answered
+        number, kept = self._site.store.register(survey)  # refuses what has changed since people answered
         before = self._served.get(path)
+        running = next((app for app in self._site.apps if app.collector.survey.id == before), None)
+        if running is None or running.collector.survey.fingerprint != kept.fingerprint:
+            self._replace(path, survey, before)
+        with self._site.store.change() as change:
+            change.put_state(number, source=source)
+
+    def _replace(self, path: Path, survey: Survey, before: str | None) -> None:
+        app = self._make(survey, path)
         if before is not None:
             self._site.remove(before)
-        with app.collector.store.change() as change:
-            change.put_state(app.collector.number, source=source)
         self._site.add(app)
         self._served[path] = survey.id
         event = "added" if before is None else "replaced"
