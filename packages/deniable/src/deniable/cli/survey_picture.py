@@ -27,7 +27,7 @@ def survey_picture(data: dict[str, Any]) -> "Figure":
     figure.suptitle(f"{data['title']}: {data['people']:,} people, epsilon {data['epsilon']:g}")
     panels = figure.subplots(len(parts), 1, squeeze=False, height_ratios=[1.4 + count for count in bars])[:, 0]
     for axes, (ask, part) in zip(panels, parts, strict=True):
-        part.draw(axes, data["confidence"], TOP)
+        part.plot(data["confidence"], TOP, axes)
         axes.set_title("\n".join(filter(None, [ask, axes.get_title()])), loc="left", fontsize="medium")
     return figure
 
