@@ -7,6 +7,7 @@ import numpy as np
 
 from deniable.arrays import Floats
 from deniable.core import Estimate
+from deniable.core.showing import axes_for
 from deniable.errors import EmptyBatch
 from deniable.plugins import optional
 
@@ -30,10 +31,7 @@ def survey_picture(data: dict[str, Any]) -> "Figure":
     figure.suptitle(f"{data['title']}: {data['people']:,} people, epsilon {data['epsilon']:g}")
     panels = figure.subplots(len(parts), 1, squeeze=False, height_ratios=[1.4 + count for count in bars])[:, 0]
     for axes, (ask, part) in zip(panels, parts, strict=True):
-        if isinstance(part, _Histogram):
-            part.columns(axes)
-        else:
-            part.draw(axes, data["confidence"], TOP)
+        part.plot(data["confidence"], TOP, axes)
         axes.set_title("\n".join(filter(None, [ask, axes.get_title()])), loc="left", fontsize="medium")
     return figure
 
@@ -62,11 +60,12 @@ class _Histogram(Estimate):
         values, low, high = (np.array([line[key] for line in lines]) for key in ("cleaned", "low", "high"))
         return cls([line["answer"] for line in lines], values, None, reports, low=low, high=high)
 
-    def columns(self, axes: "Axes") -> None:
+    def plot(self, confidence: float = 0.95, top: int = TOP, ax: "Axes | None" = None) -> "Axes":
         """Columns side by side, with a band from the lower to the upper ends."""
-        at = np.arange(len(self.values))
+        axes, at = axes_for(ax, 7, 3.4), np.arange(len(self.values))
         axes.bar(at, 100 * self.values, 0.98, color="#4477aa")
         axes.bar(at, 100 * (self.high - self.low), 0.98, 100 * self.low, color="#222222", alpha=0.2)
         axes.set_xticks(at, [str(label) for label in self.labels], rotation=30, ha="right", fontsize="small")
         axes.set_ylabel(f"% of {self.n:,} people")
         axes.spines[["top", "right"]].set_visible(False)
+        return axes
