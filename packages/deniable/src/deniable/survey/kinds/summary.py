@@ -126,7 +126,8 @@ class Summary:
             return np.array([low]), np.array([high])
 
         raw, fitted = np.array([value.raw]), np.array([float(value)])
-        return Shares([label], raw, np.array([value.standard_error**2]), self.distribution.n, None, name, fitted, ends)
+        variance = np.array([value.standard_error**2])
+        return Shares([label], raw, variance, self.distribution.n, measure=name, fitted=fitted, limits=ends)
 
     @property
     def words(self) -> Sequence[str]:
