@@ -455,7 +455,7 @@ class TestDemo:
     def test_a_picture_that_cannot_be_written(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert "A picture must end in" in refusal("demo", "--picture", str(tmp_path / "demo.txt"))
         assert "cannot be written" in refusal("demo", "--picture", str(tmp_path / "nowhere" / "demo.png"))
-        monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+        monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
         result = run("demo", "--seed", "2", "--picture", str(tmp_path / "demo.png"))
         assert result.exit_code == 2
         assert result.stderr == (
@@ -945,7 +945,7 @@ class TestEstimate:
         assert "files hold no reports" in refusal("estimate", str(tmp_path / "empty"), *mechanism)
 
     def test_without_the_extras(self, towns: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        for name in ("pyarrow", "scipy.special", "matplotlib.figure"):
+        for name in ("pyarrow", "scipy.special", "matplotlib.pyplot"):
             monkeypatch.setitem(sys.modules, name, None)
         (tmp_path / "a.parquet").write_bytes(b"PAR1")
         common = ("--mechanism", towns.m_json)
