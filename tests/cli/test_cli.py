@@ -816,6 +816,20 @@ class TestEstimate:
         assert "Normal intervals: each holds with 90 % confidence." in said
         assert "epsilon 2 for one answer" in said
 
+    def test_a_mean_is_no_percentage(self, tmp_path: Path) -> None:
+        mechanism = dn.plan(dn.Interval(0, 120), 4.0, 500, target="mean")
+        file, described = tmp_path / "ages.reports", tmp_path / "mean.json"
+        file.write_bytes(mechanism.pack(mechanism.perturb(np.full(500, 40.0), dn.SeededCoins(1))))
+        described.write_text(mechanism.to_json())
+        record = json.loads(done("estimate", str(file), "--mechanism", str(described), "--json"))
+        mean = record["shares"][0]["estimate"]
+        shown = " ".join(done("estimate", str(file), "--mechanism", str(described)).split())
+        assert f"mean {mean:.6g}" in shown
+        assert "%" not in shown.partition("estimate")[0]
+        assert "Only shares can be cleaned" in refusal(
+            "estimate", str(file), "--mechanism", str(described), "--clean", "norm-sub"
+        )
+
     def test_top_is_simultaneous(self, towns: Collection, tally: dn.Tally) -> None:
         shown = self.estimate(towns, towns.a_reports, "--top", "2")
         low, high = towns.mechanism.estimate(tally).interval(0.95, together=True)
