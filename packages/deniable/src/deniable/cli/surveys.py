@@ -109,9 +109,11 @@ def show(data: dict[str, Any]) -> None:
                 f"Hidden until there are {counted(data['minimum_reports'], 'report')}.", style="dim", highlight=False
             )
             continue
+        for sentence in each.get("words", ()):
+            console.print(sentence, highlight=False, markup=False)
         known = [line for line in each["estimates"] if line["low"] is not None and line["high"] is not None]
         shares = [line for line in known if line["measure"] == "share"]
-        others = [line for line in known if line["measure"] != "share"]
+        others = [] if each.get("words") else [line for line in known if line["measure"] != "share"]
         if shares and (len(shares) > 2 or not others):
             _bars(console, shares)
         for line in others[:MOST_BARS]:
