@@ -34,6 +34,7 @@ VERBS = {
     "manage": ("manage:manage", "Open, close, list, correct, archive or delete a survey."),
     "backup": ("serve:backup", "Write a backup of a collector's data."),
     "restore": ("serve:restore", "Restore a backup into an empty database."),
+    "doctor": ("doctor:doctor", "Show what is installed, what is missing and how fast this machine is."),
 }
 # Verbs of our other packages: which package has each, and its line in the list.
 RESEARCH = "deniable-research, from the folder research/ of a checkout (make env)"
