@@ -12,7 +12,7 @@ from deniable.collector.service import Receive, Scope, Send, Shared, refuse, res
 from deniable.collector.static import FOLDER, File, all_files
 from deniable.collector.store import Store
 from deniable.collector.verdicts import AWAY, NOT_FOUND
-from deniable.collector.work import running
+from deniable.collector.work import Job, running
 from deniable.errors import MissingExtra, Unavailable
 
 try:
@@ -43,6 +43,8 @@ class Site:
         self._answering: dict[str, Application] = {}  # the same, for pages of other sites too
         self._first: Application | None = None
         self._takers: dict[bytes, App] = {}  # by the path of their reports
+        self.jobs: list[Job] = []  # what is done beside requests
+        self.prepare: Callable[[App], None] = lambda app: None  # is called with every survey that is added
         self._own: Application = _own_routes(self)
 
     @property
@@ -62,6 +64,7 @@ class Site:
             paths = [FOLDER_OF_SURVEYS.encode() + name.encode() + path, *([path] if first else [])]
             prefixes = {b"", self._prefix.encode()}
             self._takers = self._takers | {prefix + each: app for prefix in prefixes for each in paths}
+        self.prepare(app)
 
     def taker(self, path: bytes) -> App | None:
         """The survey whose reports are sent to this path, if nothing else has a say about them."""
@@ -127,7 +130,7 @@ def _own_routes(site: Site) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with running(site.shared, lambda: site.apps):
+        async with running(site.shared, lambda: site.apps, *site.jobs):
             yield
 
     return Starlette(
