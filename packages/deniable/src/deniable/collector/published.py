@@ -59,7 +59,8 @@ class Published:
             wait = max(1, math.ceil(self._rested - now))
             return _later(wait)
         if kind == "parquet":
-            pyarrow_package()  # to load it is no part of what a rendering costs
+            arrow = pyarrow_package()
+            arrow.array([""], arrow.string())  # to load what it needs is no part of what a rendering costs
         start = time.thread_time()
         found = results(collector.survey, collector.number, collector.store, confidence, title)
         if kind == "json":
