@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from deniable.arrays import Bools, Ints
+from deniable.collector.invited import Admission
 from deniable.collector.store import Change, Stage, State, Store
 from deniable.collector.verdicts import CLOCK, CLOSED, IMPOSSIBLE, TOO_EARLY, TOO_LATE, Counted, Refusal, Verdict
 from deniable.core import Reports, concatenate
@@ -30,6 +31,7 @@ class Collector:
     def __init__(self, survey: Survey, store: Store, clock: Clock = time.time) -> None:
         self.store, self.clock = store, clock
         self.number, self.survey = store.register(survey)
+        self._admission = Admission(self.survey, store)
         self._oldest = 0  # as the store had it last
         self.untidy = True  # whether there may be ids that need not be kept
 
@@ -39,7 +41,7 @@ class Collector:
         Raises `Unavailable`, with nothing counted, if the store is in trouble. Then all may be sent again.
         """
         now = self.clock()
-        verdicts: list[Verdict | None] = [self._timely(message, now) for message in messages]
+        verdicts: list[Verdict | None] = [self._timely(message, now) or self._admission.refusal(message) for message in messages]
         batches = self._unpacked(messages, verdicts)
         try:
             return self._settled(messages, verdicts, batches, now)
@@ -52,10 +54,10 @@ class Collector:
     ) -> list[Verdict]:
         """The verdicts, after the messages that have none yet were counted in one transaction."""
         verdicts = list(known)
-        firsts: dict[tuple[int, bytes], int] = {}
+        firsts, twins = dict[tuple[int, bytes], int](), dict[int, int]()
         for place, message in enumerate(messages):
             if verdicts[place] is None and (message.period, message.id) in firsts:
-                verdicts[place] = Counted.BEFORE
+                twins[place] = firsts[(message.period, message.id)]
             elif verdicts[place] is None:
                 firsts[(message.period, message.id)] = place
         if firsts:
@@ -70,13 +72,24 @@ class Collector:
                     fresh = change.claim(self.number, mine)
                     for identity in mine:
                         verdicts[firsts[(period, identity)]] = Counted.NOW if identity in fresh else Counted.BEFORE
+                self._spend(change, messages, verdicts)
                 self._count(change, messages, batches, [verdict is Counted.NOW for verdict in verdicts])
                 if firsts and state is not None and oldest > state.oldest:
                     change.accept_from(self.number, oldest)
             if firsts and state is not None:
                 self.untidy |= oldest > state.oldest
                 self._oldest = max(oldest, state.oldest)
+        for place, first in twins.items():
+            verdict = verdicts[first]
+            verdicts[place] = verdict if isinstance(verdict, Refusal) else Counted.BEFORE
         return [verdict for verdict in verdicts if verdict is not None]
+
+    def _spend(self, change: Change, messages: Sequence[Message], verdicts: list[Verdict | None]) -> None:
+        """Spend the tokens of the messages that are about to be counted; one that is spent already is not counted."""
+        fresh = [(place, messages[place]) for place, verdict in enumerate(verdicts) if verdict is Counted.NOW]
+        if self._admission and fresh:
+            for place, refusal in self._admission.spend(change, self.number, fresh).items():
+                verdicts[place] = refusal
 
     def _refuse(
         self, state: State | None, firsts: dict[tuple[int, bytes], int], verdicts: list[Verdict | None], now: float

@@ -1,5 +1,6 @@
 """The life of a survey beside its collectors: closed early, corrected in its title, deleted now or after a date."""
 
+from deniable.collector.invited import drop_invitations
 from deniable.collector.store import Stage, Store, same_contract
 from deniable.errors import InvalidParameter, SurveyMismatch
 from deniable.survey import Survey
@@ -20,6 +21,8 @@ def close(store: Store, survey: Survey, final: bool = False) -> None:
         state = change.accepting(number, alone=True)
         if state is not None and state.stage is not Stage.ENDED:
             change.put_stage(number, Stage.ENDED if final else Stage.CLOSED)
+        if final:
+            drop_invitations(change, number, survey.id)
     while final and _forget(store, number):
         pass
 

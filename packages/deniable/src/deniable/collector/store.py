@@ -278,9 +278,10 @@ class Change(View):
     def delete(self, number: int, survey: str) -> None:
         """Delete everything about a survey: tallies, ids, kept reports, tokens and the survey itself."""
         self.patient()
-        for table in ("seen", "tallies", "cells", "people", "kept", "segments"):
+        for table in ("seen", "tallies", "cells", "people", "kept", "segments", "invitations", "spent"):
             self.run(f"DELETE FROM {table} WHERE survey = ?", number)
-        self.run("DELETE FROM access WHERE survey = ?", survey)
+        for table in ("access", "issuers"):
+            self.run(f"DELETE FROM {table} WHERE survey = ?", survey)
         self.run("DELETE FROM surveys WHERE number = ?", number)
 
     def put_segment(self, number: int, name: str, last: int) -> None:
