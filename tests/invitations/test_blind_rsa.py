@@ -92,7 +92,11 @@ def test_a_fault_of_the_hardware_discloses_nothing() -> None:
 
 def test_other_keys_are_refused() -> None:
     form = serialization.PublicFormat.SubjectPublicKeyInfo
-    for made in (rsa.generate_private_key(65537, 1024), rsa.generate_private_key(3, 2048), ec.generate_private_key(ec.SECP256R1())):
+    for made in (
+        rsa.generate_private_key(65537, 1024),
+        rsa.generate_private_key(3, 2048),
+        ec.generate_private_key(ec.SECP256R1()),
+    ):
         other = PublicKey(made.public_key().public_bytes(serialization.Encoding.DER, form))
         with pytest.raises(InvalidParameter, match="2,048 bits"):
             blind(other, b"message")

@@ -41,7 +41,9 @@ class Collector:
         Raises `Unavailable`, with nothing counted, if the store is in trouble. Then all may be sent again.
         """
         now = self.clock()
-        verdicts: list[Verdict | None] = [self._timely(message, now) or self._admission.refusal(message) for message in messages]
+        verdicts: list[Verdict | None] = [
+            self._timely(message, now) or self._admission.refusal(message) for message in messages
+        ]
         batches = self._unpacked(messages, verdicts)
         try:
             return self._settled(messages, verdicts, batches, now)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from deniable.collector import verdicts
-from deniable.collector.store import MOST_VARIABLES, Change, Store, View, chunks
+from deniable.collector.store import MOST_VARIABLES, Change, Stage, Store, View, chunks
 from deniable.collector.verdicts import Refusal
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.invitations.blind_rsa import PrivateKey, PublicKey
@@ -71,8 +71,8 @@ def make_keys(store: Store, survey: Survey, count: int = KEYS) -> tuple[str, ...
         change.alone()
         if change.survey(survey.id) is not None:
             raise InvalidParameter(
-                f"The survey {survey.id!r} was served before, and a survey never changes. Give the one for invited people an "
-                "id of its own."
+                f"The survey {survey.id!r} was served before, and a survey never changes. Give the one for invited people "
+                "an id of its own."
             )
         known = keys_of(change, survey.id)
         if not known:
@@ -141,9 +141,7 @@ def revoke_invitations(store: Store, number: int, ids: Sequence[str] | None) -> 
     nobody knows which token it became."""
     with store.change() as change:
         change.patient()
-        rows = change.run(
-            f"SELECT hash FROM invitations WHERE survey = ? AND state = ?{change.for_update}", number, UNUSED
-        )
+        rows = change.run(f"SELECT hash FROM invitations WHERE survey = ? AND state = ?{change.for_update}", number, UNUSED)
         unused = {bytes(row[0]).hex()[:ID_DIGITS]: bytes(row[0]) for row in rows}
         chosen = list(unused.values()) if ids is None else [unused[name] for name in sorted(set(ids)) if name in unused]
         for some in chunks(chosen, MOST_VARIABLES):
@@ -153,20 +151,41 @@ def revoke_invitations(store: Store, number: int, ids: Sequence[str] | None) -> 
     return len(chosen)
 
 
-def exchange(change: Change, number: int, code: bytes, blinded: bytes) -> Refusal | None:
+def is_invited(view: View, number: int, code: bytes) -> bool:
+    """Whether there is an invitation with this hash: asked first, so that guessing costs no signature and no commit."""
+    return bool(view.run("SELECT 1 FROM invitations WHERE survey = ? AND hash = ?", number, code))
+
+
+def exchange(change: Change, number: int, code: bytes, blinded: bytes, current: bool = True) -> Refusal | None:
     """Exchange the invitation with this hash for a signature on the blinded message with that hash, once.
 
     The same blinded message is signed again, since the first answer may have been lost; another one is refused.
+    A key that is not `current` signs only what it has signed before.
     """
     select = f"SELECT state, blinded FROM invitations WHERE survey = ? AND hash = ?{change.for_update}"
     rows = change.run(select, number, code)
     if not rows or rows[0][0] == REVOKED:
         return verdicts.NO_INVITATION
+    if rows[0][0] == UNUSED and not current:
+        return verdicts.OTHER_KEY
     if rows[0][0] == UNUSED:
         sql = "UPDATE invitations SET state = ?, blinded = ? WHERE survey = ? AND hash = ?"
         change.run(sql, EXCHANGED, blinded, number, code)
         return None
     return None if hmac.compare_digest(bytes(rows[0][1]), blinded) else verdicts.EXCHANGED
+
+
+def check_keys(store: Store, survey: Survey, number: int) -> None:
+    """Refuse to serve a survey whose keys are somewhere else: nobody could answer it."""
+    if survey.invitations is None:
+        return
+    with store.view() as view:
+        known, state = keys_of(view, survey.id), view.state(number)
+    if not set(survey.invitations.keys) & set(known) and state is not None and state.stage is Stage.OPEN:
+        raise InvalidParameter(
+            f"The keys for the invitations of {survey.id!r} are not in this database. Use the one where deniable invite "
+            "keys made them, or restore a backup of it."
+        )
 
 
 # Tokens
@@ -181,11 +200,6 @@ class Admission:
             with store.view() as view:
                 known = keys_of(view, survey.id)
             self._keys = [known[name].public if name in known else None for name in survey.invitations.keys]
-            if not any(self._keys):
-                raise InvalidParameter(
-                    f"The keys for the invitations of {survey.id!r} are not in this database. Use the one where deniable "
-                    "invite keys made them, or restore a backup of it."
-                )
 
     def __bool__(self) -> bool:
         return self._survey.invitations is not None

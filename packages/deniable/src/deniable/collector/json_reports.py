@@ -41,7 +41,9 @@ def write_json(survey: Survey, message: Message) -> dict[str, object]:
 
 def _message(survey: Survey, data: Any) -> Message:
     if not isinstance(data, Mapping) or set(data) - {"survey", "id", "period", "answers", "token"}:
-        raise InvalidReport('A report has the keys "survey", "id", "answers" and, as the survey requires, "period" and "token".')
+        raise InvalidReport(
+            'A report has the keys "survey", "id", "answers" and, as the survey requires, "period" and "token".'
+        )
     if data.get("survey") != survey.fingerprint:
         raise SurveyMismatch(f"This report was not made for survey {survey.fingerprint[:8]}. Fetch the survey again.")
     identity, period, answers = read_hex(data.get("id"), 16), data.get("period", 0), data.get("answers")

@@ -19,6 +19,7 @@ from deniable.collector.access import Gate, gates_of
 from deniable.collector.app import App
 from deniable.collector.collector import Collector
 from deniable.collector.events import FORMAT, note
+from deniable.collector.invited import check_keys
 from deniable.collector.origins import AllowOrigins
 from deniable.collector.service import Limits
 from deniable.collector.store import Store
@@ -45,6 +46,7 @@ class Place:
 def application(survey: Survey, store: Store, limits: Limits | None = None, open_results: bool = False) -> App:
     """The application, with the tokens of the survey; `open_results` lets everybody read what is published."""
     collector = Collector(survey, store)
+    check_keys(store, collector.survey, collector.number)
     gates = gates_of(store, survey.id)
     if not gates["results"] and not open_results:
         raise InvalidParameter("Results require a token, and none exists yet. Create one with: deniable token")

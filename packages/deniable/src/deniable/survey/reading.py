@@ -141,8 +141,8 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
     extra = sorted(set(data) - {"format", "survey", "question", "invitations"})
     if extra:
         raise InvalidSurvey(
-            f"{place(extra[0], None, None)}: Unknown table {extra[0]!r}. A survey has [survey], [[question]] and, if people are "
-            "invited, [invitations]."
+            f"{place(extra[0], None, None)}: Unknown table {extra[0]!r}. A survey has [survey], [[question]] and "
+            "sometimes [invitations]."
         )
     if data.get("format", FORMAT) != FORMAT:
         raise InvalidSurvey(f"{place('', None, 'format')}: Unknown format. This release reads {FORMAT!r}. Update deniable.")
