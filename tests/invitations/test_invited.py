@@ -25,7 +25,8 @@ from deniable.collector.invited import (
     revoke_invitations,
     rotate_key,
 )
-from deniable.collector.lifecycle import close, delete
+from deniable.collector.lifecycle import delete, turn
+from deniable.collector.stages import Stage
 from deniable.device import Ledger
 from deniable.device.invitation import Exchange, code_of
 from deniable.device.sending import Reply
@@ -300,9 +301,9 @@ def test_a_survey_that_has_ended_forgets_all_of_it(issued: Issued) -> None:
     code, late = codes(issued, 2)
     token = issued.token(code)
     issued.take(issued.report(token))
-    close(store, asked)
+    turn(store, asked, Stage.CLOSED)
     assert isinstance(found := issued.device(late).exchange(), Reply) and found.reason == "closed"
-    close(store, asked, final=True)
+    turn(store, asked, Stage.ARCHIVED)
     assert counted(issued) == 1  # results stay
     Collector(asked, store)  # and can be read
     with store.view() as view:

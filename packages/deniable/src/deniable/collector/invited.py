@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from deniable.collector import verdicts
-from deniable.collector.store import MOST_VARIABLES, Change, Stage, Store, View, chunks
+from deniable.collector.stages import Stage
+from deniable.collector.store import MOST_VARIABLES, Change, Store, View, chunks
 from deniable.collector.verdicts import Refusal
 from deniable.errors import InvalidParameter, InvalidReport
 from deniable.invitations.blind_rsa import PrivateKey, PublicKey
@@ -69,7 +70,9 @@ def make_keys(store: Store, survey: Survey, count: int = KEYS) -> tuple[str, ...
         raise InvalidParameter(f"A survey has 1 to {MOST_KEYS} keys.")
     with store.change() as change:
         change.alone()
-        if change.survey(survey.id) is not None:
+        served = change.survey(survey.id)
+        state = None if served is None else change.state(served[0])
+        if state is not None and state.stage is not Stage.DRAFT:
             raise InvalidParameter(
                 f"The survey {survey.id!r} was served before, and a survey never changes. Give the one for invited people "
                 "an id of its own."

@@ -14,7 +14,7 @@ from deniable.collector.access import RateLimit
 from deniable.collector.fields import read_hex
 from deniable.collector.invited import code_hash, exchange, is_invited, keys_of
 from deniable.collector.service import Service
-from deniable.collector.store import Stage
+from deniable.collector.stages import Stage
 from deniable.collector.verdicts import Refusal
 from deniable.errors import InvalidReport, Unavailable
 from deniable.invitations.token import SIGNATURE_BYTES
