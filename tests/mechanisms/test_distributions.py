@@ -170,6 +170,24 @@ class TestLevels:
             workload.questions > size
         )
 
+    @pytest.mark.parametrize("epsilon", [0.1, 0.25, 0.5, 1.0, 2.0, 4.0])
+    @pytest.mark.parametrize("workload", [dn.Workload.prefixes(256), dn.Workload.ranges(256)], ids=["prefixes", "ranges"])
+    def test_haar_wavelets_are_hardly_ever_better(self, workload: dn.Workload, epsilon: float) -> None:
+        """A person reports one Haar coefficient with its sign: the best such protocol has variance 1 / tanh(epsilon / 2)^2.
+
+        Its levels say nothing about each other, so that the best weights give (sum of root(cost / strength))^2.
+        """
+        size, cells = 256, [1 << level for level in range(1, 9)]
+        shown = [0.0]
+        for each in cells:
+            sums = workload.centred.reshape(each, size // each, each, size // each).sum(axis=(1, 3))
+            shown.append(float(np.trace(sums)) * each / size)
+        costs = np.diff(shown) / workload.questions
+        haar = float(np.sqrt(costs / [2 * np.tanh(epsilon / 2) ** 2 * size / each for each in cells]).sum() ** 2)
+        assert figure(dn.Hierarchy.weighted(line(size), epsilon, workload), workload) < haar * (
+            1 if epsilon >= 0.5 else 1.025
+        )
+
     def test_no_other_weights_are_better(self) -> None:
         workload, cells = dn.Workload.prefixes(32), [2, 4, 8, 16, 32]
         gains = [gain(level_oracle(each, 1.0)) for each in cells]
@@ -341,6 +359,18 @@ class TestCircles:
             found.starting_at(24)
         with pytest.raises(dn.InvalidParameter):
             opened.starting_at(3)
+
+
+class TestPilot:
+    def test_a_pilot_is_a_prior_and_counts_in_the_end(self) -> None:
+        truth = np.exp(-np.arange(32) / 6)
+        people = np.rint(20_000 * truth / truth.sum())
+        first = dn.plan(line(32), 1.0, 20_000, target="distribution")
+        pilot = first.distribution(tally := collected(first, people, 1))
+        second = dn.plan(line(32), 1.0, 80_000, target="ranges", prior=pilot.values / pilot.values.sum())
+        both = dn.combined([(first, tally), (second, collected(second, 4 * people, 2))])
+        assert both.n == tally.n + 4 * int(people.sum())
+        assert both.mean().standard_error < 0.6 * pilot.mean().standard_error
 
 
 class TestRefusals:
