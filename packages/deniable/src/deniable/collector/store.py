@@ -163,7 +163,11 @@ class Change(View):
 
     def put_survey(self, survey: Survey) -> int:
         """Remember a new survey, and give it a number."""
-        number = int(self.run("SELECT COALESCE(MAX(number), 0) + 1 FROM surveys")[0][0])
+        if self.run("SELECT 1 FROM transfers WHERE survey = ?", survey.id):
+            raise InvalidParameter(
+                f"The survey {survey.id!r} is being copied into this database. Run the same command again to finish that."
+            )
+        number = self.free_number()
         self.run(
             "INSERT INTO surveys (number, id, fingerprint, spec) VALUES (?, ?, ?, ?)",
             number, survey.id, survey.fingerprint, survey.to_json(),
@@ -174,6 +178,11 @@ class Change(View):
         )
         self.run("DELETE FROM tokens")
         return number
+
+    def free_number(self) -> int:
+        """A number that no survey has, also none that is being copied."""
+        numbers = "(SELECT number FROM surveys UNION ALL SELECT number FROM transfers) AS numbers"
+        return int(self.run(f"SELECT COALESCE(MAX(number), 0) + 1 FROM {numbers}")[0][0])
 
     def claim(self, number: int, ids: Mapping[bytes, int]) -> set[bytes]:
         """Take these ids, given with their periods; those that nobody had taken before are returned."""
