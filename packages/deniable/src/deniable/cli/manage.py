@@ -89,7 +89,10 @@ def _turned(name: str) -> Callable[["Store", Survey], str]:
 
         stage = Stage[name]
         before = lifecycle.turn(store, survey, stage)
-        return f"{survey.id} is {stage}." if before is not stage else f"{survey.id} was {stage} already."
+        if before is stage:
+            return f"{survey.id} was {stage} already."
+        final = ": closed for good, and the ids of its reports are deleted" if stage is Stage.ARCHIVED else ""
+        return f"{survey.id} is {stage}{final}."
 
     return turned
 
