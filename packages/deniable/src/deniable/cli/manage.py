@@ -221,8 +221,9 @@ def status(survey: Path, store: str | None) -> None:
 
     table = panel.table(("id", "stage", "people", "listed", "kept until", "title"), ())
     with _store(survey, store, new=False) as place, place.view() as view:
-        for number, state in sorted(view.states().items()):
-            asked = Survey.from_json(view.spec(number))
+        states = view.states()
+        for number, spec in view.run("SELECT number, spec FROM surveys ORDER BY number"):
+            asked, state = Survey.from_json(spec), states[number]
             people = f"{sum(view.people(number).values()):,}"
             kept, shown = day(state.delete_after) or "for ever", "yes" if state.listed else "no"
             table.add_row(asked.id, str(state.stage), people, shown, kept, state.title or asked.title)

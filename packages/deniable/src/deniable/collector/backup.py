@@ -74,7 +74,7 @@ def _checked(source: Store) -> list[Survey]:
     with source.view() as view:
         if view.run("PRAGMA integrity_check") != [("ok",)] or view.run("SELECT survey FROM transfers"):
             raise InvalidReport("damaged")
-        surveys = [Survey.from_json(view.spec(number)) for number in sorted(view.states())]
+        surveys = [Survey.from_json(spec) for (spec,) in view.run("SELECT spec FROM surveys ORDER BY number")]
     if not surveys:
         raise InvalidReport("empty")
     return surveys

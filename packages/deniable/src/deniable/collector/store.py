@@ -60,10 +60,6 @@ class View:
         rows = self.run("SELECT number, spec FROM surveys WHERE id = ?", name)
         return (int(rows[0][0]), str(rows[0][1])) if rows else None
 
-    def spec(self, number: int) -> str:
-        """The specification of the survey with this number."""
-        return str(self.run("SELECT spec FROM surveys WHERE number = ?", number)[0][0])
-
     def tallies(self, number: int, survey: Survey) -> dict[tuple[int, str], Tally]:
         """The tally of every period and question that has one."""
         prints = {question.id: question.mechanism.fingerprint for question in survey.questions}
@@ -116,11 +112,6 @@ class View:
             int(number): State(name, int(oldest), Stage(stage), title, after, bool(listed))
             for number, name, oldest, stage, title, after, listed in rows
         }
-
-    def by_source(self, source: str) -> str | None:
-        """The specification of the survey that was registered from a file with this hash."""
-        rows = self.run("SELECT spec FROM surveys WHERE source = ?", source)
-        return str(rows[0][0]) if rows else None
 
     def tokens(self, survey: str) -> list[Token]:
         """The tokens of the survey with this id, revoked and expired ones too, in the order in which they were made."""
