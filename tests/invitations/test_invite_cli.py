@@ -33,11 +33,14 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def test_from_keys_to_links(file: Path) -> None:
+    assert "any number of times" in run("certify", file).output
     assert "open to everybody" in run("invite", file, "--people", 3, code=2).output
     assert not file.with_suffix(".invitations.csv").exists()
     assert "Only invited people" in run("invite", "keys", file, "--delay", 0).output
     terms = Survey.load(file).invitations
     assert terms is not None and len(terms.keys) == 2 and terms.delay == 0
+    certified = run("certify", file).output
+    assert "which report is yours" in certified and "any number of times" not in certified
     assert "has keys already" in run("invite", "keys", file, code=2).output
     shown = run("invite", file, "--people", 3, "--url", "https://survey.example/a/").output
     links = file.with_suffix(".invitations.csv")
