@@ -1,9 +1,9 @@
 /** Keeps the answer page for when there is no network. It never touches reports, results or tokens. */
 
-const KEPT = "deniable-pages-2";
+const KEPT = "deniable-pages-3";
 const PARTS = [
   "/", "/pages/style.css", "/pages/icon.svg", "/pages/answer.js", "/pages/dom.js", "/pages/words.js", "/pages/promise.js",
-  "/pages/questions.js", "/pages/deniable.js", "/v1/survey", "/v1/law", "/v1/promise",
+  "/pages/questions.js", "/pages/deniable.js", "/pages/reports.js", "/v1/survey", "/v1/law", "/v1/promise",
 ];
 
 self.addEventListener("install", (event) => {
