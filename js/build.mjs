@@ -23,7 +23,7 @@ const PRIVATE = new RegExp(
   `^(${[
     "args|params|users|draws|tainted|row|width|distinct", // of nodes and types
     "need|whole|single|vector|numbers|weights|wide|within|same|bit", // what operations ask of them
-    "noise|possible|scale|ways|isDrawn|few|isShared|shape|found|mark|members|seen|drawn", // of proofs
+    "noise|possible|scale|ways|isDrawn|few|isShared|shape|found|members|seen|drawn", // of proofs
     "upstream|rewritten|constant|spend|choose|weighted|fixed", // of graphs
     "inputs|codes|place|belowEach|tossAll|scaled|word|ever",
   ].join("|")})$`,
