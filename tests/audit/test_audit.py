@@ -73,7 +73,7 @@ class TestBounds:
     @pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
     @pytest.mark.parametrize("events", [40, 700, 1_500])
     def test_a_client_at_the_limit_is_accused_as_rarely_as_allowed(self, epsilon: float, events: int) -> None:
-        """The chance, summed in whole numbers, that an event with odds of exactly e^epsilon accuses: the most that is possible."""
+        """The chance, in whole numbers, that an event with odds of exactly e^epsilon accuses: no event does more often."""
         odds = Fraction(math.exp(epsilon)).limit_denominator(1 << 7)
         epsilon = math.log(odds) * (1 + 1e-12)
         least = bisect.bisect(range(events + 1), epsilon, key=lambda n: loss_from_coins(n, events - n, 1e-4))
@@ -454,8 +454,8 @@ class TestExperiments:
     def test_bounds_are_near_and_false_alarms_as_rare_as_stated(self) -> None:
         """A client at its limit is accused in at most one of 10,000 audits, by `TestBounds` above.
 
-        So of 1,000 audits one or more accuse with probability up to 9.5 %, two or more with up to 0.5 %: one accusation, as was
-        found, is nothing to wonder at, and two would be.
+        So of 1,000 audits one or more accuse with probability up to 9.5 %, two or more with up to 0.5 %: one accusation, as
+        was found, is nothing to wonder at, and two would be.
         """
         rows = self.table("audits")
         assert len(rows) == len(candidates())
