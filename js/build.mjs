@@ -1,5 +1,6 @@
 // Minified ES modules, which the collector serves: `node build.mjs [folder]`. The same bytes every time.
 // deniable.js is the client; reports.js, which imports it, reads reports, and estimate.js, which imports both, counts and estimates.
+// invitation.js exchanges invitations, and is loaded by surveys for invited people only.
 
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -15,7 +16,7 @@ const outside = (modules) => ({
     for (const [filter, made] of modules) onResolve({ filter }, () => ({ path: `./${made}`, external: true }));
   },
 });
-const CLIENT = [/^\.\/(errors|program)\.js$/, "deniable.js"];
+const CLIENT = [/^\.\/(errors|index|program)\.js$/, "deniable.js"];
 const REPORTS = [/^\.\/reports\.js$/, "reports.js"];
 
 // What nodes of a law have in the client, and nobody outside of it sees
@@ -34,6 +35,7 @@ for (const [source, made, modules] of [
   ["index.js", "deniable.js", []],
   ["reports.js", "reports.js", [CLIENT]],
   ["estimate.js", "estimate.js", [CLIENT, REPORTS]],
+  ["invitation.js", "invitation.js", [CLIENT]],
 ]) {
   const { outputFiles } = await build({
     entryPoints: [here(`src/${source}`)],
