@@ -85,6 +85,8 @@ class Results:
             about["period"] = each.period
             if self.survey.opens is not None and self.survey.window is not None:
                 about["begins"] = self.survey.opens + each.period * self.survey.window
+        words = each.question.how.words(each.estimate, self.confidence) if each.estimate is not None else ()
+        about |= {"words": list(words)} if words else {}
         return about | {"estimates": [_row(line) for line in each.records(self.confidence)]}
 
     def json(self) -> str:
@@ -139,5 +141,5 @@ def results(survey: Survey, number: int, store: Store, confidence: float = 0.95,
 def _answered(survey: Survey, question: Question, period: int | None, tally: Tally | None) -> Answered:
     reports = 0 if tally is None else tally.n
     shown = tally is not None and reports >= survey.minimum_reports
-    estimate = question.mechanism.estimate(tally) if tally is not None and shown else None
+    estimate = question.how.estimate(question.mechanism, tally) if tally is not None and shown else None
     return Answered(question, period, reports, tally if shown else None, estimate)

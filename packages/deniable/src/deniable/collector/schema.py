@@ -1,5 +1,9 @@
 """The tables of a store, and how a store of an earlier release gets them. The SQL is SQLite's; PostgreSQL translates it."""
 
+import sqlite3
+from functools import cache
+from typing import NamedTuple
+
 from deniable.errors import InvalidParameter
 
 # Each entry brings the schema from the version of its place to the next one. Never change one that was released: add one.
@@ -47,7 +51,66 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         # The kept messages that are being written to files under this name.
         "CREATE TABLE segments (survey INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, last BIGINT NOT NULL)",
     ),
+    (
+        # Each collector adds to rows of its own, its shard, so that several on one database do not wait for each other.
+        "ALTER TABLE tallies RENAME TO tallies_before",
+        "CREATE TABLE tallies (survey INTEGER NOT NULL, period INTEGER NOT NULL, question TEXT NOT NULL, "
+        "shard INTEGER NOT NULL, n BIGINT NOT NULL, counts BLOB NOT NULL, PRIMARY KEY (survey, period, question, shard))",
+        "INSERT INTO tallies (survey, period, question, shard, n, counts) "
+        "SELECT survey, period, question, 0, n, counts FROM tallies_before",
+        "DROP TABLE tallies_before",
+        "ALTER TABLE people RENAME TO people_before",
+        "CREATE TABLE people (survey INTEGER NOT NULL, period INTEGER NOT NULL, shard INTEGER NOT NULL, n BIGINT NOT NULL, "
+        "PRIMARY KEY (survey, period, shard))",
+        "INSERT INTO people (survey, period, shard, n) SELECT survey, period, 0, n FROM people_before",
+        "DROP TABLE people_before",
+        "ALTER TABLE cells RENAME TO cells_before",
+        "CREATE TABLE cells (survey INTEGER NOT NULL, period INTEGER NOT NULL, question TEXT NOT NULL, "
+        "shard INTEGER NOT NULL, chunk INTEGER NOT NULL, counts BLOB NOT NULL, "
+        "PRIMARY KEY (survey, period, question, shard, chunk))",
+        "INSERT INTO cells (survey, period, question, shard, chunk, counts) "
+        "SELECT survey, period, question, 0, chunk, counts FROM cells_before",
+        "DROP TABLE cells_before",
+    ),
+    (
+        "ALTER TABLE surveys ADD COLUMN listed BIGINT NOT NULL DEFAULT 0",
+        # The hash of the file that a survey was registered from: an unchanged file is not planned again.
+        "ALTER TABLE surveys ADD COLUMN source TEXT",
+        # What is being copied into this database; nothing is served from it until that has ended.
+        "CREATE TABLE transfers (source TEXT NOT NULL PRIMARY KEY)",
+    ),
 )  # fmt: skip
+
+
+class Table(NamedTuple):
+    """One table: its columns with their types, and the key by which rows are ordered."""
+
+    name: str
+    columns: dict[str, str]
+    key: tuple[str, ...]
+
+
+@cache
+def tables() -> tuple[Table, ...]:
+    """The tables that all migrations together make. Whoever adds a migration need not list its tables anywhere else."""
+    found = []
+    connection = sqlite3.connect(":memory:")
+    try:
+        for statement in (statement for migration in MIGRATIONS for statement in migration):
+            connection.execute(statement)
+        names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        for (name,) in names.fetchall():
+            rows = connection.execute(f"PRAGMA table_info({name})").fetchall()
+            key = sorted((place, column) for _, column, _, _, _, place in rows if place)
+            found.append(Table(name, {row[1]: row[2] for row in rows}, tuple(column for _, column in key)))
+    finally:
+        connection.close()
+    return tuple(sorted(found))
+
+
+def tables_of_surveys() -> list[tuple[str, bool]]:
+    """The tables whose rows belong to a survey, and whether they name it by its number or by its id."""
+    return [(table.name, table.columns["survey"] != "TEXT") for table in tables() if "survey" in table.columns]
 
 
 def check_version(found: int) -> None:

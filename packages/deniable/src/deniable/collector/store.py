@@ -8,13 +8,14 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
-from enum import IntEnum
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from deniable.arrays import Ints
+from deniable.collector.schema import tables_of_surveys
+from deniable.collector.stages import Stage, State
 from deniable.collector.tokens import Token
 from deniable.core import Tally
 from deniable.errors import InvalidParameter, SurveyMismatch
@@ -35,25 +36,7 @@ OURS = {
 # Tallies with more cells than this are kept in chunks, of which a transaction writes only those that change.
 LARGE, CHUNK = 4096, 512
 MOST_VARIABLES = 500  # in one statement
-
-
-class Stage(IntEnum):
-    """How far a survey has come: it collects, was closed early, or has ended for good because its ids were dropped."""
-
-    OPEN = 0
-    CLOSED = 1
-    ENDED = 2
-
-
-@dataclass(frozen=True)
-class State:
-    """What a transaction has to know about a survey before it counts anything."""
-
-    fingerprint: str
-    oldest: int  # the first period of which reports may still be counted
-    stage: Stage
-    title: str | None = None  # a corrected title, shown in place of the one that people answered
-    delete_after: int | None = None  # the time after which everything about the survey is deleted
+_TALLY = "survey = ? AND period = ? AND question = ? AND shard = ?"
 
 
 class View:
@@ -77,6 +60,10 @@ class View:
         rows = self.run("SELECT number, spec FROM surveys WHERE id = ?", name)
         return (int(rows[0][0]), str(rows[0][1])) if rows else None
 
+    def spec(self, number: int) -> str:
+        """The specification of the survey with this number."""
+        return str(self.run("SELECT spec FROM surveys WHERE number = ?", number)[0][0])
+
     def tallies(self, number: int, survey: Survey) -> dict[tuple[int, str], Tally]:
         """The tally of every period and question that has one."""
         prints = {question.id: question.mechanism.fingerprint for question in survey.questions}
@@ -86,7 +73,9 @@ class View:
             "SELECT period, question, n, counts FROM tallies WHERE survey = ?", number
         ):
             whole = np.frombuffer(counts, "<i8").astype(np.int64) if counts else np.zeros(sizes[question], np.int64)
-            found[(period, question)], sums[(period, question)] = n, whole
+            key = (period, question)  # each collector has a row of its own
+            found[key] = found.get(key, 0) + n
+            sums[key] = sums[key] + whole if key in sums else whole
         if any(size > LARGE for size in sizes.values()):
             for period, question, chunk, counts in self.run(
                 "SELECT period, question, chunk, counts FROM cells WHERE survey = ?", number
@@ -97,7 +86,10 @@ class View:
 
     def people(self, number: int) -> dict[int, int]:
         """How many reports every period has."""
-        return dict(self.run("SELECT period, n FROM people WHERE survey = ? ORDER BY period", number))
+        found = dict[int, int]()
+        for period, n in self.run("SELECT period, n FROM people WHERE survey = ? ORDER BY period", number):
+            found[period] = found.get(period, 0) + n
+        return found
 
     def ids(self, number: int) -> Iterator[tuple[bytes, int]]:
         """Every id that was counted and may still arrive again, with its period."""
@@ -110,15 +102,41 @@ class View:
 
     def state(self, number: int) -> State | None:
         """What is stored about a survey beside its contract; None if it was deleted."""
-        rows = self.run("SELECT fingerprint, oldest, stage, title, delete_after FROM surveys WHERE number = ?", number)
-        return State(rows[0][0], int(rows[0][1]), Stage(rows[0][2]), *rows[0][3:]) if rows else None
+        return self._states("WHERE number = ?", number).get(number)
+
+    def states(self) -> dict[int, State]:
+        """The same for every survey."""
+        return self._states("")
+
+    def _states(self, where: str, *values: object) -> dict[int, State]:
+        rows = self.run(
+            f"SELECT number, fingerprint, oldest, stage, title, delete_after, listed FROM surveys {where}", *values
+        )
+        return {
+            int(number): State(name, int(oldest), Stage(stage), title, after, bool(listed))
+            for number, name, oldest, stage, title, after, listed in rows
+        }
+
+    def by_source(self, source: str) -> str | None:
+        """The specification of the survey that was registered from a file with this hash."""
+        rows = self.run("SELECT spec FROM surveys WHERE source = ?", source)
+        return str(rows[0][0]) if rows else None
 
     def tokens(self, survey: str) -> list[Token]:
         """The tokens of the survey with this id, revoked and expired ones too, in the order in which they were made."""
-        rows = self.run(
-            "SELECT role, name, hash, made, expires, revoked FROM access WHERE survey = ? ORDER BY made, name", survey
-        )
-        return [Token(role, name, bytes(token), *times) for role, name, token, *times in rows]
+        return self._tokens("WHERE survey = ?", survey).get(survey, [])
+
+    def all_tokens(self) -> dict[str, list[Token]]:
+        """The same for every survey that has any."""
+        return self._tokens("")
+
+    def _tokens(self, where: str, *values: object) -> dict[str, list[Token]]:
+        found = dict[str, list[Token]]()
+        for survey, role, name, token, *times in self.run(
+            f"SELECT survey, role, name, hash, made, expires, revoked FROM access {where} ORDER BY made, name", *values
+        ):
+            found.setdefault(survey, []).append(Token(role, name, bytes(token), *times))
+        return found
 
     def segment(self, number: int) -> tuple[str, int] | None:
         """The name of the files that kept messages are being written to, and the last of these messages."""
@@ -137,6 +155,8 @@ class View:
 
 class Change(View):
     """One transaction: everything it does happens, durably, or nothing does."""
+
+    shard = 0  # the rows that this collector adds to: those of another one would have to be waited for
 
     def alone(self) -> None:
         """Let nobody else register a survey until this transaction ends."""
@@ -161,12 +181,13 @@ class Change(View):
 
     def add(self, number: int, period: int, question: str, reports: int, counts: Ints) -> None:
         """Add to a tally."""
-        key, large = (number, period, question), len(counts) > LARGE
-        select = f"SELECT n, counts FROM tallies WHERE survey = ? AND period = ? AND question = ?{self.for_update}"
+        key, large = (number, period, question, self.shard), len(counts) > LARGE
+        select = f"SELECT n, counts FROM tallies WHERE {_TALLY}{self.for_update}"
         rows = self.run(select, *key)
         if not rows:
             self.run(
-                "INSERT INTO tallies (survey, period, question, n, counts) VALUES (?, ?, ?, 0, ?) ON CONFLICT DO NOTHING",
+                "INSERT INTO tallies (survey, period, question, shard, n, counts) VALUES (?, ?, ?, ?, 0, ?) "
+                "ON CONFLICT DO NOTHING",
                 *key, b"" if large else bytes(8 * len(counts)),
             )  # fmt: skip
             rows = self.run(select, *key)
@@ -177,35 +198,31 @@ class Change(View):
             stored = b""
         else:
             stored = (np.frombuffer(rows[0][1], "<i8") + counts).astype("<i8").tobytes()
-        self.run(
-            "UPDATE tallies SET n = ?, counts = ? WHERE survey = ? AND period = ? AND question = ?",
-            rows[0][0] + reports, stored, *key,
-        )  # fmt: skip
+        self.run(f"UPDATE tallies SET n = ?, counts = ? WHERE {_TALLY}", rows[0][0] + reports, stored, *key)
 
-    def _add_cells(self, key: tuple[int, int, str], counts: Ints) -> None:
+    def _add_cells(self, key: tuple[int, int, str, int], counts: Ints) -> None:
         """Add to the chunks that change. The row of the tally is held meanwhile, so nobody else changes them."""
-        where = "survey = ? AND period = ? AND question = ?"
         for some in chunks(np.unique(np.flatnonzero(counts) // CHUNK).tolist(), MOST_VARIABLES):
             marks = ",".join("?" * len(some))
-            rows = self.run(f"SELECT chunk, counts FROM cells WHERE {where} AND chunk IN ({marks})", *key, *some)
+            rows = self.run(f"SELECT chunk, counts FROM cells WHERE {_TALLY} AND chunk IN ({marks})", *key, *some)
             before = {int(chunk): np.frombuffer(data, "<i8") for chunk, data in rows}
             for chunk in some:
                 piece = counts[chunk * CHUNK : (chunk + 1) * CHUNK]
                 if chunk in before:
                     data = (before[chunk] + piece).astype("<i8").tobytes()
-                    self.run(f"UPDATE cells SET counts = ? WHERE {where} AND chunk = ?", data, *key, chunk)
+                    self.run(f"UPDATE cells SET counts = ? WHERE {_TALLY} AND chunk = ?", data, *key, chunk)
                 else:
                     self.run(
-                        "INSERT INTO cells (survey, period, question, chunk, counts) VALUES (?, ?, ?, ?, ?)",
+                        "INSERT INTO cells (survey, period, question, shard, chunk, counts) VALUES (?, ?, ?, ?, ?, ?)",
                         *key, chunk, piece.astype("<i8").tobytes(),
                     )  # fmt: skip
 
     def join(self, number: int, period: int, reports: int) -> None:
         """Count people who took part."""
         self.run(
-            "INSERT INTO people (survey, period, n) VALUES (?, ?, ?) "
-            "ON CONFLICT (survey, period) DO UPDATE SET n = people.n + excluded.n",
-            number, period, reports,
+            "INSERT INTO people (survey, period, shard, n) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (survey, period, shard) DO UPDATE SET n = people.n + excluded.n",
+            number, period, self.shard, reports,
         )  # fmt: skip
 
     def keep(self, number: int, period: int, part: int, reports: int, payload: bytes) -> None:
@@ -263,24 +280,16 @@ class Change(View):
             expires, revoked, survey, token.role, token.hash,
         )  # fmt: skip
 
-    def put_stage(self, number: int, stage: Stage) -> None:
-        """Close a survey, or open it again."""
-        self.run("UPDATE surveys SET stage = ? WHERE number = ?", int(stage), number)
-
-    def put_title(self, number: int, title: str) -> None:
-        """Show another title from now on."""
-        self.run("UPDATE surveys SET title = ? WHERE number = ?", title, number)
-
-    def put_delete_after(self, number: int, when: int | None) -> None:
-        """Delete the survey after this time."""
-        self.run("UPDATE surveys SET delete_after = ? WHERE number = ?", when, number)
+    def put_state(self, number: int, **changed: object) -> None:
+        """Change what is stored about a survey: its stage, title, listed, delete_after, source, or a draft itself."""
+        for column, value in changed.items():  # names of columns, never from outside
+            self.run(f"UPDATE surveys SET {column} = ? WHERE number = ?", value, number)
 
     def delete(self, number: int, survey: str) -> None:
         """Delete everything about a survey: tallies, ids, kept reports, tokens and the survey itself."""
         self.patient()
-        for table in ("seen", "tallies", "cells", "people", "kept", "segments"):
-            self.run(f"DELETE FROM {table} WHERE survey = ?", number)
-        self.run("DELETE FROM access WHERE survey = ?", survey)
+        for table, by_number in tables_of_surveys():
+            self.run(f"DELETE FROM {table} WHERE survey = ?", number if by_number else survey)
         self.run("DELETE FROM surveys WHERE number = ?", number)
 
     def put_segment(self, number: int, name: str, last: int) -> None:
@@ -322,8 +331,8 @@ class Store(ABC):
     def close(self) -> None:
         """Let go of the database."""
 
-    def register(self, survey: Survey) -> tuple[int, Survey]:
-        """The number of a survey, which becomes known if it is new.
+    def register(self, survey: Survey, draft: bool = False) -> tuple[int, Survey]:
+        """The number of a survey, which becomes known if it is new: open, or as a `draft`, which may still change.
 
         A survey never changes. One with the same id and the same contract is the one that was registered, with the laws it
         was registered with, even if a newer planner would choose others; any other is refused.
@@ -332,8 +341,13 @@ class Store(ABC):
             change.alone()
             known = change.survey(survey.id)
             if known is None:
-                return change.put_survey(survey), survey
+                number = change.put_survey(survey)
+                change.put_state(number, stage=int(Stage.DRAFT if draft else Stage.OPEN))
+                return number, survey
             state = change.state(known[0])
+            if state is not None and state.stage is Stage.DRAFT:
+                change.put_state(known[0], spec=survey.to_json(), fingerprint=survey.fingerprint)
+                return known[0], survey
         number, first = known[0], Survey.from_json(known[1])
         if not same_contract(first, survey, state.title if state is not None else None):
             raise SurveyMismatch(

@@ -224,6 +224,8 @@ def _question(table: _Table, weight: float, epsilon: float, people: int) -> Ques
     try:
         kind = kind_named(table.data.get("kind"))
         table.only(_COMMON | kind.keys)
+        if "target" in kind.keys - set(table.data) and ask in ("distribution", "quantiles", "ranges"):
+            table.refuse("ask", f'ask holds the words of the question. What is to be estimated is its target = "{ask}".')
         details = {key: value for key, value in table.data.items() if key in kind.keys}
         for flag in kind.flags & set(details):
             table.flag(flag)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core import Answers, Coins, Columns, PrivacyLoss, Reports, checked_coins
+from deniable.core.showing import html_table
 from deniable.errors import InvalidReport, OutsideDomain
 from deniable.survey import budget, message
 from deniable.survey.budget import Advice, Budget
@@ -113,6 +114,14 @@ class Survey:
         from deniable.survey.statement import statement
 
         return statement(self)
+
+    def _repr_html_(self) -> str:
+        """The questions with their mechanisms and losses: what notebooks show."""
+        lines = [
+            [each.id, each.ask, each.mechanism.wire, f"{each.mechanism.loss().epsilon():.4g}"] for each in self.questions
+        ]
+        caption = f"{self.title}: epsilon {self.epsilon:g} for {self.unit}"
+        return html_table(caption, ["question", "asks", "mechanism", "epsilon"], lines, 3)
 
     def losses(self, part: int | None = None) -> dict[str, PrivacyLoss]:
         """What each question of a part gives away alone, by the formulas; of all questions unless a part is given."""

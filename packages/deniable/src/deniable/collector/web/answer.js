@@ -1,18 +1,19 @@
 /** The answer page: ask, randomize once, show what will be sent, send it until it arrives, give a receipt. */
 
 import { DeniableError, Device, InvalidLaw, InvalidSurvey, NoRandomness, SecureCoins, Survey, SurveyMismatch, openLedger } from "./deniable.js";
-import { byId, card, el, save, say, stage } from "./dom.js";
+import { base, byId, card, el, save, say, stage } from "./dom.js";
 import { checkedHere, promise } from "./promise.js";
 import { asks, control, mark } from "./questions.js";
 import { moment, span } from "./words.js";
 
 const AGAIN = 20_000; // milliseconds between attempts while the collector cannot be reached
+const SUBMIT = `deniable submit ${base}`; // where the tab keeps the invitation code of this survey
 const CLOCK = 120; // seconds by which clocks may differ without a word
 
 let ahead = 0; // seconds by which the collector's clock is ahead of ours
 const wrongClock = () => Math.abs(ahead) > CLOCK;
 const now = () => Date.now() / 1000 + (wrongClock() ? ahead : 0);
-let device, survey, needsToken = false, sending = false, given = null;
+let device, survey, stageNow = "open", needsToken = false, sending = false, given = null;
 
 // Loading
 
@@ -32,7 +33,7 @@ async function served(path) {
 
 async function load() {
   try {
-    survey = await Survey.fetch("", { fetch: served });
+    survey = await Survey.fetch(base, { fetch: served });
   } catch (error) {
     if (!(error instanceof DeniableError)) {
       const away = ["429", "503"].includes(error.message) ? "The collector is busy." : "The collector cannot be reached.";
@@ -44,8 +45,8 @@ async function load() {
   }
   const strange = survey.questions.find((question) => !asks(question));
   if (strange) return unknown(`It cannot ask a question of kind “${strange.kind}”.`);
-  document.title = survey.title;
-  byId("title").textContent = survey.title;
+  document.title = byId("title").textContent = survey.title;
+  await shown();
   byId("lead").hidden = false; // only now: a long title moves it
   try {
     new SecureCoins();
@@ -58,6 +59,19 @@ async function load() {
   if (ledger.lasting) return resume();
   trouble("This browser blocks storage for this page", "Storage is blocked or full, perhaps because of a private window or a setting. The page would forget that you answered, and a second answer would be randomized again and cost you more privacy. Allow storage for this site and reload the page. Or answer now, once, and keep this tab open until you see the receipt.",
     ["Reload", () => location.reload()], ["Answer once in this tab", () => { addEventListener("beforeunload", guard); ask(); }]);
+}
+
+/** What the collector says of the survey besides: a corrected title, which is only shown, and whether it is open. */
+async function shown() {
+  try {
+    const found = await (await fetched(`${base}/v1/status`)).json();
+    if (found.fingerprint !== survey.fingerprint) return;
+    document.title = byId("title").textContent = String(found.title);
+    stageNow = found.stage;
+    needsToken = found.needs_token;
+  } catch {
+    // offline: the title of the survey stands
+  }
 }
 
 function unknown(reason) {
@@ -119,7 +133,15 @@ function clockNotice() {
   return el("p", { class: "notice" }, `The clock of this device is ${span(ahead)} ${ahead > 0 ? "behind" : "ahead"}. This page uses the collector’s time instead.`);
 }
 
+const STAGES = {
+  draft: ["This survey is not open yet", "It is still being prepared. Come back later."],
+  closed: ["This survey is closed", "It was closed early."],
+  archived: ["This survey is closed", "It has ended."],
+  deleted: ["This survey is closed", "It was deleted, with all its reports."],
+};
+
 async function ask() {
+  if (STAGES[stageNow]) return trouble(STAGES[stageNow][0], `${STAGES[stageNow][1]} Nothing was sent.`);
   if (!survey.isOpen(now())) {
     const closed = survey.closes !== null && now() >= survey.closes;
     const when = closed ? `It closed on ${moment(survey.closes)}.` : `It opens on ${moment(survey.opens)}. Come back then.`;
@@ -142,7 +164,7 @@ async function ask() {
 /** What the collector says besides: whether people need an invitation, and whether its own certificate holds. */
 async function certificate() {
   try {
-    const found = await (await fetched("/v1/promise")).json();
+    const found = await (await fetched(`${base}/v1/promise`)).json();
     needsToken = found.needs_token;
     if (found.certified === false) return trouble("The privacy promise does not hold", "The certificate of this survey does not hold: its reports reveal more than promised. Do not answer, and tell the people who run the survey.");
   } catch {
@@ -201,7 +223,7 @@ async function review() {
   const field = el("input", { type: "password", id: "token", autocomplete: "off" });
   const invited = needsToken && el("div", { class: "card" }, el("label", { class: "ask", for: "token" }, "Your invitation code"), el("p", { class: "hint" }, "Only invited people can take part in this survey."), field);
   const go = el("button", { class: "main", onclick: () => {
-    if (needsToken) remember("sessionStorage", "deniable submit", field.value.trim());
+    if (needsToken) remember("sessionStorage", SUBMIT, field.value.trim());
     remember("localStorage", `deniable send ${survey.fingerprint}`, "yes");
     deliver();
   } }, "Send the report");
@@ -215,8 +237,8 @@ async function deliver() {
   if (sending) return;
   sending = true;
   if (!reason.isConnected) say("Sending.");
-  const token = recall("sessionStorage", "deniable submit") || undefined;
-  const send = () => device.send(location.origin, { attempts: 3, token });
+  const token = recall("sessionStorage", SUBMIT) || undefined;
+  const send = () => device.send(base, { attempts: 3, token });
   try {
     const outcome = navigator.locks ? await navigator.locks.request(`deniable ${survey.fingerprint}`, send) : await send();
     sending = false;
@@ -303,4 +325,4 @@ addEventListener("unhandledrejection", ({ reason }) => {
 });
 
 load();
-if (navigator.serviceWorker) navigator.serviceWorker.register("/worker.js").catch(() => {}); // without it the page needs a network
+if (navigator.serviceWorker) navigator.serviceWorker.register("worker.js").catch(() => {}); // without it the page needs a network
