@@ -8,6 +8,7 @@ prediction in deniable.discovery.evolution, and the settings of the baseline wer
 
 import sys
 from collections.abc import Collection
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -96,7 +97,8 @@ def main(runs: int = 10) -> None:
         f"|{'--:|' * len(columns)}",
     ]
     for epsilon in EPSILONS:
-        all_runs = [one(epsilon, seed) for seed in range(1, runs + 1)]
+        with ProcessPoolExecutor(2) as pool:
+            all_runs = list(pool.map(one, [epsilon] * runs, range(1, runs + 1)))
         mean = {name: np.mean([each[name] for each in all_runs], axis=0) for name in all_runs[0]}
         found, real, tuned, missing = (mean[name] for name in ("found", "real", "tuned", "missing"))
         row = [f"{epsilon:g}", *(f"{each:.3f}" for each in (*found, real[0], mean["extended"][0]))]
