@@ -34,6 +34,7 @@ ORDER = [
     "files",
     "aggregate",
     "audit",
+    "invitations",
     "survey",
     "device",
     "collector",

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from deniable.core import Domain, Mechanism, checked_epsilon
 from deniable.errors import DeniableError, InvalidParameter, InvalidSurvey
+from deniable.invitations.terms import Invitations
 from deniable.mechanisms.registry import family, mechanism_from_spec
 from deniable.survey import budget
 from deniable.survey.budget import BUDGETS
@@ -137,10 +138,11 @@ class _Table:
 
 
 def _survey(data: Mapping[str, Any], place: Where) -> Survey:
-    extra = sorted(set(data) - {"format", "survey", "question"})
+    extra = sorted(set(data) - {"format", "survey", "question", "invitations"})
     if extra:
         raise InvalidSurvey(
-            f"{place(extra[0], None, None)}: Unknown table {extra[0]!r}. A survey has [survey] and [[question]]."
+            f"{place(extra[0], None, None)}: Unknown table {extra[0]!r}. A survey has [survey], [[question]] and "
+            "sometimes [invitations]."
         )
     if data.get("format", FORMAT) != FORMAT:
         raise InvalidSurvey(f"{place('', None, 'format')}: Unknown format. This release reads {FORMAT!r}. Update deniable.")
@@ -188,10 +190,21 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         late=about.whole("late", 1, 0, 1000),
         keep_reports=about.flag("keep_reports"),
         questions=questions,
+        invitations=_invitations(data, place),
     )
     if survey.loss().epsilon() > epsilon:
         about.refuse("epsilon", "The mechanisms in this file spend more than the survey's epsilon.")
     return survey
+
+
+def _invitations(data: Mapping[str, Any], place: Where) -> Invitations | None:
+    if "invitations" not in data:
+        return None
+    try:
+        return Invitations.from_spec(data["invitations"])
+    except InvalidParameter as error:
+        key = str(error).split()[0]
+        _Table({}, place, "invitations").refuse(key if key in ("keys", "delay") else None, str(error))
 
 
 def _epsilon(about: _Table) -> float:

@@ -17,6 +17,7 @@ import numpy as np
 from deniable.core import Answers, Coins, Columns, PrivacyLoss, Reports, checked_coins
 from deniable.core.showing import html_table
 from deniable.errors import InvalidReport, OutsideDomain
+from deniable.invitations.terms import Invitations
 from deniable.survey import budget, message
 from deniable.survey.budget import Advice, Budget
 from deniable.survey.law import MessageLaw
@@ -49,6 +50,7 @@ class Survey:
     late: int
     keep_reports: bool
     questions: tuple[Question, ...]
+    invitations: Invitations | None = None  # None if anybody may answer, and as often as they like
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Survey":
@@ -83,7 +85,8 @@ class Survey:
             )
             if (value := getattr(self, name)) is not None
         }  # fmt: skip
-        return {"format": FORMAT, "survey": about, "question": questions}
+        invited = {} if self.invitations is None else {"invitations": self.invitations.spec()}
+        return {"format": FORMAT, "survey": about, "question": questions, **invited}
 
     def to_json(self) -> str:
         """The specification as JSON text with sorted keys; its hash is the fingerprint."""
