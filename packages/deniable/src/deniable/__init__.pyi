@@ -45,6 +45,11 @@ from deniable.device.device import Device as Device
 from deniable.device.device import Outcome as Outcome
 from deniable.device.ledger import Ledger as Ledger
 from deniable.device.memory import Memory as Memory
+from deniable.discovery.discover import decode as decode
+from deniable.discovery.discover import discover as discover
+from deniable.discovery.discover import known as known
+from deniable.discovery.found import Found as Found
+from deniable.discovery.planning import plan_discovery as plan_discovery
 from deniable.domains.categories import Categories as Categories
 from deniable.domains.codes import SignMagnitude as SignMagnitude
 from deniable.domains.features import Features as Features
@@ -59,6 +64,7 @@ from deniable.domains.points import Points as Points
 from deniable.domains.product import Product as Product
 from deniable.domains.quadkey import quadkey as quadkey
 from deniable.domains.sparse_vector import SparseVector as SparseVector
+from deniable.domains.strings import Strings as Strings
 from deniable.domains.vectors import Vectors as Vectors
 from deniable.errors import (
     BudgetSpent as BudgetSpent,
@@ -125,6 +131,7 @@ from deniable.graphs.graph import Graph as Graph
 from deniable.graphs.neighbours import common_neighbours as common_neighbours
 from deniable.graphs.triangles import count_triangles as count_triangles
 from deniable.mechanisms.algebra.rotation import Rotation as Rotation
+from deniable.mechanisms.discovery.prefix_hashing import PrefixHashing as PrefixHashing
 from deniable.mechanisms.distributions.comb_wave import CombWave as CombWave
 from deniable.mechanisms.distributions.cuts import Cuts as Cuts
 from deniable.mechanisms.distributions.distribution import Distribution as Distribution
