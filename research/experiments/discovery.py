@@ -109,8 +109,8 @@ def main(runs: int = 10) -> None:
         "*Published* is prefix extension with equal groups and steps of eight bits, on the same frequency oracle: each",
         "group alone judges the 256 extensions of the best 20 of the group before, and the best 20 of the last are named.",
         "*Tuned*: 80 are kept, and names need three standard errors. *Dictionary known*: all people report whole keys, and",
-        "the best 20 of the 100,000 keys are named. At epsilon 4 the published way suffers from the fixed hash tables of this",
-        "oracle, of 29,791 cells, in which prefixes collide; with a hash function of its own for each report it reaches more.",
+        "the best 20 of the 100,000 keys are named. At epsilon 4 the published way suffers from the fixed hash tables of",
+        "29,791 cells, in which prefixes collide; with a hash function for each report it reaches more.",
         "",
     ]
     RESULT.write_text("\n".join(lines), encoding="utf-8")
