@@ -199,6 +199,8 @@ from deniable.postprocess.em import em_channel as em_channel
 from deniable.postprocess.ems import ems as ems
 from deniable.postprocess.least_squares import least_squares as least_squares
 from deniable.postprocess.norm_sub import norm_sub as norm_sub
+from deniable.postprocess.recovery import Recovered as Recovered
+from deniable.postprocess.recovery import recover as recover
 from deniable.privacy.certificate import Certificate as Certificate
 from deniable.privacy.certify import certify as certify
 from deniable.privacy.composition import (
@@ -226,6 +228,9 @@ from deniable.privacy.liars import (
 )
 from deniable.privacy.liars import (
     suspicions as suspicions,
+)
+from deniable.privacy.liars import (
+    suspicions_of_tally as suspicions_of_tally,
 )
 from deniable.privacy.liars import (
     worst_gain as worst_gain,
