@@ -55,15 +55,30 @@ class DistributionMechanism(Channel):
         return (self.matrix / self.matrix.mean(axis=0)) @ self.matrix.T
 
     @cached_property
+    def even_noise(self) -> Floats:
+        """`joint_noise` if all answers are equally common, without the estimate's matrix: the inverse of the information."""
+        return np.asarray(np.linalg.inv(self.information) - np.eye(self.domain.size) / self.domain.size)
+
+    @cached_property
     def inverse(self) -> Floats:
         if self.rank < self.domain.size:
             return super().inverse  # which says why there is none
-        scale = np.sqrt(self.matrix.mean(axis=0))
-        basis, upper = np.linalg.qr((self.matrix / scale).T)
-        return np.asarray(np.linalg.solve(upper, basis.T) / scale)
+        return least_squares_inverse(self.matrix)
 
     def distribution(self, tally: Tally) -> Distribution:
         """The distribution behind a tally: shares, quantiles, ranges and bands."""
         raw = self.estimate(tally)
         values, heaps = fitted(self.matrix, tally.counts, self.circular)
         return Distribution(self.grid, tally.n, values, raw.values, lambda: self.joint_noise(values) / tally.n, tuple(heaps))
+
+
+def least_squares_inverse(matrix: Floats) -> Floats:
+    """What turns shares of reports into shares of answers, a row each: without bias, and best if answers are even."""
+    scale = np.sqrt(matrix.mean(axis=0))
+    basis, upper = np.linalg.qr((matrix / scale).T)
+    try:
+        return np.asarray(np.linalg.solve(upper, basis.T) / scale)
+    except np.linalg.LinAlgError:
+        raise InvalidParameter(
+            "Different shares give the same reports, so no unbiased estimate exists. Add a round that asks for all answers."
+        ) from None
