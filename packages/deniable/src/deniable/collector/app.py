@@ -42,7 +42,7 @@ class App(Service):
 
         super().__init__(collector, submit, read, limits, batch, shared)
         self._rest: Callable[[Scope, Receive, Send], Awaitable[None]] = routes(self)
-        self._one_counted = _summary([Counted.NOW], collector.survey.fingerprint)
+        self._one_counted = dict[str, bytes]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -56,8 +56,11 @@ class App(Service):
         elif scope["path"] == "/v1/reports":
             named = dict(reversed(headers))  # the first of each name
             sender = self._admitted(scope, named)
-            outcome = sender if isinstance(sender, Refusal) else await self._submitted(named, receive, sender)
-            await self._reply(outcome, send)
+            if isinstance(sender, Refusal):
+                await self._reply(sender, send)
+            else:
+                outcome, fingerprint = await self._submitted(named, receive, sender)
+                await self._reply(outcome, send, fingerprint)
         else:
             await self._rest(scope, receive, send)
 
@@ -86,29 +89,46 @@ class App(Service):
 
     async def _submitted(
         self, headers: Mapping[bytes, bytes], receive: Receive, sender: "Sender"
-    ) -> Refusal | list[Verdict]:
+    ) -> tuple[Refusal | list[Verdict], str]:
+        """What became of the messages of a request, and the fingerprint of the survey, or of the round, they were for."""
         body, taken = await self._body(receive, sender.batch)
         try:
             if isinstance(body, Refusal):
-                return body
-            media, survey = media_of(headers.get(b"content-type")), self.collector.survey
-            if len(body) <= QUICK:
-                messages = read_messages(survey, body, media, self.limits, sender.batch)
-            else:
-                read, loop = self.shared.reader, asyncio.get_running_loop()
-                messages = await loop.run_in_executor(read, read_messages, survey, body, media, self.limits, sender.batch)
+                return body, ""
+            media = media_of(headers.get(b"content-type"))
+            collector, messages = await self._read(body, media, sender.batch)
             if isinstance(messages, Refusal):
-                return messages
+                return messages, ""
             if sender.rate is not None:
                 refusal = sender.charged(sum(message.reports for message in messages))
                 if refusal is not None:
-                    return refusal
-            answer = await self.writer.submit(self.collector, messages)
+                    return refusal, ""
+            answer = await self.writer.submit(collector, messages)
             if not isinstance(answer, Refusal):
                 self._note(messages, answer)
-            return answer
+            return answer, collector.survey.fingerprint
         finally:
             self.flight.bytes -= taken
+
+    async def _read(self, body: bytes, media: bytes, batch: bool) -> tuple[Collector, list[Message] | Refusal]:
+        """The messages in a body, and the collector they are for: that of the survey, or of one of its rounds."""
+        found = await self._read_for(self.collector, body, media, batch)
+        if self.collector.survey.rounds is None or not _is_other(found[1]):
+            return found
+        await asyncio.to_thread(self.next_round, True)  # perhaps another collector has opened a round
+        for collector in self.rounds.newest_first:
+            found = await self._read_for(collector, body, media, batch)
+            if not _is_other(found[1]):
+                break
+        return found
+
+    async def _read_for(
+        self, collector: Collector, body: bytes, media: bytes, batch: bool
+    ) -> tuple[Collector, list[Message] | Refusal]:
+        if len(body) <= QUICK:
+            return collector, read_messages(collector.survey, body, media, self.limits, batch)
+        read, loop = self.shared.reader, asyncio.get_running_loop()
+        return collector, await loop.run_in_executor(read, read_messages, collector.survey, body, media, self.limits, batch)
 
     async def _body(self, receive: Receive, batch: bool) -> tuple[bytes | Refusal, int]:
         """The body, or why it is not read to its end; and how many bytes of it are in flight."""
@@ -146,7 +166,7 @@ class App(Service):
                 if verdict is Counted.NOW:
                     self.metrics.reports += message.reports
 
-    async def _reply(self, outcome: Refusal | list[Verdict], send: Send) -> None:
+    async def _reply(self, outcome: Refusal | list[Verdict], send: Send, fingerprint: str = "") -> None:
         if isinstance(outcome, Refusal):
             self.metrics.refused[outcome.reason] += 1
         elif all(isinstance(verdict, Refusal) for verdict in outcome):
@@ -156,9 +176,16 @@ class App(Service):
         if isinstance(outcome, Refusal):
             await refuse(send, outcome)
         elif len(outcome) == 1 and outcome[0] is Counted.NOW:
-            await respond(send, 200, self._one_counted, b"application/json")
+            if fingerprint not in self._one_counted:
+                self._one_counted[fingerprint] = _summary(outcome, fingerprint)
+            await respond(send, 200, self._one_counted[fingerprint], b"application/json")
         else:
-            await respond(send, 200, _summary(outcome, self.collector.survey.fingerprint), b"application/json")
+            await respond(send, 200, _summary(outcome, fingerprint), b"application/json")
+
+
+def _is_other(messages: list[Message] | Refusal) -> bool:
+    """Whether these messages are for another survey or round."""
+    return isinstance(messages, Refusal) and messages.reason == verdicts.OTHER_SURVEY.reason
 
 
 class Sender(NamedTuple):

@@ -7,17 +7,19 @@ before is refused after it. Tokens are not in it.
 
 import gzip
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from deniable.collector.rounds import counted, opened
 from deniable.collector.store import Stage, Store
 from deniable.core import Tally
 from deniable.errors import DeniableError, InvalidParameter, InvalidReport
 from deniable.files.atomic import written_whole
 from deniable.survey import Survey
+from deniable.survey.rounds import Counted
 
 FORMAT, FIRST_FORMAT = "deniable backup 2", "deniable backup 1"  # the first one has no line for the state
 IDS_A_LINE = 1000
@@ -40,9 +42,13 @@ def write_backup(survey: Survey, store: Store, path: Path, overwrite: bool = Fal
         people, state = view.people(number), view.state(number)
         assert state is not None
         kept = {"oldest": state.oldest, "stage": int(state.stage), "title": state.title, "delete_after": state.delete_after}
+        rounds = opened(view, number, registered)
+        if len(rounds) > 1:
+            kept["rounds"] = [each.spec() for each in rounds[1:]]
+        known = view.tallies(number, registered) if len(rounds) == 1 else _of_rounds(counted(view, number, rounds))
         tallies = [
             {"period": period, "question": question, "tally": json.loads(tally.to_json())}
-            for (period, question), tally in sorted(view.tallies(number, registered).items())
+            for (period, question), tally in sorted(known.items())
         ]
         for line in (FORMAT, registered.spec(), kept, sorted(people.items()), tallies):
             out.write(json.dumps(line) + "\n")
@@ -70,10 +76,12 @@ def read_backup(path: Path, store: Store, watch: Watch = lambda _: None) -> Surv
         survey = Survey.from_json(json.dumps(next(lines)))
         kept = next(lines) if form == FORMAT else None
         people = [(int(period), int(n)) for period, n in next(lines)]
-        prints = {question.id: question.mechanism for question in survey.questions}
+        specs = [json.dumps(each) for each in kept.get("rounds", ())] if kept is not None else []
+        rounds = [survey, *map(Survey.from_json, specs)]
+        prints = [{question.id: question.mechanism for question in each.questions} for each in rounds]
         tallies = [(row["period"], row["question"], Tally.from_json(json.dumps(row["tally"]))) for row in next(lines)]
-        for _, question, tally in tallies:
-            prints[question].check_tally(tally)
+        for period, question, tally in tallies:
+            prints[period if specs else 0][question].check_tally(tally)
         with_ids, batches = set[int](), 0
         for ids in _ids(path):  # refuses a file that is cut off, before anything is stored
             with_ids.update(ids.values())
@@ -90,6 +98,8 @@ def read_backup(path: Path, store: Store, watch: Watch = lambda _: None) -> Surv
         if change.survey(survey.id) is not None:
             raise InvalidParameter(f"This database already holds the survey {survey.id!r}. Restore into an empty one.")
         number = change.put_survey(survey)
+        for later in rounds[1:]:
+            change.put_round(number, later.round or 0, later.to_json())
         for place, ids in enumerate(_ids(path), 1):
             change.claim(number, ids)
             watch(place / batches)
@@ -104,6 +114,10 @@ def read_backup(path: Path, store: Store, watch: Watch = lambda _: None) -> Surv
         if kept is not None:
             change.put_delete_after(number, kept["delete_after"])
     return survey
+
+
+def _of_rounds(rounds: Sequence[Counted]) -> dict[tuple[int, str], Tally]:
+    return {(period, name): tally for period, (_, found) in enumerate(rounds) for name, tally in found.items()}
 
 
 def _ids(path: Path) -> Iterator[dict[bytes, int]]:

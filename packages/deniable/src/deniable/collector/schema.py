@@ -68,6 +68,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "SELECT survey, period, question, 0, chunk, counts FROM cells_before",
         "DROP TABLE cells_before",
     ),
+    (
+        # The rounds of a survey from the second on, each a survey of its own.
+        "CREATE TABLE rounds (survey INTEGER NOT NULL, round INTEGER NOT NULL, spec TEXT NOT NULL, "
+        "PRIMARY KEY (survey, round))",
+    ),
 )  # fmt: skip
 
 

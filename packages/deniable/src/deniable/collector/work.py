@@ -32,6 +32,7 @@ async def working_beside(services: Services) -> AsyncIterator[None]:
     refusals = _Refusals(services)
     work: list[Awaitable[None]] = [
         _every(RENEWED, lambda: _tokens(services())),
+        _every(RENEWED, lambda: _each(services(), _next_round)),
         _every(MINUTE, lambda: _each(services(), _keep_time)),
         _every(MINUTE, lambda: _each(services(), _segments)),
         refusals.watch(),
@@ -75,6 +76,13 @@ def _segments(app: Service) -> None:
         note("reports-not-moved", logging.ERROR, cause=str(error), consequence="they remain in the database")
 
 
+def _next_round(app: Service) -> None:
+    """Open the next round if enough people have answered this one."""
+    if app.collector.survey.rounds is not None:
+        with suppress(Unavailable):
+            app.next_round()
+
+
 def _keep_time(app: Service) -> None:
     """Delete the survey when it was said to be deleted."""
     with suppress(Unavailable):
@@ -86,7 +94,7 @@ def delete_in_time(app: Service) -> bool:
     collector = app.collector
     with collector.store.change() as change:
         state = change.accepting(collector.number, alone=True)
-        mine = state is not None and state.fingerprint == collector.survey.fingerprint
+        mine = state is not None and state.fingerprint == collector.registered
         due = mine and state is not None and state.delete_after is not None and collector.clock() >= state.delete_after
         if due:
             change.delete(collector.number, collector.survey.id)

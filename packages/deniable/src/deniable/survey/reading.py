@@ -22,11 +22,12 @@ from deniable.survey.question import Question
 from deniable.survey.survey import FORMAT, MOST_QUESTIONS, Survey
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+MOST_ROUNDS = 16
 _WINDOWS = {"hour": 3600, "day": 86_400, "week": 604_800}
 _COMMON = {"id", "ask", "kind", "weight", "mechanism"}
 _ABOUT = {
     "id", "title", "epsilon", "budget", "sample", "people", "minimum_reports", "opens", "closes", "window", "late",
-    "keep_reports",
+    "keep_reports", "rounds", "round",
 }  # fmt: skip
 
 Where = Callable[[str, int | None, str | None], str]
@@ -161,9 +162,11 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         sample = 1
     people = about.whole("people", 10_000, 1)
     weights = [_weight(table, split) for table in tables]
+    rounds, current = _rounds(about)
     budgets = budget.shares(epsilon, split, sample, weights)
     questions = tuple(
-        _question(table, weight, share, people) for table, weight, share in zip(tables, weights, budgets, strict=True)
+        _question(table, weight, share, -(-people // (rounds or 1)))
+        for table, weight, share in zip(tables, weights, budgets, strict=True)
     )
     for number, table in enumerate(tables):
         if any(question.id == questions[number].id for question in questions[:number]):
@@ -188,10 +191,28 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         late=about.whole("late", 1, 0, 1000),
         keep_reports=about.flag("keep_reports"),
         questions=questions,
+        rounds=rounds,
+        round=current,
     )
+    if rounds is not None and not any(question.how.moves(question.details) for question in questions):
+        about.refuse("rounds", 'rounds need a question that learns from them: a number with target = "quantiles".')
+    if rounds is not None and survey.keep_reports:
+        about.refuse("keep_reports", "The reports of a survey with rounds are not kept: each round has laws of its own.")
+    if rounds is not None and window is not None:
+        about.refuse("window", "A survey has either rounds or windows. Remove one of them.")
     if survey.loss().epsilon() > epsilon:
         about.refuse("epsilon", "The mechanisms in this file spend more than the survey's epsilon.")
     return survey
+
+
+def _rounds(about: _Table) -> tuple[int | None, int | None]:
+    """How many rounds there are, and which one this is, from the second on."""
+    if "rounds" not in about.data:
+        if "round" in about.data:
+            about.refuse("round", "round is the number of one of several rounds. Write rounds = 3 instead.")
+        return None, None
+    rounds = about.whole("rounds", 2, 2, MOST_ROUNDS)
+    return rounds, about.whole("round", 2, 2, rounds) if "round" in about.data else None
 
 
 def _epsilon(about: _Table) -> float:
