@@ -33,7 +33,7 @@ export class Device {
 
   async #part() {
     const ledger = await this.#opened();
-    const key = `${this.survey.id} ${this.survey.fingerprint}`;
+    const key = `${this.survey.id} ${this.survey.lasting}`;
     return BigInt(await ledger.part(key, String(this.survey.drawPart(this.#secure()))));
   }
 
@@ -43,7 +43,7 @@ export class Device {
 
   async entry() {
     const entry = await (await this.#opened()).entry(this.survey.id);
-    if (entry && entry.fingerprint !== this.survey.fingerprint) {
+    if (entry && entry.fingerprint !== this.survey.lasting) {
       throw new SurveyMismatch("Another survey with this id has already been answered. A changed survey needs a new id.");
     }
     return entry;
@@ -52,7 +52,7 @@ export class Device {
   async answer(answers) {
     const ledger = await this.#opened();
     if (await this.entry()) throw new BudgetSpent(ANSWERED);
-    const { id, fingerprint, epsilon } = this.survey;
+    const { id, lasting: fingerprint, epsilon } = this.survey;
     const part = await this.#part();
     for (;;) {
       const asked = this.survey.part(part).filter(({ memory }) => memory);
@@ -76,7 +76,10 @@ export class Device {
     return message && this.explain(message);
   }
 
+  /** Of a report that was made in an earlier round, nothing: its law is not known here any more. */
   explain(message) {
+    const { lasting, fingerprint } = this.survey;
+    if (lasting !== fingerprint && hex(message.subarray(8, 24)) !== fingerprint) return [];
     const { reports } = this.survey.read(message);
     return this.survey.questions.filter(({ id }) => reports.has(id)).map((each) => explained(each, reports.get(each.id)));
   }

@@ -53,10 +53,17 @@ export class Survey {
       opens = null,
       closes = null,
       window = null,
+      round = 1,
     } = about;
-    Object.assign(this, { id, title, epsilon, budget, sample, people, opens, closes, window });
+    Object.assign(this, { id, title, epsilon, budget, sample, people, opens, closes, window, round });
     this.minimumReports = about.minimum_reports;
     this.keepReports = about.keep_reports ?? false;
+    /** What a ledger knows this survey by: its fingerprint, or what is the same in all its rounds. */
+    this.lasting = this.fingerprint;
+    if (about.rounds) {
+      const unlike = (key, value) => (["mechanism", "round"].includes(key) ? undefined : value);
+      this.lasting = fingerprint(JSON.stringify(tree, unlike));
+    }
     const laws = law === undefined ? null : lawsFor(law, this.fingerprint);
     this.questions = tree.question.map((each, number) => new Question(each, number, laws ? lawOf(laws, each) : undefined));
     const ids = new Set(this.questions.map((question) => question.id));
@@ -87,7 +94,7 @@ export class Survey {
   // Time, only in whole periods
 
   period(now = clock()) {
-    return this.window === null || this.opens === null ? 0 : Math.max(0, Math.floor((now - this.opens) / this.window));
+    return this.window === null || this.opens === null ? this.round - 1 : Math.max(0, Math.floor((now - this.opens) / this.window));
   }
 
   isOpen(now = clock()) {

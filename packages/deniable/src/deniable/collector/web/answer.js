@@ -111,7 +111,7 @@ function recall(store, name) {
 }
 
 /** Whether the person pressed Send: nothing leaves before, not even on a later visit. */
-const agreed = () => recall("localStorage", `deniable send ${survey.fingerprint}`) === "yes";
+const agreed = () => recall("localStorage", `deniable send ${survey.lasting}`) === "yes";
 
 // Asking
 
@@ -203,7 +203,7 @@ async function review() {
   const invited = needsToken && el("div", { class: "card" }, el("label", { class: "ask", for: "token" }, "Your invitation code"), el("p", { class: "hint" }, "Only invited people can take part in this survey."), field);
   const go = el("button", { class: "main", onclick: () => {
     if (needsToken) remember("sessionStorage", SUBMIT, field.value.trim());
-    remember("localStorage", `deniable send ${survey.fingerprint}`, "yes");
+    remember("localStorage", `deniable send ${survey.lasting}`, "yes");
     deliver();
   } }, "Send the report");
   stage(card("This is what will be sent", "", el("p", {}, "Your answer was randomized on this device. Nothing has been sent yet. If you leave now, this report waits here for you; it is never drawn again.")),
@@ -219,7 +219,7 @@ async function deliver() {
   const token = recall("sessionStorage", SUBMIT) || undefined;
   const send = () => device.send(base, { attempts: 3, token });
   try {
-    const outcome = navigator.locks ? await navigator.locks.request(`deniable ${survey.fingerprint}`, send) : await send();
+    const outcome = navigator.locks ? await navigator.locks.request(`deniable ${survey.lasting}`, send) : await send();
     sending = false;
     if (outcome.state === "kept") return waiting(outcome);
     if (outcome.state === "refused" && outcome.status === 401) {
@@ -268,7 +268,7 @@ function refused(outcome) {
 
 async function receipt(entry) {
   const message = await device.message();
-  const { id } = survey.read(message);
+  const id = entry.message.slice(48, 80);
   const lines = device.explain(message);
   const sentAt = entry.sentAt ? new Date(entry.sentAt) : null;
   const data = {
