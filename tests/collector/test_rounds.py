@@ -1,6 +1,9 @@
 """A survey in rounds: thresholds move between them, whatever devices, collectors and the database do meanwhile."""
 
 import json
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +15,10 @@ import deniable as dn
 from deniable.collector import Collector, open_store, results
 from deniable.collector.backup import read_backup, write_backup
 from deniable.collector.rounds import Rounds
-from deniable.collector.store import Store
+from deniable.collector.store import Store, opened
 from deniable.collector.verdicts import CLOCK, IMPOSSIBLE, Counted
-from deniable.survey.rounds import next_survey, people_of
+from deniable.survey.rounds import is_over, next_survey, people_of
+from tests.servers import served
 from tests.surveys import survey
 
 ASKED = """
@@ -45,8 +49,14 @@ def asked() -> dn.Survey:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return open_store(str(tmp_path / "survey.db"))
+def address(new_store: Callable[[], str]) -> str:
+    return new_store()
+
+
+@pytest.fixture
+def store(address: str) -> Iterator[Store]:
+    with opened(address) as found:
+        yield found
 
 
 def answers(people: int, seed: int) -> dict[str, Any]:
@@ -86,7 +96,6 @@ def test_rounds_move_on_by_themselves_and_results_combine_them(asked: dn.Survey,
     assert median[6] - 0.5 <= truth <= median[7] + 0.5  # a false alarm below 1e-6
     assert pet.tally is not None and pet.tally.n == 3000 and age.tally is None
     assert json.loads(found.json())["questions"][0]["words"]
-    store.close()
 
 
 def test_late_devices_are_counted_in_their_round_for_one_round_more(asked: dn.Survey, store: Store) -> None:
@@ -103,7 +112,6 @@ def test_late_devices_are_counted_in_their_round_for_one_round_more(asked: dn.Su
     rounds.step()
     send(rounds, 10, 3)
     assert first.take(first.survey.read(later)) == [CLOCK]  # two rounds later
-    store.close()
 
 
 def test_a_hostile_device_cannot_count_in_another_round(asked: dn.Survey, store: Store) -> None:
@@ -116,7 +124,6 @@ def test_a_hostile_device_cannot_count_in_another_round(asked: dn.Survey, store:
     assert verdict == IMPOSSIBLE.saying("The report states another round than it was made for.")
     with pytest.raises(dn.SurveyMismatch):
         asked.read(second.survey.randomize({"age": 3, "pet": "dog"}))
-    store.close()
 
 
 def test_a_person_answers_once_whichever_round(asked: dn.Survey, store: Store, tmp_path: Path) -> None:
@@ -132,7 +139,6 @@ def test_a_person_answers_once_whichever_round(asked: dn.Survey, store: Store, t
     changed = replace(rounds.current.survey, title="Something else")
     with pytest.raises(dn.SurveyMismatch):
         dn.Device(changed, ledger).message()
-    store.close()
 
 
 def test_a_round_that_cannot_be_proved_is_neither_opened_nor_answered(
@@ -150,13 +156,13 @@ def test_a_round_that_cannot_be_proved_is_neither_opened_nor_answered(
     pet = replace(asked.questions[1], mechanism=greedy())
     with pytest.raises(dn.DeniableError):
         dn.Device(replace(asked, questions=(asked.questions[0], pet), round=2)).answer({"age": 3, "pet": "dog"})
-    store.close()
 
 
 def test_two_collectors_agree_and_a_crash_between_rounds_loses_nothing(
-    asked: dn.Survey, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    asked: dn.Survey, store: Store, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one, other = Rounds(Collector(asked, store)), Rounds(Collector(asked, open_store(str(tmp_path / "survey.db"))))
+    beside = open_store(address)
+    one, other = Rounds(Collector(asked, store)), Rounds(Collector(asked, beside))
     send(one, 1000, 1)
 
     class Crash(BaseException):
@@ -181,8 +187,45 @@ def test_two_collectors_agree_and_a_crash_between_rounds_loses_nothing(
     moved = Rounds(Collector(asked, restored))
     assert moved.current.survey.fingerprint == one.current.survey.fingerprint
     send(moved, 100, 5)
-    for each in (store, restored):
-        each.close()
+    restored.close()
+    beside.close()
+
+
+def test_rounds_over_http(asked: dn.Survey, tmp_path: Path) -> None:
+    """A device that made its report before the round changed is counted; a new one is asked the next round."""
+    path = tmp_path / "survey.toml"
+    path.write_text(ASKED.replace("people = 3000", "people = 30"))
+    with served(path, str(tmp_path / "survey.db"), "--open-results") as server:
+
+        def get(name: str) -> str:
+            with urllib.request.urlopen(f"{server.url}/v1/{name}") as answer:
+                found: bytes = answer.read()
+                return found.decode()
+
+        first = dn.Survey.from_json(get("survey"))
+        late = dn.Device(first, send=server.url)
+        late.answer({"age": 20, "pet": "cat"})
+        for _ in range(10):
+            assert dn.Device(first, send=server.url).submit({"age": 20, "pet": "dog"}, strict=True).state == "sent"
+        end = time.monotonic() + 60
+        while (second := dn.Survey.from_json(get("survey"))).round is None and time.monotonic() < end:
+            time.sleep(0.1)
+        assert second.round == 2 and second.contract() == first.contract()
+        assert json.loads(get("law"))["survey"] == second.fingerprint
+        assert json.loads(get("promise"))["fingerprint"] == second.fingerprint
+        assert late.send().arrived
+        assert dn.Device(second, send=server.url).submit({"age": 20, "pet": "cat"}, strict=True).state == "sent"
+        assert json.loads(get("results"))["people"] == 12
+
+
+def test_a_round_may_end_by_time() -> None:
+    timed = survey(ASKED.replace("rounds = 3", 'rounds = 3\nround_time = "day"\nopens = 1970-01-02T00:00:00Z'))
+    day = 86_400
+    assert [is_over(timed, 1, people, 2 * day - 1) for people in (999, 1000)] == [False, True]
+    assert [is_over(timed, 1, people, 2 * day) for people in (0, 1)] == [False, True]
+    assert not is_over(timed, 2, 1, 2 * day) and is_over(timed, 2, 1, 3 * day)
+    with pytest.raises(dn.InvalidSurvey, match="round_time requires rounds"):
+        survey(ASKED.replace("rounds = 3", 'rounds = 3\nround_time = "day"'))
 
 
 def test_what_rounds_need_is_checked() -> None:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from deniable.collector.rounds import counted, opened
-from deniable.collector.store import Stage, Store
+from deniable.collector.stages import Stage
+from deniable.collector.store import Store
 from deniable.core import Tally
 from deniable.errors import DeniableError, InvalidParameter, InvalidReport
 from deniable.files.atomic import written_whole
@@ -41,14 +42,15 @@ def write_backup(survey: Survey, store: Store, path: Path, overwrite: bool = Fal
         number, registered = known[0], Survey.from_json(known[1])
         people, state = view.people(number), view.state(number)
         assert state is not None
-        kept = {"oldest": state.oldest, "stage": int(state.stage), "title": state.title, "delete_after": state.delete_after}
+        kept: dict[str, object] = {"oldest": state.oldest, "stage": int(state.stage), "title": state.title}
+        kept |= {"delete_after": state.delete_after, "listed": int(state.listed)}
         rounds = opened(view, number, registered)
         if len(rounds) > 1:
             kept["rounds"] = [each.spec() for each in rounds[1:]]
-        known = view.tallies(number, registered) if len(rounds) == 1 else _of_rounds(counted(view, number, rounds))
+        found = view.tallies(number, registered) if len(rounds) == 1 else _of_rounds(counted(view, number, rounds))
         tallies = [
             {"period": period, "question": question, "tally": json.loads(tally.to_json())}
-            for (period, question), tally in sorted(known.items())
+            for (period, question), tally in sorted(found.items())
         ]
         for line in (FORMAT, registered.spec(), kept, sorted(people.items()), tallies):
             out.write(json.dumps(line) + "\n")
@@ -108,11 +110,9 @@ def read_backup(path: Path, store: Store, watch: Watch = lambda _: None) -> Surv
         for period, question, tally in tallies:
             change.add(number, period, question, tally.n, tally.counts.astype(np.int64))
         change.accept_from(number, oldest)
-        change.put_stage(number, stage)
-        if kept is not None and kept["title"] is not None:
-            change.put_title(number, kept["title"])
+        change.put_state(number, stage=int(stage))
         if kept is not None:
-            change.put_delete_after(number, kept["delete_after"])
+            change.put_state(number, title=kept["title"], delete_after=kept["delete_after"], listed=kept.get("listed", 0))
     return survey
 
 

@@ -8,8 +8,9 @@ from copy import copy
 import numpy as np
 
 from deniable.arrays import Bools, Ints
-from deniable.collector.store import Change, Stage, State, Store
-from deniable.collector.verdicts import CLOCK, CLOSED, IMPOSSIBLE, TOO_EARLY, TOO_LATE, Counted, Refusal, Verdict
+from deniable.collector.stages import Stage, State
+from deniable.collector.store import Change, Store
+from deniable.collector.verdicts import CLOCK, CLOSED, DRAFT, IMPOSSIBLE, TOO_EARLY, TOO_LATE, Counted, Refusal, Verdict
 from deniable.core import Reports, concatenate
 from deniable.errors import InvalidReport
 from deniable.survey import Message, Survey
@@ -71,7 +72,7 @@ class Collector:
             if state is None or state.fingerprint != self.registered:
                 self.untidy = False
             else:
-                before = state.oldest - 1 if state.stage is not Stage.ENDED else 1 << 32
+                before = state.oldest - 1 if state.stage is not Stage.ARCHIVED else 1 << 32
                 self.untidy = change.forget(self.number, before, most) > 0
         return self.untidy
 
@@ -194,7 +195,8 @@ class Group:
         mine = state is not None and state.fingerprint == self.collector.registered
         for key in list(self._firsts):
             if state is None or not mine or state.stage is not Stage.OPEN:
-                self._verdicts[self._firsts.pop(key)] = CLOSED
+                draft = state is not None and state.stage is Stage.DRAFT
+                self._verdicts[self._firsts.pop(key)] = DRAFT if draft else CLOSED
             elif key[0] < state.oldest:
                 self.collector.oldest = state.oldest
                 self._verdicts[self._firsts.pop(key)] = CLOCK

@@ -16,6 +16,7 @@ def description(survey: Survey, submit: bool = False, read: bool = True) -> Data
     token: list[Data] = [{"token": []}] if read else []
     return {
         "openapi": "3.1.0",
+        "servers": [{"url": "."}],  # wherever this description is
         "info": {"title": f"Collector of the survey {survey.id}", "version": "1"},
         "paths": {
             "/": _get("The page to answer the survey", "text/html"),
@@ -27,6 +28,7 @@ def description(survey: Survey, submit: bool = False, read: bool = True) -> Data
             "/v1/survey": _get("The survey: questions, budget and mechanisms", "application/json"),
             "/v1/law": _get("The laws of the survey: the programs that devices prove and run", "application/json"),
             "/v1/promise": _get("The privacy loss of one person, and its certificate", "application/json"),
+            "/v1/status": _get("The stage of the survey, and its title as corrected", "application/json"),
             "/v1/try": _get(
                 "A comparison of mechanisms for a made-up question or, with certify, the certificate of one of them",
                 "application/json",

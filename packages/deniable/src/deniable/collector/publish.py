@@ -6,6 +6,8 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from statistics import NormalDist
 
 import numpy as np
@@ -161,5 +163,5 @@ def _combined(survey: Survey, place: int, known: Sequence[Counted]) -> Answered:
     if reports < max(survey.minimum_reports, 1):
         return Answered(question, None, reports, None, None)
     alike = len({mechanism.fingerprint for mechanism, _ in rounds}) == 1
-    tally = sum((tally for _, tally in rounds), start=0) if alike else None  # type: ignore[arg-type]
-    return Answered(question, None, reports, tally, question.how.combined(rounds))  # type: ignore[arg-type]
+    tally = reduce(add, [tally for _, tally in rounds]) if alike else None
+    return Answered(question, None, reports, tally, question.how.combined(rounds))

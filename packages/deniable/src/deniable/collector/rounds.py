@@ -8,7 +8,7 @@ from deniable.collector.events import note
 from deniable.collector.store import View
 from deniable.errors import DeniableError, Unavailable
 from deniable.survey import Survey
-from deniable.survey.rounds import Counted, next_survey, people_of
+from deniable.survey.rounds import Counted, is_over, next_survey
 
 
 class Rounds:
@@ -49,9 +49,10 @@ class Rounds:
             return False
         self.refresh()
         with first.store.view() as view:
-            enough = view.people(first.number).get(len(self._all) - 1, 0) >= people_of(first.survey)
+            people = view.people(first.number).get(len(self._all) - 1, 0)
+            over = is_over(first.survey, len(self._all), people, first.clock())
             known = counted(view, first.number, [each.survey for each in self._all])
-        if enough and len(self._all) < (first.survey.rounds or 1) and self._failed < len(self._all) + 1:
+        if over and len(self._all) < (first.survey.rounds or 1) and self._failed < len(self._all) + 1:
             self._open(known)
         return len(self._all) > before
 

@@ -129,6 +129,7 @@ def routes(app: Service) -> Starlette:
             Route("/v1/survey", says(lambda app: app.collector.survey.to_json())),
             Route("/v1/law", law),
             Route("/v1/promise", promise),
+            Route("/v1/status", says(_status)),
             Route("/v1/try", tried),
             Route("/v1/results", guarded(published)),
             Route("/v1/tallies", guarded(tallies)),
@@ -152,6 +153,12 @@ def _number(text: str) -> float:
 
 def _metrics(app: Service) -> str:
     return app.metrics.text(app.flight.bytes, app.writer.healthy)
+
+
+def _status(app: Service) -> str:
+    survey = app.collector.survey
+    about = {"survey": survey.id, "fingerprint": survey.fingerprint, "title": app.title, "stage": app.stage}
+    return json.dumps(about | {"needs_token": bool(app.submit_gate)})
 
 
 def _described(app: Service) -> str:

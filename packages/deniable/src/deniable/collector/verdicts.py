@@ -43,6 +43,7 @@ MEDIA = Refusal("media", 415, "Unsupported media type")
 IMPOSSIBLE = Refusal("impossible", 422, "The report is invalid: no device of this survey sends it")
 BAD_QUERY = Refusal("bad-query", 422, "Invalid query parameter")
 TOO_EARLY = Refusal("too-early", 425, "The report is from the future", "Check the clock of the device.", 60)
+DRAFT = Refusal("draft", 425, "The survey is not open yet", "It is still a draft. Send the report again later.", 60)
 TOO_OFTEN = Refusal("too-often", 429, "Too many requests", "Wait before the next one.", 1)
 BUSY = Refusal("busy", 429, "The collector is busy", "The queue is full. Nothing was counted; send the report again.", 1)
 TOO_MANY_HEADERS = Refusal("headers", 431, "The headers of the request are too large")
@@ -56,5 +57,5 @@ STARTING = Refusal("starting", 503, "The collector is starting", "It still loads
 
 REFUSALS = (
     DAMAGED, NO_TOKEN, NO_BATCHES, NOT_FOUND, NO_METHOD, OTHER_SURVEY, CLOSED, TOO_LATE, TOO_LARGE, MEDIA, IMPOSSIBLE,
-    BAD_QUERY, TOO_EARLY, TOO_OFTEN, BUSY, TOO_MANY_HEADERS, SLOW, CLOCK, STARTING, AWAY,
+    BAD_QUERY, TOO_EARLY, DRAFT, TOO_OFTEN, BUSY, TOO_MANY_HEADERS, SLOW, CLOCK, STARTING, AWAY,
 )  # fmt: skip

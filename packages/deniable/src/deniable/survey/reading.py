@@ -27,7 +27,7 @@ _WINDOWS = {"hour": 3600, "day": 86_400, "week": 604_800}
 _COMMON = {"id", "ask", "kind", "weight", "mechanism"}
 _ABOUT = {
     "id", "title", "epsilon", "budget", "sample", "people", "minimum_reports", "opens", "closes", "window", "late",
-    "keep_reports", "rounds", "round",
+    "keep_reports", "rounds", "round", "round_time",
 }  # fmt: skip
 
 Where = Callable[[str, int | None, str | None], str]
@@ -174,7 +174,7 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
     opens, closes = about.moment("opens"), about.moment("closes")
     if opens is not None and closes is not None and closes <= opens:
         about.refuse("closes", "closes must be after opens.")
-    window = _window(about)
+    window = _seconds(about, "window")
     if window is not None and opens is None:
         about.refuse("window", "window requires opens, when the first window starts: opens = 2026-11-01T00:00:00Z.")
     survey = Survey(
@@ -193,9 +193,12 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         questions=questions,
         rounds=rounds,
         round=current,
+        round_time=_seconds(about, "round_time"),
     )
     if rounds is not None and not any(question.how.moves(question.details) for question in questions):
         about.refuse("rounds", 'rounds need a question that learns from them: a number with target = "quantiles".')
+    if survey.round_time is not None and (rounds is None or opens is None):
+        about.refuse("round_time", "round_time requires rounds, and opens, when the first round starts.")
     if rounds is not None and survey.keep_reports:
         about.refuse("keep_reports", "The reports of a survey with rounds are not kept: each round has laws of its own.")
     if rounds is not None and window is not None:
@@ -231,12 +234,12 @@ def _weight(table: _Table, split: str) -> float:
     return float(weight)
 
 
-def _window(about: _Table) -> int | None:
-    window = about.data.get("window")
+def _seconds(about: _Table, key: str) -> int | None:
+    window = about.data.get(key)
     if isinstance(window, str) and window in _WINDOWS:
         return _WINDOWS[window]
     if window is not None and (isinstance(window, bool) or not isinstance(window, int) or window < 60):
-        about.refuse("window", 'window must be "hour", "day", "week" or a number of seconds, at least 60.')
+        about.refuse(key, f'{key} must be "hour", "day", "week" or a number of seconds, at least 60.')
     return window
 
 

@@ -20,6 +20,12 @@ def people_of(survey: Survey) -> int:
     return -(-survey.people // (survey.rounds or 1))
 
 
+def is_over(survey: Survey, number: int, people: int, now: float) -> bool:
+    """Whether this round, counted from 1, has had its people or its time; not before somebody has answered."""
+    late = survey.round_time is not None and survey.opens is not None and now >= survey.opens + number * survey.round_time
+    return people >= (1 if late else people_of(survey))
+
+
 def next_survey(earlier: Sequence[Counted]) -> Survey:
     """The round after these, proved: a round that discloses more than the survey says is never opened."""
     first, last = earlier[0][0], earlier[-1][0]

@@ -51,6 +51,7 @@ class Survey:
     questions: tuple[Question, ...]
     rounds: int | None = None  # how many there are, each with other people and with laws that follow from earlier ones
     round: int | None = None  # which one this is, from the second on
+    round_time: int | None = None  # seconds after which the next round begins, however few people have answered
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Survey":
@@ -70,11 +71,11 @@ class Survey:
 
     def contract(self) -> dict[str, object]:
         """What people are asked and promised, as plain data: everything but the laws of the reports, and the round."""
-        return self._data([question.contract() for question in self.questions], "rounds")
+        return self._data([question.contract() for question in self.questions], "rounds", "round_time")
 
     def spec(self) -> dict[str, object]:
         """The survey as plain data, with the laws of the reports: all that a client in another language needs."""
-        return self._data([question.spec() for question in self.questions], "rounds", "round")
+        return self._data([question.spec() for question in self.questions], "rounds", "round_time", "round")
 
     def _data(self, questions: list[dict[str, object]], *more: str) -> dict[str, object]:
         about: dict[str, object] = {

@@ -13,7 +13,7 @@ const CLOCK = 120; // seconds by which clocks may differ without a word
 let ahead = 0; // seconds by which the collector's clock is ahead of ours
 const wrongClock = () => Math.abs(ahead) > CLOCK;
 const now = () => Date.now() / 1000 + (wrongClock() ? ahead : 0);
-let device, survey, needsToken = false, sending = false, given = null;
+let device, survey, stageNow = "open", needsToken = false, sending = false, given = null;
 
 // Loading
 
@@ -45,8 +45,8 @@ async function load() {
   }
   const strange = survey.questions.find((question) => !asks(question));
   if (strange) return unknown(`It cannot ask a question of kind “${strange.kind}”.`);
-  document.title = survey.title;
-  byId("title").textContent = survey.title;
+  document.title = byId("title").textContent = survey.title;
+  await shown();
   byId("lead").hidden = false; // only now: a long title moves it
   try {
     new SecureCoins();
@@ -59,6 +59,19 @@ async function load() {
   if (ledger.lasting) return resume();
   trouble("This browser blocks storage for this page", "Storage is blocked or full, perhaps because of a private window or a setting. The page would forget that you answered, and a second answer would be randomized again and cost you more privacy. Allow storage for this site and reload the page. Or answer now, once, and keep this tab open until you see the receipt.",
     ["Reload", () => location.reload()], ["Answer once in this tab", () => { addEventListener("beforeunload", guard); ask(); }]);
+}
+
+/** What the collector says of the survey besides: a corrected title, which is only shown, and whether it is open. */
+async function shown() {
+  try {
+    const found = await (await fetched(`${base}/v1/status`)).json();
+    if (found.fingerprint !== survey.fingerprint) return;
+    document.title = byId("title").textContent = String(found.title);
+    stageNow = found.stage;
+    needsToken = found.needs_token;
+  } catch {
+    // offline: the title of the survey stands
+  }
 }
 
 function unknown(reason) {
@@ -120,7 +133,15 @@ function clockNotice() {
   return el("p", { class: "notice" }, `The clock of this device is ${span(ahead)} ${ahead > 0 ? "behind" : "ahead"}. This page uses the collector’s time instead.`);
 }
 
+const STAGES = {
+  draft: ["This survey is not open yet", "It is still being prepared. Come back later."],
+  closed: ["This survey is closed", "It was closed early."],
+  archived: ["This survey is closed", "It has ended."],
+  deleted: ["This survey is closed", "It was deleted, with all its reports."],
+};
+
 async function ask() {
+  if (STAGES[stageNow]) return trouble(STAGES[stageNow][0], `${STAGES[stageNow][1]} Nothing was sent.`);
   if (!survey.isOpen(now())) {
     const closed = survey.closes !== null && now() >= survey.closes;
     const when = closed ? `It closed on ${moment(survey.closes)}.` : `It opens on ${moment(survey.opens)}. Come back then.`;

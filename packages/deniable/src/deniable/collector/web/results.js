@@ -240,8 +240,9 @@ addEventListener("resize", () => {
 async function start() {
   try {
     survey = await (await fetch(`${base}/v1/survey`)).json();
-    byId("title").textContent = survey.survey.title;
-    document.title = `Results: ${survey.survey.title}`;
+    const { title } = await (await fetch(`${base}/v1/status`)).json(); // as corrected
+    byId("title").textContent = title;
+    document.title = `Results: ${title}`;
     await ask("/v1/intake");
   } catch (error) {
     if (error.status === 401) return door(token() !== "");

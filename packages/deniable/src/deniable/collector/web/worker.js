@@ -4,7 +4,7 @@ const KEPT = "deniable-pages-3";
 const here = (part) => new URL(part, self.location.href).pathname;
 const PARTS = [
   "./", "./pages/style.css", "./pages/icon.svg", "./pages/answer.js", "./pages/dom.js", "./pages/words.js", "./pages/promise.js",
-  "./pages/questions.js", "./pages/deniable.js", "./v1/survey", "./v1/law", "./v1/promise",
+  "./pages/questions.js", "./pages/deniable.js", "./v1/survey", "./v1/law", "./v1/promise", "./v1/status",
 ].map(here);
 
 self.addEventListener("install", (event) => {
