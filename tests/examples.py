@@ -105,6 +105,13 @@ MEANS: dict[str, MeanMechanism] = {
     "laplace": dn.MeanChannel.laplace(SMALL, 1.0),
 }
 
+# Mechanisms for maps.
+MAPS: dict[str, dn.Tiles] = {
+    "tiles": dn.Tiles(dn.Product([dn.Ordered(range(2)), dn.Ordered(range(4))]), EPSILON, [[1, 2], [0, 0]], [1, 3]),
+    "tiles-weighted": dn.Tiles.weighted(dn.Product([dn.Ordered(range(3)), dn.Ordered(range(3))]), 1.0),
+    "tiles-places": dn.Tiles.weighted(dn.Points([[0, 0], [0, 1], [2, 3], [5, 1], [4, 4]]), EPSILON),
+}
+
 # Mechanisms for the distribution of a number or of ordered answers.
 DISTRIBUTIONS: dict[str, DistributionMechanism] = {
     "square-wave": dn.SquareWave(SMALL, EPSILON, 2),

@@ -128,9 +128,11 @@ from deniable.mechanisms.algebra.rotation import Rotation as Rotation
 from deniable.mechanisms.distributions.comb_wave import CombWave as CombWave
 from deniable.mechanisms.distributions.cuts import Cuts as Cuts
 from deniable.mechanisms.distributions.distribution import Distribution as Distribution
+from deniable.mechanisms.distributions.heat_map import HeatMap as HeatMap
 from deniable.mechanisms.distributions.hierarchy import Hierarchy as Hierarchy
 from deniable.mechanisms.distributions.rounds import combined as combined
 from deniable.mechanisms.distributions.square_wave import SquareWave as SquareWave
+from deniable.mechanisms.distributions.tiles import Tiles as Tiles
 from deniable.mechanisms.distributions.workload import Workload as Workload
 from deniable.mechanisms.distributions.workload_channel import WorkloadChannel as WorkloadChannel
 from deniable.mechanisms.key_value.key_sampling import KeySampling as KeySampling

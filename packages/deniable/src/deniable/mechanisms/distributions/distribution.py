@@ -104,21 +104,11 @@ class Distribution:
 
     def cdf(self, number: float) -> Value:
         """The share of people whose number is at most this one."""
-        return self._share(self.grid.below(number))
+        return within_one(self.linear(self.grid.below(number)))
 
     def share(self, low: float, high: float) -> Value:
         """The share of people whose number is from `low` to `high`."""
-        return self._share(self.grid.between(low, high))
-
-    def _share(self, weights: Floats) -> Value:
-        """A share of people, whose interval lies within 0 and 1."""
-        found = self.linear(weights)
-
-        def ends(confidence: float) -> tuple[float, float]:
-            low, high = found.interval(confidence)
-            return max(low, 0.0), min(high, 1.0)
-
-        return Value(float(found), found.raw, found.standard_error, ends)
+        return within_one(self.linear(self.grid.between(low, high)))
 
     def mean(self) -> Value:
         """The mean number."""
@@ -242,6 +232,16 @@ class Distribution:
         for axes in (left, right):
             axes.spines[["top", "right"]].set_visible(False)
         return figure
+
+
+def within_one(found: Value) -> Value:
+    """A share of people, whose interval lies within 0 and 1."""
+
+    def ends(confidence: float) -> tuple[float, float]:
+        low, high = found.interval(confidence)
+        return max(low, 0.0), min(high, 1.0)
+
+    return Value(float(found), found.raw, found.standard_error, ends)
 
 
 def _reach(confidence: float) -> float:
