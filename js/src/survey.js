@@ -64,6 +64,7 @@ export class Survey {
       const unlike = (key, value) => (["mechanism", "round"].includes(key) ? undefined : value);
       this.lasting = fingerprint(JSON.stringify(tree, unlike));
     }
+    this.invitations = tree.invitations ?? null;
     const laws = law === undefined ? null : lawsFor(law, this.fingerprint);
     this.questions = tree.question.map((each, number) => new Question(each, number, laws ? lawOf(laws, each) : undefined));
     const ids = new Set(this.questions.map((question) => question.id));

@@ -31,6 +31,7 @@ VERBS = {
     "answer": ("answer:answer", "Answer a survey in the terminal."),
     "simulate": ("answer:simulate", "Answer a survey with made-up people."),
     "token": ("token:token", "Create, list, rotate and revoke access tokens of a survey."),
+    "invite": ("invite:invite", "Invite people to a survey, once each."),
     "manage": ("manage:manage", "Open, close, list, correct, archive or delete a survey."),
     "backup": ("serve:backup", "Write a backup of a collector's data."),
     "restore": ("serve:restore", "Restore a backup into an empty database."),

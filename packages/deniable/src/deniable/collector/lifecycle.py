@@ -3,6 +3,7 @@
 import logging
 
 from deniable.collector.events import note
+from deniable.collector.invited import drop_invitations
 from deniable.collector.stages import Stage, State
 from deniable.collector.store import Change, Store, same_contract
 from deniable.errors import InvalidParameter, SurveyMismatch
@@ -40,6 +41,8 @@ def turn(store: Store, survey: Survey, stage: Stage) -> Stage:
         if stage is not state.stage and stage not in NEXT[state.stage]:
             raise InvalidParameter(f"This survey is {state.stage} and cannot become {stage}. {REASONS[state.stage]}")
         change.put_state(number, stage=int(stage))
+        if stage is Stage.ARCHIVED:
+            drop_invitations(change, number, survey.id)
     while stage is Stage.ARCHIVED and _forget(store, number):
         pass
     if stage is not state.stage:

@@ -80,6 +80,15 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE transfers (source TEXT NOT NULL PRIMARY KEY)",
     ),
     (
+        # The keys that sign tokens for a survey, in the order in which they are used.
+        "CREATE TABLE issuers (survey TEXT NOT NULL, id TEXT NOT NULL, place INTEGER NOT NULL, public BLOB NOT NULL, "
+        "private BLOB NOT NULL, state TEXT NOT NULL, PRIMARY KEY (survey, id))",
+        # By hash and without times, so that neither order nor moment connects an invitation with a report.
+        "CREATE TABLE invitations (survey INTEGER NOT NULL, hash BLOB NOT NULL, state INTEGER NOT NULL, blinded BLOB, "
+        "PRIMARY KEY (survey, hash)) WITHOUT ROWID",
+        "CREATE TABLE spent (survey INTEGER NOT NULL, nonce BLOB NOT NULL, PRIMARY KEY (survey, nonce)) WITHOUT ROWID",
+    ),
+    (
         # The rounds of a survey from the second on, each a survey of its own.
         "CREATE TABLE rounds (survey INTEGER NOT NULL, round INTEGER NOT NULL, spec TEXT NOT NULL, "
         "PRIMARY KEY (survey, round))",

@@ -21,6 +21,7 @@ from deniable.collector.access import Gate, gates_of
 from deniable.collector.app import App
 from deniable.collector.collector import Collector
 from deniable.collector.events import FORMAT, note
+from deniable.collector.invited import check_keys
 from deniable.collector.service import Limits, Shared
 from deniable.collector.store import Store
 from deniable.errors import InvalidParameter
@@ -53,6 +54,7 @@ def application(
 ) -> App:
     """The application of a survey, with its tokens; `open_results` lets everybody read what is published."""
     collector = Collector(survey, store)
+    check_keys(store, collector.survey, collector.number)
     gates = gates_of(store, survey.id)
     if not gates["results"] and not open_results:
         raise InvalidParameter("Results require a token, and none exists yet. Create one with: deniable token")

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from deniable.core import Domain, Mechanism, checked_epsilon
 from deniable.errors import DeniableError, InvalidParameter, InvalidSurvey
+from deniable.invitations.terms import Invitations
 from deniable.mechanisms.registry import family, mechanism_from_spec
 from deniable.survey import budget
 from deniable.survey.budget import BUDGETS
@@ -138,10 +139,11 @@ class _Table:
 
 
 def _survey(data: Mapping[str, Any], place: Where) -> Survey:
-    extra = sorted(set(data) - {"format", "survey", "question"})
+    extra = sorted(set(data) - {"format", "survey", "question", "invitations"})
     if extra:
         raise InvalidSurvey(
-            f"{place(extra[0], None, None)}: Unknown table {extra[0]!r}. A survey has [survey] and [[question]]."
+            f"{place(extra[0], None, None)}: Unknown table {extra[0]!r}. A survey has [survey], [[question]] and "
+            "sometimes [invitations]."
         )
     if data.get("format", FORMAT) != FORMAT:
         raise InvalidSurvey(f"{place('', None, 'format')}: Unknown format. This release reads {FORMAT!r}. Update deniable.")
@@ -194,6 +196,7 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         rounds=rounds,
         round=current,
         round_time=_seconds(about, "round_time"),
+        invitations=_invitations(data, place),
     )
     if rounds is not None and not any(question.how.moves(question.details) for question in questions):
         about.refuse("rounds", 'rounds need a question that learns from them: a number with target = "quantiles".')
@@ -201,6 +204,10 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         about.refuse("round_time", "round_time requires rounds, and opens, when the first round starts.")
     if rounds is not None and survey.keep_reports:
         about.refuse("keep_reports", "The reports of a survey with rounds are not kept: each round has laws of its own.")
+    if rounds is not None and survey.invitations is not None:
+        about.refuse(
+            "rounds", "A survey has either rounds or invitations, whose tokens are for one round. Remove one of them."
+        )
     if rounds is not None and window is not None:
         about.refuse("window", "A survey has either rounds or windows. Remove one of them.")
     if survey.loss().epsilon() > epsilon:
@@ -216,6 +223,16 @@ def _rounds(about: _Table) -> tuple[int | None, int | None]:
         return None, None
     rounds = about.whole("rounds", 2, 2, MOST_ROUNDS)
     return rounds, about.whole("round", 2, 2, rounds) if "round" in about.data else None
+
+
+def _invitations(data: Mapping[str, Any], place: Where) -> Invitations | None:
+    if "invitations" not in data:
+        return None
+    try:
+        return Invitations.from_spec(data["invitations"])
+    except InvalidParameter as error:
+        key = str(error).split()[0]
+        _Table({}, place, "invitations").refuse(key if key in ("keys", "delay") else None, str(error))
 
 
 def _epsilon(about: _Table) -> float:

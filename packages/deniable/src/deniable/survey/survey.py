@@ -17,6 +17,7 @@ import numpy as np
 from deniable.core import Answers, Coins, Columns, PrivacyLoss, Reports, checked_coins
 from deniable.core.showing import html_table
 from deniable.errors import InvalidReport, OutsideDomain
+from deniable.invitations.terms import Invitations
 from deniable.survey import budget, message
 from deniable.survey.budget import Advice, Budget
 from deniable.survey.law import MessageLaw
@@ -52,6 +53,7 @@ class Survey:
     rounds: int | None = None  # how many there are, each with other people and with laws that follow from earlier ones
     round: int | None = None  # which one this is, from the second on
     round_time: int | None = None  # seconds after which the next round begins, however few people have answered
+    invitations: Invitations | None = None  # None if anybody may answer, and as often as they like
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Survey":
@@ -86,7 +88,8 @@ class Survey:
             )
             if (value := getattr(self, name)) is not None
         }  # fmt: skip
-        return {"format": FORMAT, "survey": about, "question": questions}
+        invited = {} if self.invitations is None else {"invitations": self.invitations.spec()}
+        return {"format": FORMAT, "survey": about, "question": questions, **invited}
 
     def to_json(self) -> str:
         """The specification as JSON text with sorted keys; its hash is the fingerprint."""
