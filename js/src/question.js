@@ -15,8 +15,6 @@ const sorted = (list) => list?.slice().sort();
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 export class Question {
-  #rated;
-
   /** `law` is undefined where the survey came without its laws, and null where there is none for this question. */
   constructor(data, number, law) {
     const refuse = (what, kind = InvalidSurvey) => {
@@ -46,19 +44,9 @@ export class Question {
     Object.assign(this, { id, ask, kind, weight, optional, sensitive, points, atMost, dimensions, clip });
     Object.assign(this, { low: domain.low, high: domain.high, items: atMost && labels });
     this.choices = places && labels.filter((label) => !optional || label !== NO_ANSWER);
-    this.#rated = low !== undefined;
+    this.rated = low !== undefined;
     /** What permanent answers to this question are kept under: no other question has this name. */
     this.memory = law?.kept ? fingerprint(JSON.stringify([data, law])) : null;
-  }
-
-  /** How many bytes a report takes. */
-  get section() {
-    return Math.ceil(this.mechanism.bits / 8);
-  }
-
-  /** What a report says of an item besides its name, in words: that it is rated low, or high. */
-  get ends() {
-    return this.items && this.#rated ? [" (rated low)", " (rated high)"] : undefined;
   }
 
   /** The answer as the mechanism takes it: skipping is an answer, where it is allowed, and of items without a rating each counts once. */
@@ -67,7 +55,7 @@ export class Question {
       if (!this.optional) throw new OutsideDomain(`Question '${this.id}' was not answered.`);
       return NO_ANSWER;
     }
-    if (!this.items || this.#rated) return answer;
+    if (!this.items || this.rated) return answer;
     if (!Array.isArray(answer) && !(answer instanceof Set)) {
       throw new OutsideDomain("The answer to this question is a list of names, which may be empty.");
     }
