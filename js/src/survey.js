@@ -58,11 +58,8 @@ export class Survey {
     this.minimumReports = about.minimum_reports;
     this.keepReports = about.keep_reports ?? false;
     /** What a ledger knows this survey by: its fingerprint, or what is the same in all its rounds. */
-    this.lasting = this.fingerprint;
-    if (about.rounds) {
-      const unlike = (key, value) => (["mechanism", "round"].includes(key) ? undefined : value);
-      this.lasting = fingerprint(JSON.stringify(tree, unlike));
-    }
+    const unlike = (key, value) => (key === "mechanism" || key === "round" ? undefined : value);
+    this.lasting = about.rounds ? fingerprint(JSON.stringify(tree, unlike)) : this.fingerprint;
     this.invitations = tree.invitations ?? null;
     const laws = law === undefined ? null : lawsFor(law, this.fingerprint);
     this.questions = tree.question.map((each, number) => new Question(each, number, laws ? lawOf(laws, each) : undefined));

@@ -23,6 +23,7 @@ VERBS = {
     "perturb": ("perturb:perturb", "Randomize a column of answers into reports."),
     "aggregate": ("aggregate:aggregate", "Count many files of reports into one tally."),
     "estimate": ("estimate:estimate", "Estimate shares from reports, or show the results of a survey."),
+    "discover": ("discover:discover", "Find the most frequent words, addresses or versions."),
     "crosstab": ("crosstab:crosstab", "Tabulate how the answers to several questions hang together."),
     "compare": ("compare:compare", "Measure the errors of mechanisms and compare them with the predictions."),
     "release": ("release:release", "Release noisy places or numbers that stay close to the truth."),
@@ -33,8 +34,9 @@ VERBS = {
     "token": ("token:token", "Create, list, rotate and revoke access tokens of a survey."),
     "invite": ("invite:invite", "Invite people to a survey, once each."),
     "manage": ("manage:manage", "Open, close, list, correct, archive or delete a survey."),
-    "backup": ("serve:backup", "Write a backup of a collector's data."),
-    "restore": ("serve:restore", "Restore a backup into an empty database."),
+    "backup": ("moving:backup", "Write a backup of a collector's data."),
+    "restore": ("moving:restore", "Restore a backup into a database."),
+    "move": ("moving:move", "Move surveys to another database."),
     "doctor": ("doctor:doctor", "Show what is installed, what is missing and how fast this machine is."),
 }
 # Verbs of our other packages: which package has each, and its line in the list.

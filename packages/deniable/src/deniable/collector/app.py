@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 from deniable.collector import verdicts
@@ -14,15 +15,15 @@ from deniable.collector.service import (
     Headers,
     Limits,
     Receive,
+    Reply,
     Scope,
     Send,
     Service,
     Shared,
-    refuse,
-    respond,
     too_many_headers,
 )
 from deniable.collector.verdicts import Counted, Refusal, Verdict
+from deniable.errors import Unavailable
 from deniable.survey import Message
 
 
@@ -42,7 +43,7 @@ class App(Service):
 
         super().__init__(collector, submit, read, limits, batch, shared)
         self._rest: Callable[[Scope, Receive, Send], Awaitable[None]] = routes(self)
-        self._one_counted = dict[str, bytes]()
+        self._one_counted = dict[str, Reply]()  # by the fingerprint of the survey, or of a round
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -52,15 +53,14 @@ class App(Service):
         headers: Headers = scope["headers"]
         excess = too_many_headers(headers, self.limits)
         if excess is not None:
-            await self._reply(excess, send)
+            await self._reply(excess).give(send)
         elif scope["path"] == "/v1/reports":
             named = dict(reversed(headers))  # the first of each name
             sender = self._admitted(scope, named)
             if isinstance(sender, Refusal):
-                await self._reply(sender, send)
+                await self._reply(sender).give(send)
             else:
-                outcome, fingerprint = await self._submitted(named, receive, sender)
-                await self._reply(outcome, send, fingerprint)
+                await self._reply(*await self._submitted(named, receive, sender)).give(send)
         else:
             await self._rest(scope, receive, send)
 
@@ -95,14 +95,14 @@ class App(Service):
         try:
             if isinstance(body, Refusal):
                 return body, ""
-            media = media_of(headers.get(b"content-type"))
-            collector, messages = await self._read(body, media, sender.batch)
+            if len(body) <= QUICK:
+                collector, messages = self._read(headers, body, sender)
+            else:
+                read, loop = self.shared.reader, asyncio.get_running_loop()
+                collector, messages = await loop.run_in_executor(read, self._read, headers, body, sender)
+            messages = self._charged(messages, sender)
             if isinstance(messages, Refusal):
                 return messages, ""
-            if sender.rate is not None:
-                refusal = sender.charged(sum(message.reports for message in messages))
-                if refusal is not None:
-                    return refusal, ""
             answer = await self.writer.submit(collector, messages)
             if not isinstance(answer, Refusal):
                 self._note(messages, answer)
@@ -110,25 +110,59 @@ class App(Service):
         finally:
             self.flight.bytes -= taken
 
-    async def _read(self, body: bytes, media: bytes, batch: bool) -> tuple[Collector, list[Message] | Refusal]:
-        """The messages in a body, and the collector they are for: that of the survey, or of one of its rounds."""
-        found = await self._read_for(self.collector, body, media, batch)
-        if self.collector.survey.rounds is None or not _is_other(found[1]):
-            return found
-        await asyncio.to_thread(self.next_round, True)  # perhaps another collector has opened a round
-        for collector in self.rounds.newest_first:
-            found = await self._read_for(collector, body, media, batch)
-            if not _is_other(found[1]):
-                break
-        return found
-
-    async def _read_for(
-        self, collector: Collector, body: bytes, media: bytes, batch: bool
+    def _read(
+        self, headers: Mapping[bytes, bytes], body: bytes, sender: "Sender"
     ) -> tuple[Collector, list[Message] | Refusal]:
-        if len(body) <= QUICK:
-            return collector, read_messages(collector.survey, body, media, self.limits, batch)
-        read, loop = self.shared.reader, asyncio.get_running_loop()
-        return collector, await loop.run_in_executor(read, read_messages, collector.survey, body, media, self.limits, batch)
+        """The messages in a body, and the collector they are for: that of the survey, or of one of its rounds."""
+        media, collector = media_of(headers.get(b"content-type")), self.collector
+        found = read_messages(collector.survey, body, media, self.limits, sender.batch)
+        if collector.survey.rounds is None or not _is_other(found):
+            return collector, found
+        with suppress(Unavailable):
+            self.next_round(only_look=True)  # perhaps another collector has opened one
+        for collector in self.rounds.newest_first:
+            found = read_messages(collector.survey, body, media, self.limits, sender.batch)
+            if not _is_other(found):
+                break
+        return collector, found
+
+    def _charged(self, messages: list[Message] | Refusal, sender: "Sender") -> list[Message] | Refusal:
+        if isinstance(messages, Refusal) or sender.rate is None:
+            return messages
+        return sender.charged(sum(message.reports for message in messages)) or messages
+
+    def take_whole(self, scope: Scope, body: bytes, done: Callable[[Reply], None]) -> None:
+        """Count a short body that has arrived whole; `done` gets the answer once it is durable, or at once if refused."""
+        headers: Headers = scope["headers"]
+        outcome: Refusal | Sender | None = too_many_headers(headers, self.limits)
+        named = dict(reversed(headers))  # the first of each name
+        if outcome is None:
+            outcome = self._admitted(scope, named)
+        if isinstance(outcome, Sender):
+            outcome = self._handed_over(named, body, outcome, done)
+        if outcome is not None:
+            done(self._reply(outcome))
+
+    def _handed_over(
+        self, headers: Mapping[bytes, bytes], body: bytes, sender: "Sender", done: Callable[[Reply], None]
+    ) -> Refusal | None:
+        """Give the messages in a body to the writer; or why that is refused."""
+        if not self.flight.take(len(body), len(body)):
+            return verdicts.BUSY
+        collector, found = self._read(headers, body, sender)
+        messages = self._charged(found, sender)
+        if isinstance(messages, Refusal):
+            self.flight.bytes -= len(body)
+            return messages
+
+        def answered(answer: Refusal | list[Verdict]) -> None:
+            self.flight.bytes -= len(body)
+            if not isinstance(answer, Refusal):
+                self._note(messages, answer)
+            done(self._reply(answer, collector.survey.fingerprint))
+
+        self.writer.hand_over(collector, messages, answered)
+        return None
 
     async def _body(self, receive: Receive, batch: bool) -> tuple[bytes | Refusal, int]:
         """The body, or why it is not read to its end; and how many bytes of it are in flight."""
@@ -166,21 +200,20 @@ class App(Service):
                 if verdict is Counted.NOW:
                     self.metrics.reports += message.reports
 
-    async def _reply(self, outcome: Refusal | list[Verdict], send: Send, fingerprint: str = "") -> None:
+    def _reply(self, outcome: Refusal | list[Verdict], fingerprint: str = "") -> Reply:
         if isinstance(outcome, Refusal):
             self.metrics.refused[outcome.reason] += 1
+        elif len(outcome) == 1 and outcome[0] is Counted.NOW:
+            if fingerprint not in self._one_counted:
+                self._one_counted[fingerprint] = Reply.of(200, _summary(outcome, fingerprint), b"application/json")
+            return self._one_counted[fingerprint]
         elif all(isinstance(verdict, Refusal) for verdict in outcome):
             first = outcome[0]
             assert isinstance(first, Refusal)
             outcome = first
         if isinstance(outcome, Refusal):
-            await refuse(send, outcome)
-        elif len(outcome) == 1 and outcome[0] is Counted.NOW:
-            if fingerprint not in self._one_counted:
-                self._one_counted[fingerprint] = _summary(outcome, fingerprint)
-            await respond(send, 200, self._one_counted[fingerprint], b"application/json")
-        else:
-            await respond(send, 200, _summary(outcome, fingerprint), b"application/json")
+            return Reply.refusing(outcome)
+        return Reply.of(200, _summary(outcome, fingerprint), b"application/json")
 
 
 def _is_other(messages: list[Message] | Refusal) -> bool:

@@ -64,10 +64,6 @@ class View:
         """The specifications of the rounds of a survey that were opened, from the second on."""
         return [str(spec) for (spec,) in self.run("SELECT spec FROM rounds WHERE survey = ? ORDER BY round", number)]
 
-    def spec(self, number: int) -> str:
-        """The specification of the survey with this number."""
-        return str(self.run("SELECT spec FROM surveys WHERE number = ?", number)[0][0])
-
     def tallies(self, number: int, survey: Survey) -> dict[tuple[int, str], Tally]:
         """The tally of every period and question that has one."""
         prints = {question.id: question.mechanism.fingerprint for question in survey.questions}
@@ -121,11 +117,6 @@ class View:
             for number, name, oldest, stage, title, after, listed in rows
         }
 
-    def by_source(self, source: str) -> str | None:
-        """The specification of the survey that was registered from a file with this hash."""
-        rows = self.run("SELECT spec FROM surveys WHERE source = ?", source)
-        return str(rows[0][0]) if rows else None
-
     def tokens(self, survey: str) -> list[Token]:
         """The tokens of the survey with this id, revoked and expired ones too, in the order in which they were made."""
         return self._tokens("WHERE survey = ?", survey).get(survey, [])
@@ -167,7 +158,11 @@ class Change(View):
 
     def put_survey(self, survey: Survey) -> int:
         """Remember a new survey, and give it a number."""
-        number = int(self.run("SELECT COALESCE(MAX(number), 0) + 1 FROM surveys")[0][0])
+        if self.run("SELECT 1 FROM transfers WHERE survey = ?", survey.id):
+            raise InvalidParameter(
+                f"The survey {survey.id!r} is being copied into this database. Run the same command again to finish that."
+            )
+        number = self.free_number()
         self.run(
             "INSERT INTO surveys (number, id, fingerprint, spec) VALUES (?, ?, ?, ?)",
             number, survey.id, survey.fingerprint, survey.to_json(),
@@ -182,6 +177,11 @@ class Change(View):
     def put_round(self, number: int, round_: int, spec: str) -> None:
         """Open another round of a survey."""
         self.run("INSERT INTO rounds (survey, round, spec) VALUES (?, ?, ?)", number, round_, spec)
+
+    def free_number(self) -> int:
+        """A number that no survey has, also none that is being copied."""
+        numbers = "(SELECT number FROM surveys UNION ALL SELECT number FROM transfers) AS numbers"
+        return int(self.run(f"SELECT COALESCE(MAX(number), 0) + 1 FROM {numbers}")[0][0])
 
     def claim(self, number: int, ids: Mapping[bytes, int]) -> set[bytes]:
         """Take these ids, given with their periods; those that nobody had taken before are returned."""

@@ -3,11 +3,14 @@
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager, suppress
 
 from deniable.collector.access import renew_gates
 from deniable.collector.events import note
+from deniable.collector.fakes import alarms
+from deniable.collector.publish import results
 from deniable.collector.segments import write_segment
 from deniable.collector.service import Service, Shared
 from deniable.errors import DeniableError, Unavailable
@@ -38,6 +41,7 @@ async def working_beside(services: Services, *jobs: Job) -> AsyncIterator[None]:
         _every(RENEWED, lambda: _each(services(), _next_round)),
         _every(MINUTE, lambda: _each(services(), _keep_time)),
         _every(MINUTE, lambda: _each(services(), _segments)),
+        _every(MINUTE, lambda: _each(services(), look_for_fakes)),
         refusals.watch(),
         *(_every(*job) for job in jobs),
     ]
@@ -92,6 +96,21 @@ def _next_round(app: Service) -> None:
     if app.collector.survey.rounds is not None:
         with suppress(Unavailable):
             app.next_round()
+
+
+def look_for_fakes(app: Service) -> None:
+    """Raise an alarm where reports have a pattern that honest people do not produce: once for each in the log."""
+    collector, known = app.collector, app.alarms
+    if collector.survey.rounds is not None:  # their tallies have different laws
+        return
+    with suppress(Unavailable):
+        found = alarms(results(collector.survey, collector.number, collector.store), collector.profiles)
+        for alarm in found:
+            key = (alarm.question, alarm.period, alarm.found.what)
+            if key not in known:
+                note("suspicious-reports", logging.WARNING, survey=collector.survey.id, found=str(alarm))
+            known.add(key)
+        app.metrics.suspicions = Counter(alarm.question for alarm in found)
 
 
 def _keep_time(app: Service) -> None:
