@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 from deniable.collector import verdicts
@@ -14,15 +15,15 @@ from deniable.collector.service import (
     Headers,
     Limits,
     Receive,
+    Reply,
     Scope,
     Send,
     Service,
     Shared,
-    refuse,
-    respond,
     too_many_headers,
 )
 from deniable.collector.verdicts import Counted, Refusal, Verdict
+from deniable.errors import Unavailable
 from deniable.survey import Message
 
 
@@ -42,7 +43,7 @@ class App(Service):
 
         super().__init__(collector, submit, read, limits, batch, shared)
         self._rest: Callable[[Scope, Receive, Send], Awaitable[None]] = routes(self)
-        self._one_counted = _summary([Counted.NOW], collector.survey.fingerprint)
+        self._one_counted = dict[str, Reply]()  # by the fingerprint of the survey, or of a round
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -52,12 +53,14 @@ class App(Service):
         headers: Headers = scope["headers"]
         excess = too_many_headers(headers, self.limits)
         if excess is not None:
-            await self._reply(excess, send)
+            await self._reply(excess).give(send)
         elif scope["path"] == "/v1/reports":
             named = dict(reversed(headers))  # the first of each name
             sender = self._admitted(scope, named)
-            outcome = sender if isinstance(sender, Refusal) else await self._submitted(named, receive, sender)
-            await self._reply(outcome, send)
+            if isinstance(sender, Refusal):
+                await self._reply(sender).give(send)
+            else:
+                await self._reply(*await self._submitted(named, receive, sender)).give(send)
         else:
             await self._rest(scope, receive, send)
 
@@ -86,29 +89,80 @@ class App(Service):
 
     async def _submitted(
         self, headers: Mapping[bytes, bytes], receive: Receive, sender: "Sender"
-    ) -> Refusal | list[Verdict]:
+    ) -> tuple[Refusal | list[Verdict], str]:
+        """What became of the messages of a request, and the fingerprint of the survey, or of the round, they were for."""
         body, taken = await self._body(receive, sender.batch)
         try:
             if isinstance(body, Refusal):
-                return body
-            media, survey = media_of(headers.get(b"content-type")), self.collector.survey
+                return body, ""
             if len(body) <= QUICK:
-                messages = read_messages(survey, body, media, self.limits, sender.batch)
+                collector, messages = self._read(headers, body, sender)
             else:
                 read, loop = self.shared.reader, asyncio.get_running_loop()
-                messages = await loop.run_in_executor(read, read_messages, survey, body, media, self.limits, sender.batch)
+                collector, messages = await loop.run_in_executor(read, self._read, headers, body, sender)
+            messages = self._charged(messages, sender)
             if isinstance(messages, Refusal):
-                return messages
-            if sender.rate is not None:
-                refusal = sender.charged(sum(message.reports for message in messages))
-                if refusal is not None:
-                    return refusal
-            answer = await self.writer.submit(self.collector, messages)
+                return messages, ""
+            answer = await self.writer.submit(collector, messages)
             if not isinstance(answer, Refusal):
                 self._note(messages, answer)
-            return answer
+            return answer, collector.survey.fingerprint
         finally:
             self.flight.bytes -= taken
+
+    def _read(
+        self, headers: Mapping[bytes, bytes], body: bytes, sender: "Sender"
+    ) -> tuple[Collector, list[Message] | Refusal]:
+        """The messages in a body, and the collector they are for: that of the survey, or of one of its rounds."""
+        media, collector = media_of(headers.get(b"content-type")), self.collector
+        found = read_messages(collector.survey, body, media, self.limits, sender.batch)
+        if collector.survey.rounds is None or not _is_other(found):
+            return collector, found
+        with suppress(Unavailable):
+            self.next_round(only_look=True)  # perhaps another collector has opened one
+        for collector in self.rounds.newest_first:
+            found = read_messages(collector.survey, body, media, self.limits, sender.batch)
+            if not _is_other(found):
+                break
+        return collector, found
+
+    def _charged(self, messages: list[Message] | Refusal, sender: "Sender") -> list[Message] | Refusal:
+        if isinstance(messages, Refusal) or sender.rate is None:
+            return messages
+        return sender.charged(sum(message.reports for message in messages)) or messages
+
+    def take_whole(self, scope: Scope, body: bytes, done: Callable[[Reply], None]) -> None:
+        """Count a short body that has arrived whole; `done` gets the answer once it is durable, or at once if refused."""
+        headers: Headers = scope["headers"]
+        outcome: Refusal | Sender | None = too_many_headers(headers, self.limits)
+        named = dict(reversed(headers))  # the first of each name
+        if outcome is None:
+            outcome = self._admitted(scope, named)
+        if isinstance(outcome, Sender):
+            outcome = self._handed_over(named, body, outcome, done)
+        if outcome is not None:
+            done(self._reply(outcome))
+
+    def _handed_over(
+        self, headers: Mapping[bytes, bytes], body: bytes, sender: "Sender", done: Callable[[Reply], None]
+    ) -> Refusal | None:
+        """Give the messages in a body to the writer; or why that is refused."""
+        if not self.flight.take(len(body), len(body)):
+            return verdicts.BUSY
+        collector, found = self._read(headers, body, sender)
+        messages = self._charged(found, sender)
+        if isinstance(messages, Refusal):
+            self.flight.bytes -= len(body)
+            return messages
+
+        def answered(answer: Refusal | list[Verdict]) -> None:
+            self.flight.bytes -= len(body)
+            if not isinstance(answer, Refusal):
+                self._note(messages, answer)
+            done(self._reply(answer, collector.survey.fingerprint))
+
+        self.writer.hand_over(collector, messages, answered)
+        return None
 
     async def _body(self, receive: Receive, batch: bool) -> tuple[bytes | Refusal, int]:
         """The body, or why it is not read to its end; and how many bytes of it are in flight."""
@@ -146,19 +200,25 @@ class App(Service):
                 if verdict is Counted.NOW:
                     self.metrics.reports += message.reports
 
-    async def _reply(self, outcome: Refusal | list[Verdict], send: Send) -> None:
+    def _reply(self, outcome: Refusal | list[Verdict], fingerprint: str = "") -> Reply:
         if isinstance(outcome, Refusal):
             self.metrics.refused[outcome.reason] += 1
+        elif len(outcome) == 1 and outcome[0] is Counted.NOW:
+            if fingerprint not in self._one_counted:
+                self._one_counted[fingerprint] = Reply.of(200, _summary(outcome, fingerprint), b"application/json")
+            return self._one_counted[fingerprint]
         elif all(isinstance(verdict, Refusal) for verdict in outcome):
             first = outcome[0]
             assert isinstance(first, Refusal)
             outcome = first
         if isinstance(outcome, Refusal):
-            await refuse(send, outcome)
-        elif len(outcome) == 1 and outcome[0] is Counted.NOW:
-            await respond(send, 200, self._one_counted, b"application/json")
-        else:
-            await respond(send, 200, _summary(outcome, self.collector.survey.fingerprint), b"application/json")
+            return Reply.refusing(outcome)
+        return Reply.of(200, _summary(outcome, fingerprint), b"application/json")
+
+
+def _is_other(messages: list[Message] | Refusal) -> bool:
+    """Whether these messages are for another survey or round."""
+    return isinstance(messages, Refusal) and messages.reason == verdicts.OTHER_SURVEY.reason
 
 
 class Sender(NamedTuple):

@@ -3,17 +3,20 @@
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from copy import copy
 
 import numpy as np
 
 from deniable.arrays import Bools, Ints
 from deniable.collector.invited import Admission
+from deniable.collector.profiles import Profiles
 from deniable.collector.stages import Stage, State
 from deniable.collector.store import Change, Store
 from deniable.collector.verdicts import CLOCK, CLOSED, DRAFT, IMPOSSIBLE, TOO_EARLY, TOO_LATE, Counted, Refusal, Verdict
-from deniable.core import Reports, concatenate
+from deniable.core import Columns, PureProtocol, Reports, concatenate
 from deniable.errors import InvalidReport
-from deniable.survey import Message, Survey
+from deniable.privacy.liars import profile_counts
+from deniable.survey import Message, Question, Survey
 from deniable.survey.survey import SKEW
 
 Clock = Callable[[], float]
@@ -32,9 +35,17 @@ class Collector:
     def __init__(self, survey: Survey, store: Store, clock: Clock = time.time) -> None:
         self.store, self.clock = store, clock
         self.number, self.survey = store.register(survey)
+        self.registered = self.survey.fingerprint  # of the first round, if there are several
         self.admission = Admission(self.survey, store)
         self.oldest = 0  # the first period that is accepted, as the store had it last
         self.untidy = True  # whether there may be ids that need not be kept
+        self.profiles = Profiles()
+
+    def at(self, survey: Survey) -> "Collector":
+        """The collector of another round of this survey."""
+        made = copy(self)
+        made.survey = survey
+        return made
 
     def take(self, messages: Sequence[Message]) -> list[Verdict]:
         """Count these messages in one transaction; when this returns, what was counted is durable.
@@ -65,7 +76,7 @@ class Collector:
         """
         with self.store.change() as change:
             state = change.accepting(self.number)
-            if state is None or state.fingerprint != self.survey.fingerprint:
+            if state is None or state.fingerprint != self.registered:
                 self.untidy = False
             else:
                 before = state.oldest - 1 if state.stage is not Stage.ARCHIVED else 1 << 32
@@ -88,6 +99,8 @@ class Collector:
             return CLOSED
         if survey.opens is not None and now < survey.opens - SKEW:
             return TOO_EARLY
+        if survey.rounds is not None and message.period != survey.period(now):
+            return IMPOSSIBLE.saying("The report states another round than it was made for.")
         if message.period == 0 and survey.window is None:
             return None
         if message.period > survey.period(now + SKEW):
@@ -150,6 +163,7 @@ class Group:
                 self._twins[place] = self._firsts[(message.period, message.id)]
             elif known[place] is None:
                 self._firsts[(message.period, message.id)] = place
+        self.round = collector.survey.round or 1
         self.waits = bool(self._firsts)  # for the store to say what is new
         self.alone = False  # whether it is going to change which periods are accepted
         if self.waits:
@@ -158,6 +172,7 @@ class Group:
             self._oldest = min(collector.survey.oldest_period(now), newest)
             self.alone = self._oldest > collector.oldest
         self._found: int | None = None  # the oldest period that the store accepted
+        self._profiles: dict[tuple[int, str], Ints] = {}
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -195,10 +210,11 @@ class Group:
         if self._found is not None:
             self.collector.untidy |= self._oldest > self._found
             self.collector.oldest = max(self._oldest, self._found)
+        self.collector.profiles.add(self._profiles)
 
     def _refuse(self, state: State | None) -> None:
         """Refuse what the store no longer accepts, whatever this collector's clock says."""
-        mine = state is not None and state.fingerprint == self.collector.survey.fingerprint
+        mine = state is not None and state.fingerprint == self.collector.registered
         for key in list(self._firsts):
             if state is None or not mine or state.stage is not Stage.OPEN:
                 draft = state is not None and state.stage is Stage.DRAFT
@@ -226,6 +242,7 @@ class Group:
                 for period, rows in wanted:
                     chosen = columns if rows is None else {name: column[rows] for name, column in columns.items()}
                     votes = question.mechanism.votes(chosen)
+                    self._profile(period, question, chosen)
                     n, counts = tallies.get((period, question.id), (0, np.zeros(len(votes), np.int64)))
                     size = len(owners) if rows is None else int(rows.sum())
                     tallies[(period, question.id)] = n + size, counts + votes
@@ -234,6 +251,13 @@ class Group:
             change.join(self.number, period, people[period])
         for period, name in sorted(tallies):
             change.add(self.number, period, name, *tallies[(period, name)])
+
+    def _profile(self, period: int, question: Question, columns: Columns) -> None:
+        """Remember what is the same for all honest people, for `suspicions`, until the transaction is durable."""
+        if isinstance(question.mechanism, PureProtocol):
+            seen, key = profile_counts(question.mechanism, columns), (period, question.id)
+            if len(seen):
+                self._profiles[key] = self._profiles[key] + seen if key in self._profiles else seen
 
     @staticmethod
     def _rows(
@@ -252,7 +276,7 @@ def settle(store: Store, groups: Sequence[Group]) -> None:
 
     Always in the same order, so that two collectors never wait for each other in a circle.
     """
-    waiting = sorted((group for group in groups if group.waits), key=lambda group: group.number)
+    waiting = sorted((group for group in groups if group.waits), key=lambda group: (group.number, group.round))
     if waiting:
         alone = any(group.alone for group in waiting)
         with store.change() as change:

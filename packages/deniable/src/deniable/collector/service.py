@@ -8,11 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from deniable.collector.access import Gate, RateLimit, Senders
 from deniable.collector.collector import Collector
 from deniable.collector.metrics import Metrics
+from deniable.collector.rounds import Rounds
 from deniable.collector.stages import Stage, State
 from deniable.collector.tokens import Role
 from deniable.collector.verdicts import NO_METHOD, TOO_MANY_HEADERS, Refusal
@@ -93,13 +94,15 @@ class Service:
         batch: Gate | None = None,
         shared: Shared | None = None,
     ) -> None:
-        self.collector, self.shared = collector, shared or Shared(limits)
+        self.rounds, self.shared = Rounds(collector), shared or Shared(limits)
         self.limits = limits or self.shared.limits
         self.submit_gate, self.read_gate, self.batch_gate = submit, read, batch or Gate()
-        self.metrics = Metrics()
+        self.metrics = Metrics(collector.survey.id)
+        self.alarms: set[tuple[str, int | None, str]] = set()  # patterns of false reports that are in the log
         self.segments: Path | None = None  # where kept reports go as Parquet files, if the survey keeps them
         self.writer, self.flight, self.senders = self.shared.writer, self.shared.flight, Senders()
-        self.writer.add(collector, self.metrics.commit)
+        for each in self.rounds.newest_first:
+            self.writer.add(each, self.metrics.commit)
         self.address_rate, self.token_rate = self.shared.address_rate, self.shared.token_rate
         self.state: State | None = None  # as the store had it last; None if the survey was deleted
         self.look()
@@ -112,7 +115,7 @@ class Service:
             with self.collector.store.view() as view:
                 states = view.states()
         found = states.get(self.collector.number)
-        mine = found is not None and found.fingerprint == self.collector.survey.fingerprint
+        mine = found is not None and found.fingerprint == self.collector.registered
         self.state = found if mine else None
 
     @property
@@ -131,6 +134,21 @@ class Service:
         survey, now = self.collector.survey, self.collector.clock()
         timely = (survey.opens is None or survey.opens <= now) and (survey.closes is None or now < survey.closes)
         return self.state is not None and self.state.listed and self.state.stage is Stage.OPEN and timely
+
+    @property
+    def collector(self) -> Collector:
+        """That of the survey, or of the round that people are asked to answer."""
+        return self.rounds.current
+
+    def next_round(self, only_look: bool = False) -> None:
+        """Open the next round if it is time, or only look whether another collector has opened one."""
+        known = set(self.rounds.newest_first)
+        if only_look:
+            self.rounds.refresh()
+        else:
+            self.rounds.step()
+        for each in set(self.rounds.newest_first) - known:
+            self.writer.add(each, self.metrics.commit)
 
     @property
     def gates(self) -> dict[Role, Gate]:
@@ -155,7 +173,7 @@ def too_many_headers(headers: Headers, limits: Limits) -> Refusal | None:
 
 async def refuse(send: Send, refusal: Refusal) -> None:
     """A refusal as a problem document."""
-    await respond(send, refusal.status, problem(refusal), b"application/problem+json", problem_headers(refusal))
+    await Reply.refusing(refusal).give(send)
 
 
 def problem(refusal: Refusal) -> bytes:
@@ -181,8 +199,30 @@ def problem_headers(refusal: Refusal) -> Headers:
     return headers
 
 
+class Reply(NamedTuple):
+    """One whole answer."""
+
+    status: int
+    headers: Headers
+    body: bytes
+
+    @classmethod
+    def of(cls, status: int, body: bytes, media: bytes, headers: Headers | None = None) -> "Reply":
+        """The answer with the headers that every answer has."""
+        size = str(len(body)).encode()
+        return cls(status, [(b"content-type", media), (b"content-length", size), *SAFE[:2], *(headers or ())], body)
+
+    @classmethod
+    def refusing(cls, refusal: Refusal) -> "Reply":
+        """A refusal as a problem document."""
+        return cls.of(refusal.status, problem(refusal), b"application/problem+json", problem_headers(refusal))
+
+    async def give(self, send: Send) -> None:
+        """Send it."""
+        await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
+        await send({"type": "http.response.body", "body": self.body})
+
+
 async def respond(send: Send, status: int, body: bytes, media: bytes, headers: Headers | None = None) -> None:
     """One whole answer."""
-    start = [(b"content-type", media), (b"content-length", str(len(body)).encode()), *SAFE[:2], *(headers or ())]
-    await send({"type": "http.response.start", "status": status, "headers": start})
-    await send({"type": "http.response.body", "body": body})
+    await Reply.of(status, body, media, headers).give(send)

@@ -3,11 +3,14 @@
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager, suppress
 
 from deniable.collector.access import renew_gates
 from deniable.collector.events import note
+from deniable.collector.fakes import alarms
+from deniable.collector.publish import results
 from deniable.collector.segments import write_segment
 from deniable.collector.service import Service, Shared
 from deniable.errors import DeniableError, Unavailable
@@ -35,8 +38,10 @@ async def working_beside(services: Services, *jobs: Job) -> AsyncIterator[None]:
     refusals = _Refusals(services)
     work: list[Awaitable[None]] = [
         _every(RENEWED, lambda: look(services())),
+        _every(RENEWED, lambda: _each(services(), _next_round)),
         _every(MINUTE, lambda: _each(services(), _keep_time)),
         _every(MINUTE, lambda: _each(services(), _segments)),
+        _every(MINUTE, lambda: _each(services(), look_for_fakes)),
         refusals.watch(),
         *(_every(*job) for job in jobs),
     ]
@@ -86,6 +91,28 @@ def _segments(app: Service) -> None:
         note("reports-not-moved", logging.ERROR, cause=str(error), consequence="they remain in the database")
 
 
+def _next_round(app: Service) -> None:
+    """Open the next round if enough people have answered this one."""
+    if app.collector.survey.rounds is not None:
+        with suppress(Unavailable):
+            app.next_round()
+
+
+def look_for_fakes(app: Service) -> None:
+    """Raise an alarm where reports have a pattern that honest people do not produce: once for each in the log."""
+    collector, known = app.collector, app.alarms
+    if collector.survey.rounds is not None:  # their tallies have different laws
+        return
+    with suppress(Unavailable):
+        found = alarms(results(collector.survey, collector.number, collector.store), collector.profiles)
+        for alarm in found:
+            key = (alarm.question, alarm.period, alarm.found.what)
+            if key not in known:
+                note("suspicious-reports", logging.WARNING, survey=collector.survey.id, found=str(alarm))
+            known.add(key)
+        app.metrics.suspicions = Counter(alarm.question for alarm in found)
+
+
 def _keep_time(app: Service) -> None:
     """Delete the survey when it was said to be deleted."""
     with suppress(Unavailable):
@@ -97,7 +124,7 @@ def delete_in_time(app: Service) -> bool:
     collector = app.collector
     with collector.store.change() as change:
         state = change.accepting(collector.number, alone=True)
-        mine = state is not None and state.fingerprint == collector.survey.fingerprint
+        mine = state is not None and state.fingerprint == collector.registered
         due = mine and state is not None and state.delete_after is not None and collector.clock() >= state.delete_after
         if due:
             change.delete(collector.number, collector.survey.id)
