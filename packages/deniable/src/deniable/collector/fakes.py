@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable.collector.profiles import Profiles
 from deniable.collector.publish import Answered, Results
-from deniable.core import Mechanism, PureProtocol
+from deniable.core import Estimate, Mechanism, PureProtocol
 from deniable.errors import InvalidParameter
 from deniable.postprocess import recover
 from deniable.privacy.liars import Suspicion, interval_with_liars, suspicions_of_tally
@@ -66,7 +66,7 @@ RECOVERED_IF = "False reports are spread evenly over the answers whose estimates
 def _bounded(each: Answered, fakes: float, confidence: float) -> list[dict[str, object]]:
     """An interval for each answer that holds whatever the false reports contain, and the recovered share beside it."""
     mechanism: Mechanism = each.question.mechanism
-    if each.tally is None or each.estimate is None:
+    if each.tally is None or not isinstance(each.estimate, Estimate):  # hidden, or a distribution
         return []
     try:
         low, high = interval_with_liars(mechanism, each.tally, int(fakes * each.tally.n), confidence)

@@ -4,16 +4,21 @@ import csv
 import io
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from statistics import NormalDist
 
 import numpy as np
 
+from deniable.collector.rounds import counted, opened
 from deniable.collector.store import Store
 from deniable.core import Estimate, Tally, confidence_each
 from deniable.errors import InvalidParameter
 from deniable.files.arrow import pyarrow_package
 from deniable.survey import Question, Survey
+from deniable.survey.rounds import Counted
 
 MOST_CONFIDENT = 0.999999999  # above it, floating-point numbers have no tail left
 COLUMNS = ("question", "period", "measure", "answer", "value", "standard_error", "low", "high", "reports", "cleaned")
@@ -127,9 +132,14 @@ def results(survey: Survey, number: int, store: Store, confidence: float = 0.95,
     if confidence > MOST_CONFIDENT:
         raise InvalidParameter(f"The confidence level of published intervals must be at most {MOST_CONFIDENT}.")
     with store.view() as view:
-        tallies, people = view.tallies(number, survey), view.people(number)
+        people, rounds = view.people(number), opened(view, number, survey)
+        known = counted(view, number, rounds) if len(rounds) > 1 else []
+        tallies = view.tallies(number, survey) if not known else {}
     periods = sorted(people)
     answered, history = [], []
+    if known:
+        answered = [_combined(survey, place, known) for place in range(len(survey.questions))]
+        return Results(survey, sum(people.values()), confidence, tuple(answered), (), title or "")
     for question in survey.questions:
         found = {period: tallies[(period, question.id)] for period in periods if (period, question.id) in tallies}
         answered.append(_answered(survey, question, None, sum(found.values(), start=0) or None))  # type: ignore[arg-type]
@@ -143,3 +153,15 @@ def _answered(survey: Survey, question: Question, period: int | None, tally: Tal
     shown = tally is not None and reports >= survey.minimum_reports
     estimate = question.how.estimate(question.mechanism, tally) if tally is not None and shown else None
     return Answered(question, period, reports, tally if shown else None, estimate)
+
+
+def _combined(survey: Survey, place: int, known: Sequence[Counted]) -> Answered:
+    """A question over all rounds; it has one tally only if all rounds have the same law."""
+    question = survey.questions[place]
+    rounds = [(each.questions[place].mechanism, tallies[question.id]) for each, tallies in known if question.id in tallies]
+    reports = sum(tally.n for _, tally in rounds)
+    if reports < max(survey.minimum_reports, 1):
+        return Answered(question, None, reports, None, None)
+    alike = len({mechanism.fingerprint for mechanism, _ in rounds}) == 1
+    tally = reduce(add, [tally for _, tally in rounds]) if alike else None
+    return Answered(question, None, reports, tally, question.how.combined(rounds))

@@ -50,6 +50,9 @@ class Survey:
     late: int
     keep_reports: bool
     questions: tuple[Question, ...]
+    rounds: int | None = None  # how many there are, each with other people and with laws that follow from earlier ones
+    round: int | None = None  # which one this is, from the second on
+    round_time: int | None = None  # seconds after which the next round begins, however few people have answered
     invitations: Invitations | None = None  # None if anybody may answer, and as often as they like
 
     @classmethod
@@ -69,19 +72,19 @@ class Survey:
     # What it says
 
     def contract(self) -> dict[str, object]:
-        """What people are asked and promised, as plain data: everything but the laws of the reports."""
-        return self._data([question.contract() for question in self.questions])
+        """What people are asked and promised, as plain data: everything but the laws of the reports, and the round."""
+        return self._data([question.contract() for question in self.questions], "rounds", "round_time")
 
     def spec(self) -> dict[str, object]:
         """The survey as plain data, with the laws of the reports: all that a client in another language needs."""
-        return self._data([question.spec() for question in self.questions])
+        return self._data([question.spec() for question in self.questions], "rounds", "round_time", "round")
 
-    def _data(self, questions: list[dict[str, object]]) -> dict[str, object]:
+    def _data(self, questions: list[dict[str, object]], *more: str) -> dict[str, object]:
         about: dict[str, object] = {
             name: value
             for name in (
                 "id", "title", "epsilon", "budget", "sample", "people", "minimum_reports", "opens", "closes", "window",
-                "late", "keep_reports",
+                "late", "keep_reports", *more,
             )
             if (value := getattr(self, name)) is not None
         }  # fmt: skip
@@ -101,6 +104,13 @@ class Survey:
     def fingerprint_bytes(self) -> bytes:
         """The same as bytes."""
         return bytes.fromhex(self.fingerprint)
+
+    @cached_property
+    def lasting(self) -> str:
+        """What a ledger knows this survey by: its fingerprint, or what is the same in all its rounds."""
+        if self.rounds is None:
+            return self.fingerprint
+        return hashlib.sha256(json.dumps(self.contract(), sort_keys=True).encode()).hexdigest()[:32]
 
     @property
     def unit(self) -> str:
@@ -138,9 +148,12 @@ class Survey:
     # Time, only in whole periods
 
     def period(self, now: float) -> int:
-        """The number of the period that this moment lies in; 0 for a survey without windows, or before it opens."""
+        """The number of the period that this moment lies in; 0 for a survey without windows, or before it opens.
+
+        A round is a period of its own, whenever it is.
+        """
         if self.window is None or self.opens is None:
-            return 0
+            return 0 if self.round is None else self.round - 1
         return max(0, int((now - self.opens) // self.window))
 
     def oldest_period(self, now: float) -> int:
