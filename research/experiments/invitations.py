@@ -1,6 +1,6 @@
-"""Invitations under attack, and what they cost: double answers of a hostile client, tokens signed a second, and a browser.
+"""Invitations under attack, and what they cost: double answers of a hostile client, and tokens signed a second.
 
-    python -m research.experiments.invitations [--tries 100000] [--browser]
+    python -m research.experiments.invitations [--tries 100000]
 
 The hostile client holds some invitations. It exchanges each of them again and again with other blinded numbers, spends each
 token with other messages, alone and many in one body, alters tokens, and tries codes that it makes up.
@@ -117,54 +117,12 @@ def attack(tries: int) -> tuple[int, Counter[str]]:
         return people, client.outcomes
 
 
-SCRIPT = """async ([base, code]) => {
-  const { Device, Survey, openLedger } = await import(`${base}/pages/deniable.js`);
-  const { Invitation, withToken } = await import(`${base}/pages/invitation.js`);
-  const survey = await Survey.fetch(base);
-  const ledger = await openLedger();
-  const device = new Device(survey, { ledger });
-  await device.answer({ town: "Nice" });
-  const start = performance.now();
-  const { token } = await new Invitation(survey, ledger).right(base, code);
-  const between = performance.now();
-  const { state } = await device.send(base, { seal: (message) => withToken(message, token) });
-  return { exchange: between - start, report: performance.now() - between, state };
-}"""
-
-
-def browser_times(visits: int = 15) -> list[dict[str, float]]:
-    """Milliseconds of exchange and report in Chromium, each in a browser profile of its own; the survey's delay is 0."""
-    from tests.browsers import chromium, site
-
-    found = []
-    with tempfile.TemporaryDirectory() as name, chromium() as browser:
-        folder = Path(name)
-        with opened(str(folder / "store.db")) as store:
-            listed = json.dumps(make_keys(store, parse_toml(TEXT, "survey")))
-        with site(f"{TEXT}\n[invitations]\nkeys = {listed}\ndelay = 0\n", folder) as running:
-            collector = running.app.collector
-            for code in make_invitations(collector.store, collector.survey, visits):
-                context = browser.new_context(base_url=running.url)
-                page = context.new_page()
-                page.goto("/results")
-                made = page.evaluate(SCRIPT, [running.url, code])
-                assert made.pop("state") == "sent", made
-                found.append(made)
-                context.close()
-    return found
-
-
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tries", type=int, default=100_000)
-    parser.add_argument("--browser", action="store_true")
     given = parser.parse_args()
     click.echo(f"tokens signed per second and core: {signing_rate():.0f}")
-    if given.browser:
-        times = sorted(browser_times(), key=lambda each: each["exchange"] + each["report"])
-        for name, place in (("median", len(times) // 2), ("slowest", -1)):
-            click.echo(f"{name} in Chromium: " + ", ".join(f"{what} {value:.0f} ms" for what, value in times[place].items()))
     people, outcomes = attack(given.tries)
     click.echo(f"{sum(outcomes.values()):,} tries with {INVITED} invitations: {people} people counted")
     for outcome, number in sorted(outcomes.items()):
