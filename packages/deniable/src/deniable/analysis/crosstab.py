@@ -121,7 +121,7 @@ def of_mechanism(
 
     def law(shares: Floats) -> Floats:
         flat = shares.ravel()
-        return (np.tensordot(flat, known.squares, 1) - np.outer(flat, flat)) / n
+        return (known.mean_square(flat) - np.outer(flat, flat)) / n
 
     answers = tuple(list(part.labels) for part in domain.parts)
     shares = estimate.values - estimate.values.mean() + 1 / domain.size  # which sum to one

@@ -20,7 +20,8 @@ from deniable.survey import budget, message
 from deniable.survey.budget import Advice, Budget
 from deniable.survey.law import MessageLaw
 from deniable.survey.message import Header, Message
-from deniable.survey.question import Question
+from deniable.survey.question import Asked, Question
+from deniable.survey.relation import Relation
 
 FORMAT = "deniable survey 1"
 SKEW = 600  # seconds by which a device's clock may be ahead
@@ -47,7 +48,8 @@ class Survey:
     window: int | None
     late: int
     keep_reports: bool
-    questions: tuple[Question, ...]
+    questions: tuple[Question, ...]  # what is reported; those that are reported together are one
+    tables: tuple[Relation, ...] = ()
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Survey":
@@ -67,7 +69,7 @@ class Survey:
 
     def contract(self) -> dict[str, object]:
         """What people are asked and promised, as plain data: everything but the laws of the reports."""
-        return self._data([question.contract() for question in self.questions])
+        return self._data([question.contract() for question in self.asked])
 
     def spec(self) -> dict[str, object]:
         """The survey as plain data, with the laws of the reports: all that a client in another language needs."""
@@ -82,7 +84,8 @@ class Survey:
             )
             if (value := getattr(self, name)) is not None
         }  # fmt: skip
-        return {"format": FORMAT, "survey": about, "question": questions}
+        wanted = {"table": [each.spec() for each in self.tables]} if self.tables else {}
+        return {"format": FORMAT, "survey": about, "question": questions, **wanted}
 
     def to_json(self) -> str:
         """The specification as JSON text with sorted keys; its hash is the fingerprint."""
@@ -97,6 +100,11 @@ class Survey:
     def fingerprint_bytes(self) -> bytes:
         """The same as bytes."""
         return bytes.fromhex(self.fingerprint)
+
+    @cached_property
+    def asked(self) -> tuple[Asked, ...]:
+        """The questions as people see them, one by one."""
+        return tuple(member for question in self.questions for member in question.members)
 
     @property
     def unit(self) -> str:
@@ -258,15 +266,10 @@ class Survey:
         return (q.mechanism.perturb(self._chosen(q, answers, places), coins) for q in self.part(bits))
 
     def _chosen(self, question: Question, answers: Mapping[str, Answers], places: list[int]) -> Answers:
-        unknown = set(answers) - {each.id for each in self.questions}
+        unknown = set(answers) - {each.id for each in self.asked}
         if unknown:
-            raise OutsideDomain(f"This survey asks {', '.join(repr(each.id) for each in self.questions)} and nothing else.")
-        given = answers.get(question.id)
-        if given is None:
-            return question.answers([None] * len(places))
-        if len(places) == len(given):
-            return question.answers(given)
-        return question.answers([given[place] for place in places])
+            raise OutsideDomain(f"This survey asks {', '.join(repr(each.id) for each in self.asked)} and nothing else.")
+        return question.gathered([_given(member, answers.get(member.id), places) for member in question.members])
 
     # At the collector
 
@@ -330,6 +333,15 @@ class Survey:
             stop = start + question.section(1, b"", 0)
             yield [together[:, start:stop].tobytes()]
             start = stop
+
+
+def _given(asked: Asked, given: Answers | None, places: list[int]) -> Answers:
+    """What the people at these places answered to a question."""
+    if given is None:
+        return asked.answers([None] * len(places))
+    if len(places) == len(given):
+        return asked.answers(given)
+    return asked.answers([given[place] for place in places])
 
 
 def advice_for(survey: Survey, people: int) -> Advice:
