@@ -126,7 +126,7 @@ def of_mechanism(
     answers = tuple(list(part.labels) for part in domain.parts)
     shares = estimate.values - estimate.values.mean() + 1 / domain.size  # which sum to one
     whole = Table(tuple(named), answers, shares.reshape(domain.shape), n, law)
-    return whole if len(axes) == len(named) else whole.pair(*(named[axis] for axis in axes))
+    return whole if axes == list(range(len(named))) else whole.pair(*(named[axis] for axis in axes))
 
 
 @of_mechanism.register
@@ -161,7 +161,8 @@ def _(mechanism: OnePair, reports: Any, questions: Any, names: Any = None) -> Ta
     if len(set(axes)) != 2:
         raise InvalidParameter("OnePair gives the tables of two questions. Name two: crosstab(reports, mechanism, 0, 3).")
     tally = reports if isinstance(reports, Tally) else mechanism.tally(reports)
-    return pair_table(mechanism.tables(tally), axes, named)
+    found = pair_table(mechanism.tables(tally), axes, named)
+    return found if axes == sorted(axes) else found.pair(*(named[axis] for axis in axes))
 
 
 def pair_table(found: Tables, axes: Sequence[int], names: Sequence[str]) -> Table:

@@ -70,7 +70,7 @@ def read_backup(path: Path, store: Store, watch: Watch = lambda _: None) -> Surv
         survey = Survey.from_json(json.dumps(next(lines)))
         kept = next(lines) if form == FORMAT else None
         people = [(int(period), int(n)) for period, n in next(lines)]
-        prints = {question.id: question.mechanism for question in survey.questions}
+        prints = {question.id: question.mechanism for question in survey.questions} | {j.id: j for j in survey.joints}
         tallies = [(row["period"], row["question"], Tally.from_json(json.dumps(row["tally"]))) for row in next(lines)]
         for _, question, tally in tallies:
             prints[question].check_tally(tally)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from deniable.arrays import Bools, Ints
+from deniable.collector.relations import joint_counts
 from deniable.collector.store import Change, Stage, State, Store
 from deniable.collector.verdicts import CLOCK, CLOSED, IMPOSSIBLE, TOO_EARLY, TOO_LATE, Counted, Refusal, Verdict
 from deniable.core import Reports, concatenate
@@ -111,6 +112,7 @@ class Collector:
                 try:
                     for question, reports in zip(self.survey.part(message.part), self.survey.unpack(message), strict=True):
                         question.mechanism.votes(reports.columns)
+                    list(joint_counts(self.survey, message.part, self.survey.unpack(message), [(0, None)]))
                 except InvalidReport as error:
                     verdicts[place] = IMPOSSIBLE.saying(str(error))
 
@@ -182,6 +184,11 @@ class Collector:
                     n, counts = tallies.get((period, question.id), (0, np.zeros(len(votes), np.int64)))
                     size = len(owners) if rows is None else int(rows.sum())
                     tallies[(period, question.id)] = n + size, counts + votes
+            if self.survey.joints:
+                reports = [concatenate(batch.reports[place] for batch in found) for place in range(len(found[0].reports))]
+                for key, size, votes in joint_counts(self.survey, part, reports, wanted):
+                    n, counts = tallies.get(key, (0, np.zeros(len(votes), np.int64)))
+                    tallies[key] = n + size, counts + votes
         # always in the same order, so that two collectors never wait for each other in a circle
         for period in sorted(people):
             change.join(self.number, period, people[period])

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from deniable.survey.law import MessageLaw
 from deniable.survey.message import Header, Message
 from deniable.survey.question import Asked, Question
 from deniable.survey.relation import Relation
+
+if TYPE_CHECKING:
+    from deniable.survey.joint import Joint
 
 FORMAT = "deniable survey 1"
 SKEW = 600  # seconds by which a device's clock may be ahead
@@ -105,6 +108,23 @@ class Survey:
     def asked(self) -> tuple[Asked, ...]:
         """The questions as people see them, one by one."""
         return tuple(member for question in self.questions for member in question.members)
+
+    @cached_property
+    def joints(self) -> tuple["Joint", ...]:
+        """The tables whose questions are reported by themselves: their combinations are counted beside the questions."""
+        units = {question.id: question for question in self.questions}
+        wanted = [each for each in self.tables if set(each.questions) <= set(units)]
+        if not wanted:
+            return ()
+        from deniable.survey.joint import Joint  # loads what decodes reports
+
+        return tuple(Joint(each, tuple(units[name] for name in each.questions)) for each in wanted)
+
+    @property
+    def counted(self) -> dict[str, tuple[str, int]]:
+        """All that is counted: the fingerprint and the number of cells of the tally of each question, and each joint one."""
+        found = {question.id: (question.mechanism.fingerprint, question.mechanism.cells) for question in self.questions}
+        return found | {each.id: (each.fingerprint, each.cells) for each in self.joints}
 
     @property
     def unit(self) -> str:
