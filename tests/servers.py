@@ -37,27 +37,27 @@ class Postgres:
     def __init__(self, folder: Path) -> None:
         programs = postgres_programs()
         assert programs is not None
-        self._programs, self._data, self.port = programs, folder / "data", free_port()
-        self._as = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []  # it refuses to run as root
-        if self._as:
+        self._programs, self.data, self.port = programs, folder / "data", free_port()
+        self.owner = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []  # it refuses to run as root
+        if self.owner:
             folder.chmod(0o755)
             shutil.chown(folder, "postgres")
         self._folder, self._databases = folder, 0
-        self._run("initdb", "-D", str(self._data), "-U", "test", "-A", "trust", "--no-sync", "--locale=C", "-E", "UTF8")
+        self._run("initdb", "-D", str(self.data), "-U", "test", "-A", "trust", "--no-sync", "--locale=C", "-E", "UTF8")
         self.start()
 
     def _run(self, program: str, *arguments: str) -> None:
-        command = [*self._as, str(self._programs / program), *arguments]
+        command = [*self.owner, str(self._programs / program), *arguments]
         subprocess.run(command, check=True, capture_output=True, cwd=self._folder, timeout=60)
 
     def start(self) -> None:
         settings = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self._folder}"
         log = str(self._folder / "log")
         command = [
-            *self._as,
+            *self.owner,
             str(self._programs / "pg_ctl"),
             "-D",
-            str(self._data),
+            str(self.data),
             "-w",
             "-l",
             log,
@@ -68,7 +68,7 @@ class Postgres:
         subprocess.run(command, check=True, cwd=self._folder, stdout=subprocess.DEVNULL, timeout=60)
 
     def stop(self) -> None:
-        self._run("pg_ctl", "-D", str(self._data), "-m", "immediate", "stop")
+        self._run("pg_ctl", "-D", str(self.data), "-m", "immediate", "stop")
 
     def database(self) -> str:
         """The address of a new, empty database."""

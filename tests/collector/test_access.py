@@ -135,7 +135,7 @@ def test_a_token_is_rotated_without_a_gap(new_store: NewStore) -> None:
 
 
 def test_new_and_revoked_tokens_count_without_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deniable.collector.access.RENEWED", 0.01)
+    monkeypatch.setattr("deniable.collector.work.RENEWED", 0.01)
     for app in made(tmp_path, ONE):
         store = app.collector.store
         first = new_token(store, "one", "results")

@@ -21,7 +21,8 @@ from deniable.collector import Collector, open_store, results
 from deniable.collector.access import Gate
 from deniable.collector.app import App
 from deniable.collector.json_reports import write_json
-from deniable.collector.service import Limits
+from deniable.collector.service import Limits, Shared
+from deniable.collector.site import Site
 from deniable.collector.tokens import hash_of
 from deniable.survey.message import MEDIA_TYPE
 from tests.surveys import COMMUTE, ONE, OPENS, SAMPLED, SPARSE, several, survey
@@ -45,7 +46,7 @@ class Answer:
 
 
 async def call(
-    app: App, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None, pieces: int = 1
+    app: App | Site, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None, pieces: int = 1
 ) -> Answer:
     """One request, as a server would hand it over."""
     path, _, query = path.partition("?")
@@ -83,7 +84,7 @@ def get(app: App, path: str, **headers: str) -> Answer:
 
 
 @asynccontextmanager
-async def working(app: App) -> AsyncIterator[None]:
+async def working(app: App | Shared) -> AsyncIterator[None]:
     app.writer.start(asyncio.get_running_loop())
     try:
         yield

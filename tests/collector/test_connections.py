@@ -220,10 +220,10 @@ def test_refusals_are_logged_together(tmp_path: Path, caplog: pytest.LogCaptureF
     app = App(Collector(survey(ONE), store), Gate(), Gate())
 
     async def work() -> None:
-        async with working_beside(app):
+        async with working_beside(lambda: [app]):
             app.metrics.refused["damaged"] += 1000
 
     with caplog.at_level(logging.INFO):
         asyncio.run(work())
-    assert caplog.messages == ["event=refused reason=damaged requests=1000 seconds=0"]
+    assert caplog.messages == ["event=refused reason=damaged requests=1000 seconds=0 survey=one"]
     store.close()

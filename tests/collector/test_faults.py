@@ -19,8 +19,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 import deniable as dn
 from deniable.collector import opened, results
-from deniable.collector.access import RENEWED, new_token
+from deniable.collector.access import new_token
 from deniable.collector.crowd import Sent, post_all
+from deniable.collector.work import RENEWED
 from tests.servers import Postgres, Served, free_port, served
 from tests.surveys import several, survey
 

@@ -257,7 +257,7 @@ def test_a_large_tally_is_counted_and_read(earlier: bool, new_store: NewStore) -
             first = tallies[0]
             with store.change() as change:
                 change.run(
-                    "INSERT INTO tallies (survey, period, question, n, counts) VALUES (?, 0, 'q0', 1, ?)",
+                    "INSERT INTO tallies (survey, period, question, shard, n, counts) VALUES (?, 0, 'q0', 0, 1, ?)",
                     one.number, first.counts.astype("<i8").tobytes(),
                 )  # fmt: skip
                 change.join(one.number, 0, 1)

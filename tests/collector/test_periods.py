@@ -164,10 +164,11 @@ def test_writing_goes_on_while_ids_are_dropped(tmp_path: Path) -> None:
     one.tidy = fewer  # type: ignore[method-assign]
 
     async def work() -> None:
-        writer = Writer(one)
+        writer = Writer()
+        writer.add(one)
         writer.start(asyncio.get_running_loop())
         for _ in range(3):
-            await writer.submit(one.survey.read(messages(clock.now)))
+            await writer.submit(one, one.survey.read(messages(clock.now)))
         async with asyncio.timeout(30):
             while one.untidy:
                 await asyncio.sleep(0.01)

@@ -78,7 +78,7 @@ def serve(
     """
     asked = Survey.load(survey)
     from deniable.collector import opened
-    from deniable.collector.serve import Place, application, listening
+    from deniable.collector.serve import Place, application, listening, only
     from deniable.collector.serve import serve as run
     from deniable.collector.service import Limits
 
@@ -91,7 +91,7 @@ def serve(
         at = f"{'https' if tls_cert else 'http'}://{host}:{port}"
         click.echo(f"Survey {asked.id} {app.collector.survey.fingerprint} at {at}")
         click.echo(f"To answer: {at}/   the results: {at}/results   to try it out: {at}/try")
-        run(app, place, bound)
+        run(only(app, place), place, bound)
 
 
 def _first_token(survey: Survey, store: "Store", file: Path, shown: bool) -> None:

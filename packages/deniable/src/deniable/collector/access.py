@@ -1,6 +1,5 @@
 """Who may submit and who may read: tokens of a survey, and a limit on the reports of one sender."""
 
-import asyncio
 import hashlib
 import hmac
 import ipaddress
@@ -12,9 +11,8 @@ from contextlib import suppress
 
 from deniable.collector.store import Store
 from deniable.collector.tokens import ROLES, Role, Token, hash_of
-from deniable.errors import InvalidParameter, Unavailable
+from deniable.errors import InvalidParameter
 
-RENEWED = 2.0  # seconds between looks for new tokens
 WEEK = 7 * 86_400
 
 
@@ -118,23 +116,18 @@ class Gate:
 
 def gates_of(store: Store, survey: str, clock: Callable[[], float] = time.time) -> dict[Role, Gate]:
     """A gate for each role, with the tokens that the store has."""
-    return {role: Gate(clock=clock).renew(tokens) for role, tokens in _by_role(store, survey).items()}
-
-
-async def watch_tokens(store: Store, survey: str, gates: Mapping[Role, Gate]) -> None:
-    """Let the gates know of new and revoked tokens, a few seconds after they were made."""
-    while True:
-        await asyncio.sleep(RENEWED)
-        with suppress(Unavailable):  # then what was known holds on
-            tokens = await asyncio.to_thread(_by_role, store, survey)
-            for role, gate in gates.items():
-                gate.renew(tokens[role])
-
-
-def _by_role(store: Store, survey: str) -> dict[Role, list[Token]]:
     with store.view() as view:
         tokens = view.tokens(survey)
-    return {role: [token for token in tokens if token.role == role] for role in ROLES}
+    return {role: Gate(clock=clock).renew(token for token in tokens if token.role == role) for role in ROLES}
+
+
+def renew_gates(store: Store, gates: Mapping[str, Mapping[Role, Gate]]) -> None:
+    """Let the gates of these surveys know of tokens that were made, revoked or rotated meanwhile."""
+    with store.view() as view:
+        tokens = view.all_tokens()
+    for survey, mine in gates.items():
+        for role, gate in mine.items():
+            gate.renew(token for token in tokens.get(survey, ()) if token.role == role)
 
 
 class RateLimit:

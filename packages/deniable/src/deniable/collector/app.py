@@ -1,10 +1,8 @@
-"""The collector over HTTP: reports come in through a plain ASGI function, everything else through Starlette routes."""
+"""One survey over HTTP: reports come in through a plain ASGI function, everything else through Starlette routes."""
 
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
 from typing import NamedTuple
 
 from deniable.collector import verdicts
@@ -19,25 +17,31 @@ from deniable.collector.service import (
     Scope,
     Send,
     Service,
-    problem,
-    problem_headers,
+    Shared,
+    refuse,
     respond,
+    too_many_headers,
 )
 from deniable.collector.verdicts import Counted, Refusal, Verdict
 from deniable.survey import Message
 
 
 class App(Service):
-    """The ASGI application of a collector."""
+    """The ASGI application of one survey. A `Site` holds those of several."""
 
     def __init__(
-        self, collector: Collector, submit: Gate, read: Gate, limits: Limits | None = None, batch: Gate | None = None
+        self,
+        collector: Collector,
+        submit: Gate,
+        read: Gate,
+        limits: Limits | None = None,
+        batch: Gate | None = None,
+        shared: Shared | None = None,
     ) -> None:
         from deniable.collector.routes import routes  # needs Starlette
 
-        super().__init__(collector, submit, read, limits, batch)
+        super().__init__(collector, submit, read, limits, batch, shared)
         self._rest: Callable[[Scope, Receive, Send], Awaitable[None]] = routes(self)
-        self._reader: ThreadPoolExecutor | None = None  # one long body at a time
         self._one_counted = _summary([Counted.NOW], collector.survey.fingerprint)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -46,8 +50,9 @@ class App(Service):
             await self._rest(scope, receive, send)
             return
         headers: Headers = scope["headers"]
-        if len(headers) > self.limits.headers or sum(map(len, chain.from_iterable(headers))) > self.limits.head:
-            await self._reply(verdicts.TOO_MANY_HEADERS.saying(_most_headers(self.limits)), send)
+        excess = too_many_headers(headers, self.limits)
+        if excess is not None:
+            await self._reply(excess, send)
         elif scope["path"] == "/v1/reports":
             named = dict(reversed(headers))  # the first of each name
             sender = self._admitted(scope, named)
@@ -90,17 +95,15 @@ class App(Service):
             if len(body) <= QUICK:
                 messages = read_messages(survey, body, media, self.limits, sender.batch)
             else:
-                if self._reader is None:
-                    self._reader = ThreadPoolExecutor(1, "deniable reader")
-                loop, limits = asyncio.get_running_loop(), self.limits
-                messages = await loop.run_in_executor(self._reader, read_messages, survey, body, media, limits, sender.batch)
+                read, loop = self.shared.reader, asyncio.get_running_loop()
+                messages = await loop.run_in_executor(read, read_messages, survey, body, media, self.limits, sender.batch)
             if isinstance(messages, Refusal):
                 return messages
             if sender.rate is not None:
                 refusal = sender.charged(sum(message.reports for message in messages))
                 if refusal is not None:
                     return refusal
-            answer = await self.writer.submit(messages)
+            answer = await self.writer.submit(self.collector, messages)
             if not isinstance(answer, Refusal):
                 self._note(messages, answer)
             return answer
@@ -151,7 +154,7 @@ class App(Service):
             assert isinstance(first, Refusal)
             outcome = first
         if isinstance(outcome, Refusal):
-            await respond(send, outcome.status, problem(outcome), b"application/problem+json", problem_headers(outcome))
+            await refuse(send, outcome)
         elif len(outcome) == 1 and outcome[0] is Counted.NOW:
             await respond(send, 200, self._one_counted, b"application/json")
         else:
@@ -180,10 +183,6 @@ class Sender(NamedTuple):
 
 
 ANYBODY, RELAY = Sender(False), Sender(True)
-
-
-def _most_headers(limits: Limits) -> str:
-    return f"A request may have at most {limits.headers} headers of {limits.head:,} bytes in all."
 
 
 def _summary(outcome: list[Verdict], fingerprint: str) -> bytes:

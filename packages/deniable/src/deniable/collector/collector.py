@@ -31,7 +31,7 @@ class Collector:
     def __init__(self, survey: Survey, store: Store, clock: Clock = time.time) -> None:
         self.store, self.clock = store, clock
         self.number, self.survey = store.register(survey)
-        self._oldest = 0  # as the store had it last
+        self.oldest = 0  # the first period that is accepted, as the store had it last
         self.untidy = True  # whether there may be ids that need not be kept
 
     def take(self, messages: Sequence[Message]) -> list[Verdict]:
@@ -39,57 +39,20 @@ class Collector:
 
         Raises `Unavailable`, with nothing counted, if the store is in trouble. Then all may be sent again.
         """
+        group = self.group(messages)
+        try:
+            settle(self.store, [group])
+        except InvalidReport:  # a law forbids what the layout allows: nothing was counted; find out which it was
+            self._weed(messages, group.known)
+            group = Group(self, messages, group.known, self._unpacked(messages, group.known), group.now)
+            settle(self.store, [group])
+        return group.verdicts
+
+    def group(self, messages: Sequence[Message]) -> "Group":
+        """These messages, read and judged as far as that needs no store."""
         now = self.clock()
         verdicts: list[Verdict | None] = [self._timely(message, now) for message in messages]
-        batches = self._unpacked(messages, verdicts)
-        try:
-            return self._settled(messages, verdicts, batches, now)
-        except InvalidReport:  # a law forbids what the layout allows: nothing was counted; find out which it was
-            self._weed(messages, verdicts)
-            return self._settled(messages, verdicts, self._unpacked(messages, verdicts), now)
-
-    def _settled(
-        self, messages: Sequence[Message], known: list[Verdict | None], batches: dict[int, list[_Batch]], now: float
-    ) -> list[Verdict]:
-        """The verdicts, after the messages that have none yet were counted in one transaction."""
-        verdicts = list(known)
-        firsts: dict[tuple[int, bytes], int] = {}
-        for place, message in enumerate(messages):
-            if verdicts[place] is None and (message.period, message.id) in firsts:
-                verdicts[place] = Counted.BEFORE
-            elif verdicts[place] is None:
-                firsts[(message.period, message.id)] = place
-        if firsts:
-            newest = max(period for period, _ in firsts)
-            # By what devices say too: a clock that is far ahead must not end periods that nobody has come to.
-            oldest = min(self.survey.oldest_period(now), newest)
-            with self.store.change() as change:
-                state = change.accepting(self.number, alone=oldest > self._oldest)
-                self._refuse(state, firsts, verdicts, now)
-                for period in sorted({period for period, _ in firsts}):
-                    mine = {identity: made for made, identity in firsts if made == period}
-                    fresh = change.claim(self.number, mine)
-                    for identity in mine:
-                        verdicts[firsts[(period, identity)]] = Counted.NOW if identity in fresh else Counted.BEFORE
-                self._count(change, messages, batches, [verdict is Counted.NOW for verdict in verdicts])
-                if firsts and state is not None and oldest > state.oldest:
-                    change.accept_from(self.number, oldest)
-            if firsts and state is not None:
-                self.untidy |= oldest > state.oldest
-                self._oldest = max(oldest, state.oldest)
-        return [verdict for verdict in verdicts if verdict is not None]
-
-    def _refuse(
-        self, state: State | None, firsts: dict[tuple[int, bytes], int], verdicts: list[Verdict | None], now: float
-    ) -> None:
-        """Refuse what the store no longer accepts, whatever this collector's clock says."""
-        closed = state is None or state.fingerprint != self.survey.fingerprint or state.stage is not Stage.OPEN
-        for key in list(firsts):
-            if closed or state is None:
-                verdicts[firsts.pop(key)] = CLOSED
-            elif key[0] < state.oldest:
-                self._oldest = state.oldest
-                verdicts[firsts.pop(key)] = CLOCK
+        return Group(self, messages, verdicts, self._unpacked(messages, verdicts), now)
 
     def tidy(self, most: int) -> bool:
         """Drop some ids that need not be kept any more, in a transaction of its own; whether there may be more.
@@ -162,21 +125,86 @@ class Collector:
         except InvalidReport as error:
             verdicts[place] = IMPOSSIBLE.saying(str(error))
 
-    def _count(
-        self, change: Change, messages: Sequence[Message], batches: dict[int, list[_Batch]], fresh: list[bool]
+
+class Group:
+    """Messages of one survey on their way into its store: prepared outside of the transaction that counts them."""
+
+    def __init__(
+        self,
+        collector: Collector,
+        messages: Sequence[Message],
+        known: list[Verdict | None],
+        batches: dict[int, list[_Batch]],
+        now: float,
     ) -> None:
+        self.collector, self.number, self.now, self.known = collector, collector.number, now, known
+        self._messages, self._batches, self._verdicts = messages, batches, list(known)
+        self._firsts: dict[tuple[int, bytes], int] = {}  # the first message of each id and period
+        for place, message in enumerate(messages):
+            if known[place] is None and (message.period, message.id) in self._firsts:
+                self._verdicts[place] = Counted.BEFORE
+            elif known[place] is None:
+                self._firsts[(message.period, message.id)] = place
+        self.waits = bool(self._firsts)  # for the store to say what is new
+        self.alone = False  # whether it is going to change which periods are accepted
+        if self.waits:
+            newest = max(period for period, _ in self._firsts)
+            # By what devices say too: a clock that is far ahead must not end periods that nobody has come to.
+            self._oldest = min(collector.survey.oldest_period(now), newest)
+            self.alone = self._oldest > collector.oldest
+        self._found: int | None = None  # the oldest period that the store accepted
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """What became of the messages, once they are settled."""
+        return [verdict for verdict in self._verdicts if verdict is not None]
+
+    def count(self, change: Change, alone: bool) -> None:
+        """Count what is new, in this transaction; `alone` if somebody in it changes which periods are accepted."""
+        state, firsts, verdicts = change.accepting(self.number, alone), self._firsts, self._verdicts
+        self._refuse(state)
+        for period in sorted({period for period, _ in firsts}):
+            mine = {identity: made for made, identity in firsts if made == period}
+            fresh = change.claim(self.number, mine)
+            for identity in mine:
+                verdicts[firsts[(period, identity)]] = Counted.NOW if identity in fresh else Counted.BEFORE
+        self._add(change, [verdict is Counted.NOW for verdict in verdicts])
+        if firsts and state is not None:
+            self._found = state.oldest
+            if self._oldest > state.oldest:
+                change.accept_from(self.number, self._oldest)
+
+    def committed(self) -> None:
+        """The transaction is durable."""
+        if self._found is not None:
+            self.collector.untidy |= self._oldest > self._found
+            self.collector.oldest = max(self._oldest, self._found)
+
+    def _refuse(self, state: State | None) -> None:
+        """Refuse what the store no longer accepts, whatever this collector's clock says."""
+        mine = state is not None and state.fingerprint == self.collector.survey.fingerprint
+        for key in list(self._firsts):
+            if state is None or not mine or state.stage is not Stage.OPEN:
+                self._verdicts[self._firsts.pop(key)] = CLOSED
+            elif key[0] < state.oldest:
+                self.collector.oldest = state.oldest
+                self._verdicts[self._firsts.pop(key)] = CLOCK
+
+    def _add(self, change: Change, fresh: list[bool]) -> None:
+        """Add the messages that are new to the tallies."""
+        survey, messages = self.collector.survey, self._messages
         tallies: dict[tuple[int, str], tuple[int, Ints]] = {}
         people: dict[int, int] = defaultdict(int)
         counted = [message for message, new in zip(messages, fresh, strict=True) if new]
         for message in counted:
             people[message.period] += message.reports
-        if self.survey.keep_reports:
+        if survey.keep_reports:
             for message in sorted(counted, key=lambda message: message.payload):  # not in the order in which they came
                 change.keep(self.number, message.period, message.part, message.reports, message.payload)
-        for part, found in batches.items():
+        for part, found in self._batches.items():
             owners = np.concatenate([batch.owners for batch in found])
             wanted = self._rows(messages, fresh, owners, list(people))
-            for place, question in enumerate(self.survey.part(part)):
+            for place, question in enumerate(survey.part(part)):
                 columns = concatenate(batch.reports[place] for batch in found).columns
                 for period, rows in wanted:
                     chosen = columns if rows is None else {name: column[rows] for name, column in columns.items()}
@@ -205,3 +233,18 @@ class Collector:
         made, new = np.array([message.period for message in messages])[owners], np.array(fresh)[owners]
         chosen = [(period, new & (made == period)) for period in periods]
         return [(period, rows) for period, rows in chosen if rows.any()]
+
+
+def settle(store: Store, groups: Sequence[Group]) -> None:
+    """Count groups of different surveys in one transaction of the store that they share.
+
+    Always in the same order, so that two collectors never wait for each other in a circle.
+    """
+    waiting = sorted((group for group in groups if group.waits), key=lambda group: group.number)
+    if waiting:
+        alone = any(group.alone for group in waiting)
+        with store.change() as change:
+            for group in waiting:
+                group.count(change, alone)
+        for group in waiting:
+            group.committed()

@@ -18,6 +18,8 @@ ROWS = 10_000  # that come at a time where there are many
 READERS = 4  # connections that read at the same time
 SECONDS = 8  # for a statement or a connection, less than the ten after which a device gives up
 _LOCK = 0x64656E69  # held while tables are made or a survey is registered, so that two collectors do not both do it
+_SHARDS = 0x64656E6B  # and a shard: held by the collector that adds to its rows, for as long as it is connected
+MOST_SHARDS = 64
 _PERIODS = 0x64656E6A  # shared by those who count reports, held alone by the one who decides which periods are accepted
 # The kernel gives a dead peer up after some seconds.
 _ALIVE = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 3, "tcp_user_timeout": 1000 * SECONDS}
@@ -46,6 +48,10 @@ class _Rows(View):
 
 class _Change(_Rows, Change):
     for_update = " FOR UPDATE"
+
+    def __init__(self, connection: "psycopg.Connection[Row]", watchdog: Watchdog, shard: int) -> None:
+        super().__init__(connection, watchdog)
+        self.shard = shard
 
     def alone(self) -> None:
         self.run("SELECT pg_advisory_xact_lock(?)", _LOCK)
@@ -79,6 +85,7 @@ class PostgresStore(Store):
         self.address = address
         self._lock = threading.Lock()
         self._writer: psycopg.Connection[Row] | None = None
+        self._shard = 0
         self._idle: list[psycopg.Connection[Row]] = []
         self._readers = threading.Semaphore(READERS)
         self._watchdog = Watchdog(SECONDS + 1)
@@ -119,14 +126,24 @@ class PostgresStore(Store):
                 if self._writer is None:
                     self._writer = self._connect()
                     self._migrate(self._writer)
+                    self._shard = self._free_shard(self._writer)
                 with self._watchdog.transaction(self._writer, self._writer.pipeline()):
-                    yield _Change(self._writer, self._watchdog)
+                    yield _Change(self._writer, self._watchdog, self._shard)
             except (self._psycopg.Error, OSError) as error:
                 self._abandon()
                 raise Unavailable(f"The database cannot be written: {_cause(error)}.") from error
             except BaseException:
                 self._abandon()
                 raise
+
+    def _free_shard(self, connection: "psycopg.Connection[Row]") -> int:
+        """The first shard that no other collector adds to; where there are very many of them, some share the last."""
+        for shard in range(MOST_SHARDS - 1):
+            with self._watchdog.over(connection):
+                row = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", (_SHARDS, shard)).fetchone()
+            if row is not None and row[0]:
+                return shard
+        return MOST_SHARDS - 1
 
     def _abandon(self) -> None:
         writer, self._writer = self._writer, None

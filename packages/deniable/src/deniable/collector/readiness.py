@@ -2,9 +2,11 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 
-from deniable.collector.service import Service
+from deniable.collector.store import Store
 from deniable.collector.verdicts import AWAY, STARTING, Refusal
+from deniable.collector.writer import Writer
 from deniable.errors import Unavailable
 
 FRESH = 2.0  # seconds for which a commit, or a look, is believed
@@ -14,18 +16,18 @@ PATIENCE = 5.0  # seconds until a store that does not answer counts as away
 class Readiness:
     """Looks at most once at a time, and not again within a moment: anybody may ask, as often as they like."""
 
-    def __init__(self, app: Service) -> None:
-        self._app = app
+    def __init__(self, store: Store, writer: Writer, warm: Callable[[], bool]) -> None:
+        self._store, self._writer, self._warm = store, writer, warm
         self._looking: asyncio.Task[Refusal | None] | None = None
         self._looked = -FRESH
         self._found: Refusal | None = None
 
     async def refusal(self) -> Refusal | None:
         """Why the collector is not ready; None if it is."""
-        if not self._app.warm.is_set():
+        if not self._warm():
             return STARTING
         now = time.monotonic()
-        if self._app.writer.healthy and now - self._app.writer.committed < FRESH:
+        if self._writer.healthy and now - self._writer.committed < FRESH:
             return None
         if now - self._looked < FRESH:
             return self._found
@@ -39,7 +41,7 @@ class Readiness:
 
     def _look(self) -> Refusal | None:
         try:
-            with self._app.collector.store.change() as change:
+            with self._store.change() as change:
                 change.probe()
             found = None
         except Unavailable:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from deniable.collector import verdicts
@@ -12,10 +12,11 @@ from deniable.collector.promises import Promises
 from deniable.collector.publish import MOST_CONFIDENT
 from deniable.collector.published import Published
 from deniable.collector.readiness import Readiness
-from deniable.collector.service import SAFE, Service, problem, problem_headers
-from deniable.collector.static import FOLDER, HEADERS, PAGES, File, all_files
+from deniable.collector.replies import Endpoint, file_reply, http_reply, problem_reply, reply
+from deniable.collector.service import Service
+from deniable.collector.static import FOLDER, PAGES, File, all_files
 from deniable.collector.verdicts import Refusal
-from deniable.collector.work import working_beside
+from deniable.collector.work import running
 from deniable.errors import MissingExtra, Unavailable
 from deniable.survey.law_document import law_json
 
@@ -28,27 +29,20 @@ try:
 except ImportError:
     raise MissingExtra("A collector over HTTP", "collector") from None
 
-Endpoint = Callable[[Request], Awaitable[Response]]
 FORMATS = {"json": "application/json", "csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 
 
 def routes(app: Service) -> Starlette:
-    """The routes, with the writer started and stopped around them."""
-
-    def reply(body: str | bytes, media: str, status: int = 200) -> Response:
-        return Response(body, status, {name.decode(): value.decode() for name, value in SAFE}, media)
+    """The routes of one survey; served alone, with its writer started and stopped around them."""
 
     promises, playground, checks = Promises(app.collector.survey), Playground(), set[asyncio.Future[None]]()
-    rendered, readiness = Published(app), Readiness(app)
+    rendered, readiness = Published(app), Readiness(app.collector.store, app.writer, app.warm.is_set)
     laws: list[File] = []  # the one document, once somebody has asked for it
 
     def refused(refusal: Refusal) -> Response:
         app.metrics.refused[refusal.reason] += 1
         app.metrics.refused_elsewhere[refusal.reason] += 1
-        answer = reply(problem(refusal), "application/problem+json", refusal.status)
-        for name, value in problem_headers(refusal):
-            answer.headers[name.decode()] = value.decode()
-        return answer
+        return problem_reply(refusal)
 
     def guarded(endpoint: Endpoint) -> Endpoint:
         async def guard(request: Request) -> Response:
@@ -62,22 +56,14 @@ def routes(app: Service) -> Starlette:
     async def page(request: Request) -> Response:
         file = all_files().get(request.url.path)
         if file is None:
-            return refused(verdicts.NOT_FOUND.saying("See /openapi.json for the paths of this collector."))
-        return kept(request, file)
+            return refused(verdicts.NOT_FOUND.saying("See openapi.json for the paths of this collector."))
+        return file_reply(request, file)
 
     async def law(request: Request) -> Response:
         if not laws:
             text = await asyncio.to_thread(law_json, app.collector.survey)
             laws.append(File.of(text.encode(), "application/json"))
-        return kept(request, laws[0])
-
-    def kept(request: Request, file: File) -> Response:
-        """A file that browsers keep, and ask for again each time."""
-        if request.headers.get("if-none-match") == file.tag:
-            return Response(None, 304, {**HEADERS, "etag": file.tag})
-        if "gzip" in request.headers.get("accept-encoding", ""):
-            return Response(file.small, 200, {**HEADERS, "etag": file.tag, "content-encoding": "gzip"}, file.media)
-        return Response(file.plain, 200, {**HEADERS, "etag": file.tag}, file.media)
+        return file_reply(request, laws[0])
 
     async def promise(request: Request) -> Response:
         if not promises.settled and not checks:
@@ -115,12 +101,7 @@ def routes(app: Service) -> Starlette:
         return answer
 
     async def on_http(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        if error.status_code == 405:
-            answer = refused(verdicts.NO_METHOD.saying("Use GET."))
-            answer.headers["allow"] = "GET, HEAD"
-            return answer
-        return refused(verdicts.NOT_FOUND.saying("See /openapi.json for the paths of this collector."))
+        return http_reply(error, refused)
 
     async def on_away(request: Request, error: Exception) -> Response:
         return refused(verdicts.AWAY.saying("The database cannot be read. Try again in 2 s."))
@@ -132,10 +113,8 @@ def routes(app: Service) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        app.writer.start(asyncio.get_running_loop())
-        async with working_beside(app):
+        async with running(app.shared, lambda: [app]):
             yield
-            await asyncio.to_thread(app.writer.stop)
 
     return Starlette(
         routes=[

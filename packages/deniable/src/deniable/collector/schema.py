@@ -47,6 +47,27 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         # The kept messages that are being written to files under this name.
         "CREATE TABLE segments (survey INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL, last BIGINT NOT NULL)",
     ),
+    (
+        # Each collector adds to rows of its own, its shard, so that several on one database do not wait for each other.
+        "ALTER TABLE tallies RENAME TO tallies_before",
+        "CREATE TABLE tallies (survey INTEGER NOT NULL, period INTEGER NOT NULL, question TEXT NOT NULL, "
+        "shard INTEGER NOT NULL, n BIGINT NOT NULL, counts BLOB NOT NULL, PRIMARY KEY (survey, period, question, shard))",
+        "INSERT INTO tallies (survey, period, question, shard, n, counts) "
+        "SELECT survey, period, question, 0, n, counts FROM tallies_before",
+        "DROP TABLE tallies_before",
+        "ALTER TABLE people RENAME TO people_before",
+        "CREATE TABLE people (survey INTEGER NOT NULL, period INTEGER NOT NULL, shard INTEGER NOT NULL, n BIGINT NOT NULL, "
+        "PRIMARY KEY (survey, period, shard))",
+        "INSERT INTO people (survey, period, shard, n) SELECT survey, period, 0, n FROM people_before",
+        "DROP TABLE people_before",
+        "ALTER TABLE cells RENAME TO cells_before",
+        "CREATE TABLE cells (survey INTEGER NOT NULL, period INTEGER NOT NULL, question TEXT NOT NULL, "
+        "shard INTEGER NOT NULL, chunk INTEGER NOT NULL, counts BLOB NOT NULL, "
+        "PRIMARY KEY (survey, period, question, shard, chunk))",
+        "INSERT INTO cells (survey, period, question, shard, chunk, counts) "
+        "SELECT survey, period, question, 0, chunk, counts FROM cells_before",
+        "DROP TABLE cells_before",
+    ),
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Serving a collector: one process, one event loop, one writer."""
+"""Serving surveys: one process, one event loop, one writer."""
 
 import gc
 import importlib
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,12 +20,14 @@ from deniable.collector.access import Gate, gates_of
 from deniable.collector.app import App
 from deniable.collector.collector import Collector
 from deniable.collector.events import FORMAT, note
-from deniable.collector.origins import AllowOrigins
-from deniable.collector.service import Limits
+from deniable.collector.service import Limits, Shared
 from deniable.collector.store import Store
 from deniable.errors import InvalidParameter
 from deniable.plugins import optional
 from deniable.survey import Survey
+
+if TYPE_CHECKING:
+    from deniable.collector.site import Site
 
 BACKLOG = 4096  # connections that wait to be accepted
 SPARE_FILES = 100  # that are not connections
@@ -40,15 +43,28 @@ class Place:
     tls_key: Path | None = None
     addresses_in_log: bool = False
     origins: tuple[str, ...] = ()  # other sites whose pages may send reports
+    prefix: str = ""  # the path under which a proxy shows the server
 
 
-def application(survey: Survey, store: Store, limits: Limits | None = None, open_results: bool = False) -> App:
-    """The application, with the tokens of the survey; `open_results` lets everybody read what is published."""
+def application(
+    survey: Survey, store: Store, limits: Limits | None = None, open_results: bool = False, shared: Shared | None = None
+) -> App:
+    """The application of a survey, with its tokens; `open_results` lets everybody read what is published."""
     collector = Collector(survey, store)
     gates = gates_of(store, survey.id)
     if not gates["results"] and not open_results:
         raise InvalidParameter("Results require a token, and none exists yet. Create one with: deniable token")
-    return App(collector, gates["submit"], gates["results"] if not open_results else Gate(), limits, gates["batch"])
+    read = gates["results"] if not open_results else Gate()
+    return App(collector, gates["submit"], read, limits, gates["batch"], shared)
+
+
+def only(app: App, place: Place) -> "Site":
+    """A site with one survey, which is at / too."""
+    from deniable.collector.site import Site
+
+    site = Site(app.collector.store, app.shared, place.origins, place.prefix)
+    site.add(app, first=True)
+    return site
 
 
 @contextmanager
@@ -90,24 +106,24 @@ def warm_up(survey: Survey) -> None:
     gc.freeze()
 
 
-def serve(app: App, place: Place, bound: socket.socket) -> None:
+def serve(site: "Site", place: Place, bound: socket.socket) -> None:
     """Serve at a socket until the process is asked to stop; what has arrived by then is counted and answered."""
     from deniable.collector.connections import KEEP_ALIVE, Connection, Server
 
     uvicorn = optional("uvicorn", "A collector over HTTP", "collector")
-    survey = app.collector.survey
-    app.warm.clear()
-    threading.Thread(target=_warm, args=(app,), daemon=True).start()
+    for app in site.apps:
+        app.warm.clear()
+    threading.Thread(target=_warm, args=(site.apps,), daemon=True).start()
     # The writer needs the interpreter for moments between its waits for the disk; it must not queue for it each time.
     sys.setswitchinterval(0.0005)
     logging.basicConfig(level=logging.INFO, format=FORMAT)
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # what clients do wrong is counted, not logged one by one
 
     class Limited(Connection):
-        limits = replace(app.limits, connections=_connections(app.limits.connections))
+        limits = replace(site.shared.limits, connections=_connections(site.shared.limits.connections))
 
     config = uvicorn.Config(
-        AllowOrigins(app, place.origins) if place.origins else app,
+        site,
         host=place.host,
         port=place.port,
         http=Limited,
@@ -123,19 +139,23 @@ def serve(app: App, place: Place, bound: socket.socket) -> None:
         lifespan="on",
         ws="none",
     )
-    note("started", survey=survey.id, fingerprint=survey.fingerprint, host=place.host, port=place.port)
+    for app in site.apps:
+        survey = app.collector.survey
+        note("started", survey=survey.id, fingerprint=survey.fingerprint, host=place.host, port=place.port)
     with _quiet_end():
         Server(config).run(sockets=[bound])
-    note("stopped", survey=survey.id)
+    for app in site.apps:
+        note("stopped", survey=app.collector.survey.id)
 
 
-def _warm(app: App) -> None:
-    try:
-        warm_up(app.collector.survey)
-    except Exception:  # then the first report takes longer, or says what is wrong
-        note("warm-up-failed", logging.ERROR, trace=True)
-    app.warm.set()
-    note("ready", survey=app.collector.survey.id)
+def _warm(apps: list[App]) -> None:
+    for app in apps:
+        try:
+            warm_up(app.collector.survey)
+        except Exception:  # then the first report takes longer, or says what is wrong
+            note("warm-up-failed", logging.ERROR, trace=True, survey=app.collector.survey.id)
+        app.warm.set()
+        note("ready", survey=app.collector.survey.id)
 
 
 @contextmanager

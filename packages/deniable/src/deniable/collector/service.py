@@ -4,14 +4,17 @@ import json
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from deniable.collector.access import Gate, RateLimit, Senders
 from deniable.collector.collector import Collector
 from deniable.collector.metrics import Metrics
-from deniable.collector.verdicts import NO_METHOD, Refusal
+from deniable.collector.tokens import Role
+from deniable.collector.verdicts import NO_METHOD, TOO_MANY_HEADERS, Refusal
 from deniable.collector.writer import Writer
 
 Scope = MutableMapping[str, Any]
@@ -63,28 +66,68 @@ class Flight:
         return True
 
 
+class Shared:
+    """What all surveys of one server share, so that memory and commits do not grow with their number."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+        self.writer, self.flight = Writer(), Flight(self.limits.queue)
+        # Every survey has its own names for senders, so their rates do not mix.
+        self.address_rate = RateLimit(self.limits.rate, time.monotonic) if self.limits.rate else None
+        self.token_rate = RateLimit(self.limits.token_rate, time.monotonic) if self.limits.token_rate else None
+        self.reader = ThreadPoolExecutor(1, "deniable reader")  # one long body at a time
+
+
 class Service:
-    """One collector. `submit` guards the reports if it holds tokens, `batch` messages of many people, `read` the results."""
+    """One survey over HTTP. `submit` guards the reports if it holds tokens, `batch` messages of many people, `read` the
+    results. `shared` is what it has in common with other surveys of the same server and store.
+    """
 
     def __init__(
-        self, collector: Collector, submit: Gate, read: Gate, limits: Limits | None = None, batch: Gate | None = None
+        self,
+        collector: Collector,
+        submit: Gate,
+        read: Gate,
+        limits: Limits | None = None,
+        batch: Gate | None = None,
+        shared: Shared | None = None,
     ) -> None:
-        self.collector, self.limits = collector, limits or Limits()
+        self.collector, self.shared = collector, shared or Shared(limits)
+        self.limits = limits or self.shared.limits
         self.submit_gate, self.read_gate, self.batch_gate = submit, read, batch or Gate()
         self.metrics = Metrics()
         self.segments: Path | None = None  # where kept reports go as Parquet files, if the survey keeps them
-        self.writer = Writer(collector, self.metrics.commit)
-        self.flight, self.senders = Flight(self.limits.queue), Senders()
-        self.address_rate = RateLimit(self.limits.rate, time.monotonic) if self.limits.rate else None
-        self.token_rate = RateLimit(self.limits.token_rate, time.monotonic) if self.limits.token_rate else None
+        self.writer, self.flight, self.senders = self.shared.writer, self.shared.flight, Senders()
+        self.writer.add(collector, self.metrics.commit)
+        self.address_rate, self.token_rate = self.shared.address_rate, self.shared.token_rate
+        self.title, self.listed = collector.survey.title, False  # as the store has them
         self.warm = threading.Event()  # whether everything is loaded that the first report needs
         self.warm.set()
+
+    @property
+    def gates(self) -> dict[Role, Gate]:
+        """The gates whose tokens are in the store. Results that are open to everybody have none."""
+        gates: dict[Role, Gate] = {"submit": self.submit_gate, "batch": self.batch_gate}
+        return gates | {"results": self.read_gate} if self.read_gate else gates
 
 
 def header(scope: Scope, name: bytes) -> bytes | None:
     """The first header of this name."""
     headers: Iterable[tuple[bytes, bytes]] = scope["headers"]
     return next((value for key, value in headers if key == name), None)
+
+
+def too_many_headers(headers: Headers, limits: Limits) -> Refusal | None:
+    """Why a request with these headers is not answered."""
+    if len(headers) <= limits.headers and sum(map(len, chain.from_iterable(headers))) <= limits.head:
+        return None
+    most = f"A request may have at most {limits.headers} headers of {limits.head:,} bytes in all."
+    return TOO_MANY_HEADERS.saying(most)
+
+
+async def refuse(send: Send, refusal: Refusal) -> None:
+    """A refusal as a problem document."""
+    await respond(send, refusal.status, problem(refusal), b"application/problem+json", problem_headers(refusal))
 
 
 def problem(refusal: Refusal) -> bytes:

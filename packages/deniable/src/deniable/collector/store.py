@@ -35,6 +35,7 @@ OURS = {
 # Tallies with more cells than this are kept in chunks, of which a transaction writes only those that change.
 LARGE, CHUNK = 4096, 512
 MOST_VARIABLES = 500  # in one statement
+_TALLY = "survey = ? AND period = ? AND question = ? AND shard = ?"
 
 
 class Stage(IntEnum):
@@ -86,7 +87,9 @@ class View:
             "SELECT period, question, n, counts FROM tallies WHERE survey = ?", number
         ):
             whole = np.frombuffer(counts, "<i8").astype(np.int64) if counts else np.zeros(sizes[question], np.int64)
-            found[(period, question)], sums[(period, question)] = n, whole
+            key = (period, question)  # each collector has a row of its own
+            found[key] = found.get(key, 0) + n
+            sums[key] = sums[key] + whole if key in sums else whole
         if any(size > LARGE for size in sizes.values()):
             for period, question, chunk, counts in self.run(
                 "SELECT period, question, chunk, counts FROM cells WHERE survey = ?", number
@@ -97,7 +100,10 @@ class View:
 
     def people(self, number: int) -> dict[int, int]:
         """How many reports every period has."""
-        return dict(self.run("SELECT period, n FROM people WHERE survey = ? ORDER BY period", number))
+        found = dict[int, int]()
+        for period, n in self.run("SELECT period, n FROM people WHERE survey = ? ORDER BY period", number):
+            found[period] = found.get(period, 0) + n
+        return found
 
     def ids(self, number: int) -> Iterator[tuple[bytes, int]]:
         """Every id that was counted and may still arrive again, with its period."""
@@ -115,10 +121,19 @@ class View:
 
     def tokens(self, survey: str) -> list[Token]:
         """The tokens of the survey with this id, revoked and expired ones too, in the order in which they were made."""
-        rows = self.run(
-            "SELECT role, name, hash, made, expires, revoked FROM access WHERE survey = ? ORDER BY made, name", survey
-        )
-        return [Token(role, name, bytes(token), *times) for role, name, token, *times in rows]
+        return self._tokens("WHERE survey = ?", survey).get(survey, [])
+
+    def all_tokens(self) -> dict[str, list[Token]]:
+        """The same for every survey that has any."""
+        return self._tokens("")
+
+    def _tokens(self, where: str, *values: object) -> dict[str, list[Token]]:
+        found = dict[str, list[Token]]()
+        for survey, role, name, token, *times in self.run(
+            f"SELECT survey, role, name, hash, made, expires, revoked FROM access {where} ORDER BY made, name", *values
+        ):
+            found.setdefault(survey, []).append(Token(role, name, bytes(token), *times))
+        return found
 
     def segment(self, number: int) -> tuple[str, int] | None:
         """The name of the files that kept messages are being written to, and the last of these messages."""
@@ -137,6 +152,8 @@ class View:
 
 class Change(View):
     """One transaction: everything it does happens, durably, or nothing does."""
+
+    shard = 0  # the rows that this collector adds to: those of another one would have to be waited for
 
     def alone(self) -> None:
         """Let nobody else register a survey until this transaction ends."""
@@ -161,12 +178,13 @@ class Change(View):
 
     def add(self, number: int, period: int, question: str, reports: int, counts: Ints) -> None:
         """Add to a tally."""
-        key, large = (number, period, question), len(counts) > LARGE
-        select = f"SELECT n, counts FROM tallies WHERE survey = ? AND period = ? AND question = ?{self.for_update}"
+        key, large = (number, period, question, self.shard), len(counts) > LARGE
+        select = f"SELECT n, counts FROM tallies WHERE {_TALLY}{self.for_update}"
         rows = self.run(select, *key)
         if not rows:
             self.run(
-                "INSERT INTO tallies (survey, period, question, n, counts) VALUES (?, ?, ?, 0, ?) ON CONFLICT DO NOTHING",
+                "INSERT INTO tallies (survey, period, question, shard, n, counts) VALUES (?, ?, ?, ?, 0, ?) "
+                "ON CONFLICT DO NOTHING",
                 *key, b"" if large else bytes(8 * len(counts)),
             )  # fmt: skip
             rows = self.run(select, *key)
@@ -177,35 +195,31 @@ class Change(View):
             stored = b""
         else:
             stored = (np.frombuffer(rows[0][1], "<i8") + counts).astype("<i8").tobytes()
-        self.run(
-            "UPDATE tallies SET n = ?, counts = ? WHERE survey = ? AND period = ? AND question = ?",
-            rows[0][0] + reports, stored, *key,
-        )  # fmt: skip
+        self.run(f"UPDATE tallies SET n = ?, counts = ? WHERE {_TALLY}", rows[0][0] + reports, stored, *key)
 
-    def _add_cells(self, key: tuple[int, int, str], counts: Ints) -> None:
+    def _add_cells(self, key: tuple[int, int, str, int], counts: Ints) -> None:
         """Add to the chunks that change. The row of the tally is held meanwhile, so nobody else changes them."""
-        where = "survey = ? AND period = ? AND question = ?"
         for some in chunks(np.unique(np.flatnonzero(counts) // CHUNK).tolist(), MOST_VARIABLES):
             marks = ",".join("?" * len(some))
-            rows = self.run(f"SELECT chunk, counts FROM cells WHERE {where} AND chunk IN ({marks})", *key, *some)
+            rows = self.run(f"SELECT chunk, counts FROM cells WHERE {_TALLY} AND chunk IN ({marks})", *key, *some)
             before = {int(chunk): np.frombuffer(data, "<i8") for chunk, data in rows}
             for chunk in some:
                 piece = counts[chunk * CHUNK : (chunk + 1) * CHUNK]
                 if chunk in before:
                     data = (before[chunk] + piece).astype("<i8").tobytes()
-                    self.run(f"UPDATE cells SET counts = ? WHERE {where} AND chunk = ?", data, *key, chunk)
+                    self.run(f"UPDATE cells SET counts = ? WHERE {_TALLY} AND chunk = ?", data, *key, chunk)
                 else:
                     self.run(
-                        "INSERT INTO cells (survey, period, question, chunk, counts) VALUES (?, ?, ?, ?, ?)",
+                        "INSERT INTO cells (survey, period, question, shard, chunk, counts) VALUES (?, ?, ?, ?, ?, ?)",
                         *key, chunk, piece.astype("<i8").tobytes(),
                     )  # fmt: skip
 
     def join(self, number: int, period: int, reports: int) -> None:
         """Count people who took part."""
         self.run(
-            "INSERT INTO people (survey, period, n) VALUES (?, ?, ?) "
-            "ON CONFLICT (survey, period) DO UPDATE SET n = people.n + excluded.n",
-            number, period, reports,
+            "INSERT INTO people (survey, period, shard, n) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (survey, period, shard) DO UPDATE SET n = people.n + excluded.n",
+            number, period, self.shard, reports,
         )  # fmt: skip
 
     def keep(self, number: int, period: int, part: int, reports: int, payload: bytes) -> None:

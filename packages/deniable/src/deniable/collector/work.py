@@ -3,54 +3,71 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager, suppress
 
-from deniable.collector.access import Gate, watch_tokens
+from deniable.collector.access import renew_gates
 from deniable.collector.events import note
 from deniable.collector.segments import write_segment
-from deniable.collector.service import Service
-from deniable.collector.tokens import Role
+from deniable.collector.service import Service, Shared
 from deniable.errors import DeniableError, Unavailable
 
 MINUTE = 60.0
+RENEWED = 2.0  # seconds between looks for new tokens
+Services = Callable[[], Collection[Service]]  # those that are served now
 
 
 @asynccontextmanager
-async def working_beside(app: Service) -> AsyncIterator[None]:
-    """All of it, until the block ends; then the last kept reports and refusals are written."""
-    gates: dict[Role, Gate] = {"submit": app.submit_gate, "batch": app.batch_gate}
-    if app.read_gate:
-        gates["results"] = app.read_gate
-    refusals = _Refusals(app)
+async def running(shared: Shared, services: Services) -> AsyncIterator[None]:
+    """The writer, and all that is done beside the requests of these services, until the block ends."""
+    shared.writer.start(asyncio.get_running_loop())
+    async with working_beside(services):
+        yield
+        await asyncio.to_thread(shared.writer.stop)
+
+
+@asynccontextmanager
+async def working_beside(services: Services) -> AsyncIterator[None]:
+    """All that is done beside requests, until the block ends; then the last kept reports and refusals are written."""
+    refusals = _Refusals(services)
     work: list[Awaitable[None]] = [
-        watch_tokens(app.collector.store, app.collector.survey.id, gates),
-        _every_minute(lambda: _keep_time(app)),
+        _every(RENEWED, lambda: _tokens(services())),
+        _every(MINUTE, lambda: _each(services(), _keep_time)),
+        _every(MINUTE, lambda: _each(services(), _segments)),
         refusals.watch(),
     ]
-    keeps = app.collector.survey.keep_reports and app.segments is not None
-    if keeps:
-        work.append(_every_minute(lambda: _segments(app)))
     tasks = [asyncio.ensure_future(each) for each in work]
     try:
         yield
     finally:
         for task in tasks:
             task.cancel()
-        if keeps:
-            await asyncio.to_thread(_segments, app)
+        await asyncio.to_thread(_each, services(), _segments)
         refusals.note()
 
 
-async def _every_minute(job: Callable[[], None]) -> None:
+async def _every(seconds: float, job: Callable[[], None]) -> None:
     while True:
-        await asyncio.sleep(MINUTE)
+        await asyncio.sleep(seconds)
         await asyncio.to_thread(job)
 
 
+def _each(services: Collection[Service], job: Callable[[Service], None]) -> None:
+    for service in services:
+        job(service)
+
+
+def _tokens(services: Collection[Service]) -> None:
+    """Let the gates of all surveys, which are in one store, know of new and revoked tokens."""
+    for store in [each.collector.store for each in services][:1]:
+        with suppress(Unavailable):  # then what was known holds on
+            renew_gates(store, {each.collector.survey.id: each.gates for each in services})
+
+
 def _segments(app: Service) -> None:
-    """Move kept reports into files."""
-    assert app.segments is not None
+    """Move kept reports into files, if the survey keeps them."""
+    if app.segments is None or not app.collector.survey.keep_reports:
+        return
     try:
         while write_segment(app.collector, app.segments):
             pass
@@ -81,22 +98,28 @@ def delete_in_time(app: Service) -> bool:
 class _Refusals:
     """Refusals in the log: the first of each reason at once, then how many there were, every minute."""
 
-    def __init__(self, app: Service) -> None:
-        self._app, self._noted = app, dict[str, int]()
+    def __init__(self, services: Services) -> None:
+        self._services, self._noted = services, dict[tuple[str, str], int]()
         self._since = time.monotonic()
 
     async def watch(self) -> None:
         while True:
             await asyncio.sleep(1.0)
-            new = set(self._app.metrics.refused) - set(self._noted)
-            if new or time.monotonic() - self._since >= MINUTE:
+            if self._found().keys() - self._noted.keys() or time.monotonic() - self._since >= MINUTE:
                 self.note()
+
+    def _found(self) -> dict[tuple[str, str], int]:
+        return {
+            (service.collector.survey.id, reason): number
+            for service in self._services()
+            for reason, number in service.metrics.refused.items()
+        }
 
     def note(self) -> None:
         seconds = time.monotonic() - self._since
-        for reason, number in sorted(self._app.metrics.refused.items()):
-            more = number - self._noted.get(reason, 0)
+        for (survey, reason), number in sorted(self._found().items()):
+            more = number - self._noted.get((survey, reason), 0)
             if more:
-                note("refused", logging.WARNING, reason=reason, requests=more, seconds=f"{seconds:.0f}")
-            self._noted[reason] = number
+                note("refused", logging.WARNING, reason=reason, requests=more, seconds=f"{seconds:.0f}", survey=survey)
+            self._noted[(survey, reason)] = number
         self._since = time.monotonic()

@@ -1,20 +1,25 @@
-"""Group commit: one thread takes all that has arrived, counts it in one transaction, and then answers everybody."""
+"""Group commit: one thread takes all that has arrived, counts it in one transaction, and then answers everybody.
+
+One writer serves all surveys of a store: a commit waits for the disk, however many surveys it has reports for.
+"""
 
 import asyncio
 import logging
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
-from deniable.collector.collector import Collector
+from deniable.collector.collector import Collector, settle
 from deniable.collector.events import note
 from deniable.collector.verdicts import AWAY, Refusal, Verdict
 from deniable.errors import Unavailable
 from deniable.survey import Message
 
 Answer = list[Verdict] | Refusal
-Waiting = tuple[Sequence[Message], "asyncio.Future[Answer]"]
+Waiting = tuple[Collector, Sequence[Message], "asyncio.Future[Answer]"]
+Watch = Callable[[int, float], None]  # is called with the messages of a commit, and how many seconds it took
 MOST_AT_ONCE = 2000  # messages in one transaction, so that nobody waits long
 MOST_REPORTS = 1_000_000  # reports that begin a transaction of their own, so that memory stays small
 MOST_FORGOTTEN = 2000  # ids that are dropped between two groups, so that nobody waits long for that
@@ -25,8 +30,8 @@ TROUBLE = 5.0  # seconds until that is tried again after it failed
 class Writer:
     """The queue before the store. While one commit is under way the next batch gathers, so waiting buys throughput."""
 
-    def __init__(self, collector: Collector, watch: Callable[[int, float], None] = lambda *_: None) -> None:
-        self._collector, self._watch = collector, watch
+    def __init__(self) -> None:
+        self._watches: dict[Collector, Watch] = {}
         self._queue: queue.SimpleQueue[Waiting | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -47,11 +52,19 @@ class Writer:
             self._thread.join()
             self._thread = None
 
-    async def submit(self, messages: Sequence[Message]) -> Answer:
-        """The verdicts on these messages, once they are durable."""
+    def add(self, collector: Collector, watch: Watch = lambda *_: None) -> None:
+        """Write for this collector too, and drop its old ids. All collectors of a writer have the same store."""
+        self._watches = {**self._watches, collector: watch}
+
+    def drop(self, collector: Collector) -> None:
+        """Look after this collector no more."""
+        self._watches = {each: watch for each, watch in self._watches.items() if each is not collector}
+
+    async def submit(self, collector: Collector, messages: Sequence[Message]) -> Answer:
+        """The verdicts on these messages of one survey, once they are durable."""
         assert self._loop is not None
         future: asyncio.Future[Answer] = self._loop.create_future()
-        self._queue.put((messages, future))
+        self._queue.put((collector, messages, future))
         return await future
 
     def _work(self) -> None:
@@ -60,7 +73,7 @@ class Writer:
             first = self._next()
             if first is None:
                 return
-            together, size, reports = [first], len(first[0]), _reports(first)
+            together, size, reports = [first], len(first[1]), _reports(first)
             while size < MOST_AT_ONCE and reports < MOST_REPORTS:
                 try:
                     more = self._queue.get_nowait()
@@ -70,61 +83,92 @@ class Writer:
                     going = False
                     break
                 together.append(more)
-                size, reports = size + len(more[0]), reports + _reports(more)
+                size, reports = size + len(more[1]), reports + _reports(more)
             answers = self._taken(together)
             assert self._loop is not None
             try:
                 self._loop.call_soon_threadsafe(_answer, together, answers)
             except RuntimeError:  # the loop has ended: nobody waits any more
                 return
-            if self._collector.untidy:
-                self._tidy()
+            self._tidy()
 
     def _next(self) -> Waiting | None:
         """What arrives next. While nothing does, ids that need not be kept are dropped, some at a time."""
-        while self._collector.untidy:
+        while self._untidy() is not None:
             try:
                 return self._queue.get(timeout=PAUSE)
             except queue.Empty:
                 self._tidy()
         return self._queue.get()
 
+    def _untidy(self) -> Collector | None:
+        return next((collector for collector in self._watches if collector.untidy), None)
+
     def _tidy(self) -> None:
-        if time.monotonic() >= self._tidy_from:
+        collector = self._untidy()
+        if collector is not None and time.monotonic() >= self._tidy_from:
             try:
-                self._collector.tidy(MOST_FORGOTTEN)
+                collector.tidy(MOST_FORGOTTEN)
             except Unavailable as error:
                 self._tidy_from = time.monotonic() + TROUBLE
                 note("ids-not-dropped", logging.WARNING, cause=str(error))
 
-    def _taken(self, together: list[Waiting]) -> Sequence[Answer]:
-        start = time.perf_counter()
+    def _taken(self, together: list[Waiting]) -> list[Answer]:
+        """What becomes of everything in a group: one transaction, unless something in it cannot be counted."""
+        start, messages = time.perf_counter(), dict[Collector, list[Message]]()
+        for collector, some, _ in together:
+            messages.setdefault(collector, []).extend(some)
         try:
-            verdicts = self._collector.take([message for messages, _ in together for message in messages])
+            answers = _answers(messages)
         except Unavailable as error:
             if self.healthy:
                 note("store-away", logging.ERROR, cause=str(error), consequence="reports are refused until it is back")
             self.healthy = False
             return [AWAY] * len(together)
-        except Exception:  # a bug must not end the thread that everybody waits for
-            note("counting-failed", logging.ERROR, trace=True)
-            return [AWAY] * len(together)
         if not self.healthy:
             note("store-back", logging.WARNING)
         self.healthy, self.committed = True, time.monotonic()
-        self._watch(len(verdicts), time.perf_counter() - start)
-        answers, at = [], 0
-        for messages, _ in together:
-            answers.append(verdicts[at : at + len(messages)])
-            at += len(messages)
-        return answers
+        left = dict[Collector, Iterator[Verdict]]()
+        for collector, answer in answers.items():
+            if not isinstance(answer, Refusal):
+                self._watches.get(collector, _unwatched)(len(answer), time.perf_counter() - start)
+                left[collector] = iter(answer)
+        return [list(islice(left[each], len(some))) if each in left else AWAY for each, some, _ in together]
+
+
+def _answers(messages: dict[Collector, list[Message]]) -> dict[Collector, Answer]:
+    """The verdicts on the messages of each survey. What goes wrong in one survey is no trouble for the others."""
+    if len(messages) > 1:
+        try:
+            groups = [collector.group(some) for collector, some in messages.items()]
+            settle(groups[0].collector.store, groups)
+            return {group.collector: group.verdicts for group in groups}
+        except Unavailable:
+            raise
+        except Exception:  # nothing was counted: each survey by itself, which shows where it is
+            note("counted-one-by-one", logging.DEBUG, trace=True)
+    return {collector: _alone(collector, some) for collector, some in messages.items()}
+
+
+def _alone(collector: Collector, messages: list[Message]) -> Answer:
+    try:
+        return collector.take(messages)
+    except Unavailable:
+        raise
+    except Exception:  # a bug must not end the thread that everybody waits for
+        note("counting-failed", logging.ERROR, trace=True, survey=collector.survey.id)
+        return AWAY
+
+
+def _unwatched(messages: int, seconds: float) -> None:
+    """Its survey was taken away meanwhile."""
 
 
 def _reports(waiting: Waiting) -> int:
-    return sum(message.reports for message in waiting[0])
+    return sum(message.reports for message in waiting[1])
 
 
 def _answer(together: list[Waiting], answers: Sequence[Answer]) -> None:
-    for (_, future), answer in zip(together, answers, strict=True):
+    for (_, _, future), answer in zip(together, answers, strict=True):
         if not future.done():  # the client may have gone away
             future.set_result(answer)

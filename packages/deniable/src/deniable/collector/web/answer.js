@@ -1,12 +1,13 @@
 /** The answer page: ask, randomize once, show what will be sent, send it until it arrives, give a receipt. */
 
 import { DeniableError, Device, InvalidLaw, InvalidSurvey, NoRandomness, SecureCoins, Survey, SurveyMismatch, openLedger } from "./deniable.js";
-import { byId, card, el, save, say, stage } from "./dom.js";
+import { base, byId, card, el, save, say, stage } from "./dom.js";
 import { checkedHere, promise } from "./promise.js";
 import { asks, control, mark } from "./questions.js";
 import { moment, span } from "./words.js";
 
 const AGAIN = 20_000; // milliseconds between attempts while the collector cannot be reached
+const SUBMIT = `deniable submit ${base}`; // where the tab keeps the invitation code of this survey
 const CLOCK = 120; // seconds by which clocks may differ without a word
 
 let ahead = 0; // seconds by which the collector's clock is ahead of ours
@@ -32,7 +33,7 @@ async function served(path) {
 
 async function load() {
   try {
-    survey = await Survey.fetch("", { fetch: served });
+    survey = await Survey.fetch(base, { fetch: served });
   } catch (error) {
     if (!(error instanceof DeniableError)) {
       const away = ["429", "503"].includes(error.message) ? "The collector is busy." : "The collector cannot be reached.";
@@ -142,7 +143,7 @@ async function ask() {
 /** What the collector says besides: whether people need an invitation, and whether its own certificate holds. */
 async function certificate() {
   try {
-    const found = await (await fetched("/v1/promise")).json();
+    const found = await (await fetched(`${base}/v1/promise`)).json();
     needsToken = found.needs_token;
     if (found.certified === false) return trouble("The privacy promise does not hold", "The certificate of this survey does not hold: its reports reveal more than promised. Do not answer, and tell the people who run the survey.");
   } catch {
@@ -201,7 +202,7 @@ async function review() {
   const field = el("input", { type: "password", id: "token", autocomplete: "off" });
   const invited = needsToken && el("div", { class: "card" }, el("label", { class: "ask", for: "token" }, "Your invitation code"), el("p", { class: "hint" }, "Only invited people can take part in this survey."), field);
   const go = el("button", { class: "main", onclick: () => {
-    if (needsToken) remember("sessionStorage", "deniable submit", field.value.trim());
+    if (needsToken) remember("sessionStorage", SUBMIT, field.value.trim());
     remember("localStorage", `deniable send ${survey.fingerprint}`, "yes");
     deliver();
   } }, "Send the report");
@@ -215,8 +216,8 @@ async function deliver() {
   if (sending) return;
   sending = true;
   if (!reason.isConnected) say("Sending.");
-  const token = recall("sessionStorage", "deniable submit") || undefined;
-  const send = () => device.send(location.origin, { attempts: 3, token });
+  const token = recall("sessionStorage", SUBMIT) || undefined;
+  const send = () => device.send(base, { attempts: 3, token });
   try {
     const outcome = navigator.locks ? await navigator.locks.request(`deniable ${survey.fingerprint}`, send) : await send();
     sending = false;
@@ -303,4 +304,4 @@ addEventListener("unhandledrejection", ({ reason }) => {
 });
 
 load();
-if (navigator.serviceWorker) navigator.serviceWorker.register("/worker.js").catch(() => {}); // without it the page needs a network
+if (navigator.serviceWorker) navigator.serviceWorker.register("worker.js").catch(() => {}); // without it the page needs a network

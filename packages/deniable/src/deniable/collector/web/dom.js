@@ -1,5 +1,8 @@
 /** Elements without markup: a text never becomes HTML. */
 
+/** The address of the survey that this page belongs to. Everything is fetched from there, whatever path a proxy puts before it. */
+export const base = new URL(".", location.href).href.replace(/\/$/, "");
+
 const SVG = "http://www.w3.org/2000/svg";
 
 function filled(made, attributes, children) {

@@ -1,12 +1,12 @@
 /** The results page: estimates with their errors as they come in, what was refused, and what was promised. */
 
 import { asNumber, asPercent, bars, columns, dots, heights, picture, places } from "./chart.js";
-import { byId, card, el, save, say, stage } from "./dom.js";
+import { base, byId, card, el, save, say, stage } from "./dom.js";
 import { MOST, charts } from "./questions.js";
 import { PROOFS, atMost, digits, fold, inHundred, moment, whole } from "./words.js";
 
 const EVERY = 3000; // milliseconds between two looks
-const TOKEN = "deniable results";
+const TOKEN = `deniable results ${base}`; // every survey of a server has its own
 const REASONS = {
   damaged: "incomplete or damaged in transit", "no-token": "no valid token", "other-survey": "made for another survey", closed: "the survey is closed",
   "too-late": "for a period that is over", "too-early": "from the future: the device’s clock is wrong", "too-large": "request too large", media: "unsupported media type",
@@ -37,7 +37,7 @@ function keep(value) {
 
 async function ask(path) {
   const given = token();
-  const answer = await fetch(path, given ? { headers: { Authorization: `Bearer ${given}` } } : {});
+  const answer = await fetch(`${base}${path}`, given ? { headers: { Authorization: `Bearer ${given}` } } : {});
   if (!answer.ok) throw Object.assign(new Error(String(answer.status)), { status: answer.status, detail: (await answer.json().catch(() => ({}))).detail });
   return answer;
 }
@@ -233,7 +233,7 @@ addEventListener("resize", () => {
 
 async function start() {
   try {
-    survey = await (await fetch("/v1/survey")).json();
+    survey = await (await fetch(`${base}/v1/survey`)).json();
     byId("title").textContent = survey.survey.title;
     document.title = `Results: ${survey.survey.title}`;
     await ask("/v1/intake");

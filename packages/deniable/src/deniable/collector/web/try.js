@@ -3,7 +3,7 @@
 import { mechanismFromSpec } from "./deniable.js";
 import { estimate, tally as counted } from "./estimate.js";
 import { bars, heights, lines } from "./chart.js";
-import { byId, el, say, stage } from "./dom.js";
+import { base, byId, el, say, stage } from "./dom.js";
 import { atMost, digits, fold, inHundred, listed, percent, whole } from "./words.js";
 
 const TIMES = 1000; // reports of one run
@@ -73,7 +73,7 @@ async function load() {
   const query = `values=${state.values}&epsilon=${state.epsilon}&people=${state.people}`;
   let found;
   try {
-    const answer = await fetch(`/v1/try?${query}`);
+    const answer = await fetch(`${base}/v1/try?${query}`);
     if (!answer.ok) throw new Error(String(answer.status));
     found = await answer.json();
   } catch (error) {
@@ -118,7 +118,7 @@ function proof() {
 async function certify() {
   const name = state.picked, turn = asked;
   try {
-    const answer = await fetch(`/v1/try?values=${state.values}&epsilon=${state.epsilon}&certify=${encodeURIComponent(name)}`);
+    const answer = await fetch(`${base}/v1/try?values=${state.values}&epsilon=${state.epsilon}&certify=${encodeURIComponent(name)}`);
     const found = await answer.json();
     if (name === state.picked && turn === asked) parts.certificate.textContent = answer.ok ? found.text : found.detail;
   } catch {

@@ -1,10 +1,11 @@
 /** Keeps the answer page for when there is no network. It never touches reports, results or tokens. */
 
-const KEPT = "deniable-pages-2";
+const KEPT = "deniable-pages-3";
+const here = (part) => new URL(part, self.location.href).pathname;
 const PARTS = [
-  "/", "/pages/style.css", "/pages/icon.svg", "/pages/answer.js", "/pages/dom.js", "/pages/words.js", "/pages/promise.js",
-  "/pages/questions.js", "/pages/deniable.js", "/v1/survey", "/v1/law", "/v1/promise",
-];
+  "./", "./pages/style.css", "./pages/icon.svg", "./pages/answer.js", "./pages/dom.js", "./pages/words.js", "./pages/promise.js",
+  "./pages/questions.js", "./pages/deniable.js", "./v1/survey", "./v1/law", "./v1/promise",
+].map(here);
 
 self.addEventListener("install", (event) => {
   event.waitUntil(caches.open(KEPT).then((cache) => cache.addAll(PARTS)).then(() => self.skipWaiting()));

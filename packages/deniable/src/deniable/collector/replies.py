@@ -1,0 +1,49 @@
+"""Answers of the routes: bodies with safe headers, problem documents, and files that browsers keep."""
+
+from collections.abc import Awaitable, Callable
+
+from deniable.collector.service import SAFE, problem, problem_headers
+from deniable.collector.static import HEADERS, File
+from deniable.collector.verdicts import NO_METHOD, NOT_FOUND, Refusal
+from deniable.errors import MissingExtra
+
+try:
+    from starlette.exceptions import HTTPException
+    from starlette.requests import Request
+    from starlette.responses import Response
+except ImportError:
+    raise MissingExtra("A collector over HTTP", "collector") from None
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def reply(body: str | bytes, media: str = "application/json", status: int = 200) -> Response:
+    """An answer that nobody keeps."""
+    return Response(body, status, {name.decode(): value.decode() for name, value in SAFE}, media)
+
+
+def problem_reply(refusal: Refusal) -> Response:
+    """A refusal as a problem document."""
+    answer = reply(problem(refusal), "application/problem+json", refusal.status)
+    for name, value in problem_headers(refusal):
+        answer.headers[name.decode()] = value.decode()
+    return answer
+
+
+def file_reply(request: Request, file: File) -> Response:
+    """A file that browsers keep, and ask for again each time."""
+    if request.headers.get("if-none-match") == file.tag:
+        return Response(None, 304, {**HEADERS, "etag": file.tag})
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(file.small, 200, {**HEADERS, "etag": file.tag, "content-encoding": "gzip"}, file.media)
+    return Response(file.plain, 200, {**HEADERS, "etag": file.tag}, file.media)
+
+
+def http_reply(error: Exception, refused: Callable[[Refusal], Response] = problem_reply) -> Response:
+    """What the framework refuses by itself: other methods, and paths that are not there."""
+    assert isinstance(error, HTTPException)
+    if error.status_code == 405:
+        answer = refused(NO_METHOD.saying("Use GET."))
+        answer.headers["allow"] = "GET, HEAD"
+        return answer
+    return refused(NOT_FOUND.saying("See openapi.json for the paths of this collector."))

@@ -1,0 +1,131 @@
+"""Several surveys in one server: each has its own path, tokens, results and metrics; they share a store and its writer."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
+from contextlib import asynccontextmanager
+
+from deniable.collector.app import App
+from deniable.collector.index import index_page
+from deniable.collector.origins import AllowOrigins
+from deniable.collector.readiness import Readiness
+from deniable.collector.replies import file_reply, http_reply, problem_reply, reply
+from deniable.collector.service import Receive, Scope, Send, Shared, refuse, respond, too_many_headers
+from deniable.collector.static import FOLDER, File, all_files
+from deniable.collector.store import Store
+from deniable.collector.verdicts import AWAY, NOT_FOUND
+from deniable.collector.work import running
+from deniable.errors import MissingExtra, Unavailable
+
+try:
+    from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import Route
+except ImportError:
+    raise MissingExtra("A collector over HTTP", "collector") from None
+
+Application = Callable[[Scope, Receive, Send], Awaitable[None]]
+FOLDER_OF_SURVEYS = "/s/"
+NO_SURVEY = NOT_FOUND.saying("This server has no survey with this id. Check the address that you were given.")
+
+
+class Site:
+    """The ASGI application of a server: the survey with the id x is under /s/x/.
+
+    The one that is added as `first` is at / too; without it, / is an index of the surveys that are listed. `prefix` is the
+    path under which a proxy shows the server; it may or may not take the prefix off.
+    """
+
+    def __init__(self, store: Store, shared: Shared, origins: Collection[str] = (), prefix: str = "") -> None:
+        self.store, self.shared = store, shared
+        self._origins, self._prefix = origins, prefix.rstrip("/")
+        self._apps: dict[str, App] = {}
+        self._answering: dict[str, Application] = {}  # the same, for pages of other sites too
+        self._first: Application | None = None
+        self._own: Application = _own_routes(self)
+
+    @property
+    def apps(self) -> list[App]:
+        """The surveys that are served now."""
+        return list(self._apps.values())
+
+    def add(self, app: App, first: bool = False) -> None:
+        """Serve this survey from now on."""
+        name = app.collector.survey.id
+        answering: Application = AllowOrigins(app, self._origins) if self._origins else app
+        self._apps, self._answering = self._apps | {name: app}, self._answering | {name: answering}
+        if first:
+            self._first = answering
+
+    def remove(self, survey: str) -> None:
+        """Serve the survey with this id no more. What is stored stays."""
+        app = self._apps[survey]
+        self._apps = {name: each for name, each in self._apps.items() if name != survey}
+        self._answering = {name: each for name, each in self._answering.items() if name != survey}
+        app.writer.drop(app.collector)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._own(scope, receive, send)
+            return
+        path: str = scope["path"]
+        if self._prefix and path.startswith(self._prefix) and path[len(self._prefix) :][:1] in ("", "/"):
+            path = path[len(self._prefix) :] or "/"
+            scope = {**scope, "path": path}
+        if path.startswith(FOLDER_OF_SURVEYS):
+            await self._survey(path, scope, receive, send)
+        else:
+            await (self._first or self._own)(scope, receive, send)
+
+    async def _survey(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:
+        name, slash, rest = path[len(FOLDER_OF_SURVEYS) :].partition("/")
+        answering = self._answering.get(name)
+        if answering is None:
+            await refuse(send, too_many_headers(scope["headers"], self.shared.limits) or NO_SURVEY)
+        elif not slash:  # pages load their parts from beside them
+            query = b"?" + scope["query_string"] if scope["query_string"] else b""
+            await respond(send, 308, b"", b"text/plain", [(b"location", name.encode() + b"/" + query)])
+        else:
+            await answering({**scope, "path": "/" + rest}, receive, send)
+
+
+def _own_routes(site: Site) -> Starlette:
+    """What belongs to no survey: the index, its files, and health."""
+    readiness = Readiness(site.store, site.shared.writer, lambda: all(app.warm.is_set() for app in site.apps))
+
+    async def index(request: Request) -> Response:
+        return file_reply(request, File.of(index_page(site.apps), "text/html; charset=utf-8"))
+
+    async def page(request: Request) -> Response:
+        file = all_files().get(request.url.path)
+        return problem_reply(NOT_FOUND) if file is None else file_reply(request, file)
+
+    async def live(request: Request) -> Response:
+        return reply('{"status":"alive"}')
+
+    async def ready(request: Request) -> Response:
+        refusal = await readiness.refusal()
+        return reply('{"status":"ready"}') if refusal is None else problem_reply(refusal)
+
+    async def on_http(request: Request, error: Exception) -> Response:
+        return http_reply(error)
+
+    async def on_away(request: Request, error: Exception) -> Response:
+        return problem_reply(AWAY.saying("The database cannot be read. Try again in 2 s."))
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with running(site.shared, lambda: site.apps):
+            yield
+
+    return Starlette(
+        routes=[
+            Route("/", index),
+            Route(FOLDER + "{name}", page),
+            Route("/health/live", live),
+            Route("/health/ready", ready),
+        ],
+        exception_handlers={HTTPException: on_http, Unavailable: on_away},
+        lifespan=lifespan,
+    )
