@@ -212,9 +212,9 @@ class Group:
                     n, counts = tallies.get((period, question.id), (0, np.zeros(len(votes), np.int64)))
                     size = len(owners) if rows is None else int(rows.sum())
                     tallies[(period, question.id)] = n + size, counts + votes
-            if self.survey.joints:
+            if survey.joints:
                 reports = [concatenate(batch.reports[place] for batch in found) for place in range(len(found[0].reports))]
-                for key, size, votes in joint_counts(self.survey, part, reports, wanted):
+                for key, size, votes in joint_counts(survey, part, reports, wanted):
                     n, counts = tallies.get(key, (0, np.zeros(len(votes), np.int64)))
                     tallies[key] = n + size, counts + votes
         # always in the same order, so that two collectors never wait for each other in a circle

@@ -154,10 +154,8 @@ def results(survey: Survey, number: int, store: Store, confidence: float = 0.95,
     for key in survey.counted:
         found = {period: tallies[(period, key)] for period in periods if (period, key) in tallies}
         whole[key] = reduce(add, found.values()) if found else None
-        everything: dict[int | None, Tally | None] = {None: whole[key]}
-        if survey.window is not None:
-            everything |= found
-        published += [(key, when, own) for when, own in everything.items() if own and own.n >= survey.minimum_reports]
+        every = [(key, None, whole[key]), *((key, when, own) for when, own in found.items() if survey.window is not None)]
+        published += [(name, when, own) for name, when, own in every if own and own.n >= survey.minimum_reports]
     for question in survey.questions:
         answered += _answered(survey, question, None, whole[question.id])
         if survey.window is not None:
