@@ -162,7 +162,9 @@ console.log(JSON.stringify({ asked, refused, loss: survey.loss, text: new Device
 @pytest.mark.parametrize("pairs", [False, True])
 def test_questions_that_are_reported_together_are_answered_one_by_one(pairs: bool, tmp_path: Path) -> None:
     names = ("smokes", "age", "town")
-    asked = [{"id": name, "kind": "category", "choices": ["no", "some", "many", "all"]} for name in names]
+    asked: list[dict[str, object]] = [
+        {"id": name, "kind": "category", "choices": ["no", "some", "many", "all"]} for name in names
+    ]
     asked[2]["optional"] = True
     tables = [{"questions": list(each)} for each in (("smokes", "age"), ("age", "town"), ("smokes", "town"))]
     text = json.dumps(

@@ -82,11 +82,13 @@ def source_of(survey: Survey, questions: Sequence[str]) -> str:
     for name in questions:
         if name not in known:
             raise InvalidParameter(f"The survey has no question {name!r}. It has {', '.join(map(repr, known))}.")
+    if not 2 <= len(set(questions)) == len(questions) <= 3:
+        raise InvalidParameter("A table has two or three different questions. Name them: crosstab(survey, 'smokes', 'age').")
     for question in survey.questions:
-        if set(questions) <= {member.id for member in question.members} and len(set(questions)) > 1:
+        if set(questions) <= {member.id for member in question.members}:
             return question.id
     for joint in survey.joints:
-        if set(questions) <= set(joint.relation.questions) and len(set(questions)) > 1:
+        if set(questions) <= set(joint.relation.questions):
             return joint.id
     listed = ", ".join(f'"{name}"' for name in questions)
     how = "answered by different people" if survey.budget == "sampled" else "counted separately"
