@@ -1,5 +1,6 @@
 // Minified ES modules, which the collector serves: `node build.mjs [folder]`. The same bytes every time.
 // deniable.js is the client; estimate.js, which the playground loads too, counts and estimates, and imports the client.
+// invitation.js exchanges invitations, and is loaded by surveys for invited people only.
 
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -21,6 +22,7 @@ const PRIVATE = /^(args|params|users|draws|tainted|noise|possible|scale|ways|isD
 for (const [source, made, plugins] of [
   ["src/index.js", "deniable.js", []],
   ["src/estimate.js", "estimate.js", [client]],
+  ["src/invitation.js", "invitation.js", [client]],
 ]) {
   const { outputFiles } = await build({
     entryPoints: [here(source)],

@@ -181,6 +181,8 @@ export class Survey {
   readonly closes: number | null;
   readonly window: number | null;
   readonly keepReports: boolean;
+  /** What the survey says about invitations; null if it is open to everybody. */
+  readonly invitations: { readonly keys: readonly string[]; readonly delay: number } | null;
   /** 32 hexadecimal digits. */
   readonly fingerprint: string;
   readonly questions: readonly Question[];
@@ -210,6 +212,9 @@ export interface Entry {
   readonly sentAt?: number;
 }
 
+/** What repeats the exchange of an invitation, and then the token; private to `deniable/invitation`. */
+export type Exchange = Readonly<Record<string, string | number>>;
+
 /** All surveys that one person answered here. It is part of the promise: who deletes it pays again. */
 export interface Ledger {
   readonly kind: "indexeddb" | "localstorage" | "memory";
@@ -233,6 +238,8 @@ export interface Ledger {
   /** What is kept of the permanent answers to a question, as text; null if there are none. */
   memory(question: string): Promise<string | null>;
   mark(survey: string, state: State): Promise<void>;
+  /** How far the exchange of an invitation has come; `next` makes what is kept from what was kept. */
+  exchange(name: string, next?: (known: Exchange | null) => Exchange | null): Promise<Exchange | null>;
   /** The part of a survey that this person is asked: the one drawn before, or `fresh`, which is then kept. */
   part(survey: string, fresh: string): Promise<string>;
 }
@@ -283,6 +290,8 @@ export interface SendOptions {
   attempts?: number;
   /** A token, where the collector asks for one. */
   token?: string;
+  /** Makes what is sent from the report, as where a survey is for invited people: `(message) => withToken(message, token)`. */
+  seal?: (message: Uint8Array) => Uint8Array;
   /** Waits so many milliseconds; for tests. */
   sleep?: (milliseconds: number) => Promise<void>;
 }

@@ -105,6 +105,13 @@ MEANS: dict[str, MeanMechanism] = {
     "laplace": dn.MeanChannel.laplace(SMALL, 1.0),
 }
 
+# Mechanisms for maps.
+MAPS: dict[str, dn.Tiles] = {
+    "tiles": dn.Tiles(dn.Product([dn.Ordered(range(2)), dn.Ordered(range(4))]), EPSILON, [[1, 2], [0, 0]], [1, 3]),
+    "tiles-weighted": dn.Tiles.weighted(dn.Product([dn.Ordered(range(3)), dn.Ordered(range(3))]), 1.0),
+    "tiles-places": dn.Tiles.weighted(dn.Points([[0, 0], [0, 1], [2, 3], [5, 1], [4, 4]]), EPSILON),
+}
+
 # Mechanisms for the distribution of a number or of ordered answers.
 DISTRIBUTIONS: dict[str, DistributionMechanism] = {
     "square-wave": dn.SquareWave(SMALL, EPSILON, 2),
@@ -116,6 +123,9 @@ DISTRIBUTIONS: dict[str, DistributionMechanism] = {
     "hierarchy": dn.Hierarchy.of(dn.Ordered(range(8)), EPSILON, [2, 4, 8]),
     "hierarchy-uneven": dn.Hierarchy.of(dn.Ordered(range(7)), 1.0, [3, 7], [2, 5]),
     "hierarchy-weighted": dn.Hierarchy.weighted(SMALL, EPSILON),
+    "cuts": dn.Cuts(dn.Ordered(range(7)), EPSILON, [[2], [3]], [1, 2]),
+    "cuts-everywhere": dn.Cuts(SMALL, 1.0, [list(range(1, SMALL.size))], [1]),
+    "cuts-three": dn.Cuts(dn.Ordered(range(6)), 1.0, [[1, 3, 3], [2, 3, 5]], [3, 1]),
     "workload": dn.WorkloadChannel(dn.Ordered(range(3)), 1.5, [[6, 3, 2], [2, 5, 4], [2, 3, 6]]),
     "hierarchy-wave": dn.Hierarchy.square(dn.Ordered(range(6)), 1.0),
 }

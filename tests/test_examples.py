@@ -20,7 +20,7 @@ SAYS = {
     "mean_salary.py": "certificate: holds, proved",
     "many_files.py": "140,000 reports; left out: ['hour-7.parquet']",
     "merge_tallies.py": "5,000 + 5,000 = 10,000 reports",
-    "sensitive_answers.py": "non-sensitive disclosed with probability",
+    "sensitive_answers.py": "disclosed with probability",
     "records.py": "RS+FD as published, claimed 1: odds at most 4.43656, epsilon 1.48988",
     "ratings.py": "exact loss over all sets of two films: epsilon 2",
     "sparse_vectors.py": "bits for a list of about 20 things out of 1,000,000",

@@ -33,6 +33,7 @@ ORDER = [
     "files",
     "aggregate",
     "audit",
+    "invitations",
     "survey",
     "device",
     "collector",

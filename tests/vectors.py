@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import deniable as dn
 from tests import ROOT
-from tests.examples import DISTRIBUTIONS, EXAMPLES, NUMBERS
+from tests.examples import DISTRIBUTIONS, EXAMPLES, MAPS, NUMBERS
 from tests.open_examples import LEAN, PUBLISHED
 from tests.streams import CountingCoins
 from tests.vector_surveys import bad_answers, bad_survey_messages, bad_surveys, good_surveys
@@ -48,6 +48,7 @@ EVERYTHING: dict[str, dn.Mechanism] = {
     **EXAMPLES,
     **NUMBERS,
     **DISTRIBUTIONS,
+    "tiles-places": MAPS["tiles-places"],
     **{f"utility-{name}": mechanism for name, mechanism in LEAN.items()},
     **{f"published-{name}": mechanism for name, mechanism in PUBLISHED.items()},
     **KEYED,

@@ -88,7 +88,7 @@ export class Device {
       throw new InvalidParameter("Give the address of the collector, or ''.");
     const id = entry.message.slice(48, 80);
     if (entry.state === "sent") return { id, state: "sent", sentAt: new Date(entry.sentAt), status: 200, detail: "" };
-    const { state, status, detail } = await sendUntil(url, unhex(entry.message), options);
+    const { state, status, detail } = await sendUntil(url, (options.seal ?? ((bytes) => bytes))(unhex(entry.message)), options);
     // Where that cannot be written down, the same report is sent once more later, and counted once.
     if (state !== "kept") await this.ledger.mark(this.survey.id, state).catch(() => {});
     return { id, state, sentAt: state === "sent" ? new Date() : null, status, detail };

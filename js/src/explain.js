@@ -35,7 +35,7 @@ function words({ mechanism, ends }, report, disclosed) {
   }
   const denied = reader.denies?.(report) ?? [];
   if (denied.length) return `The report says that you did not name ${quoted(named(denied))}.`;
-  if (!reader.ends.length) return `The report is random: ${plainly(report).join(", ")}.`;
+  if (!reader.ends.length) return `The report is random: ${plainly(report).join(", ")}. ${AVERAGE}`;
   const all = ends ? reader.ends.flatMap((end, i) => named(end(report), ends[i])) : named(mechanism.supports(report));
   return all.length ? `The report names ${quoted(all)}.` : "The report names no answer.";
 }

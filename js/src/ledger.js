@@ -71,6 +71,12 @@ class Ledger {
     return (await this.#change()).memories?.[name] ?? null;
   }
 
+  /** How far the exchange of an invitation has come; `next` makes what is kept from what was kept. */
+  async exchange(name, next) {
+    const edit = (data) => ((data.exchanges ??= {})[name] = next(data.exchanges[name] ?? null));
+    return (await this.#change(next && edit)).exchanges?.[name] ?? null;
+  }
+
   async mark(survey, state) {
     await this.#change(({ surveys }) => {
       surveys[survey] = { ...surveys[survey], state, sentAt: state === "sent" ? Date.now() : undefined };

@@ -57,6 +57,7 @@ export class Survey {
     Object.assign(this, { id, title, epsilon, budget, sample, people, opens, closes, window });
     this.minimumReports = about.minimum_reports;
     this.keepReports = about.keep_reports ?? false;
+    this.invitations = tree.invitations ?? null;
     const laws = law === undefined ? null : lawsFor(law, this.fingerprint);
     this.questions = tree.question.map((each, number) => new Question(each, number, laws ? lawOf(laws, each) : undefined));
     const ids = new Set(this.questions.map((question) => question.id));

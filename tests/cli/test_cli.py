@@ -455,7 +455,7 @@ class TestDemo:
     def test_a_picture_that_cannot_be_written(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert "A picture must end in" in refusal("demo", "--picture", str(tmp_path / "demo.txt"))
         assert "cannot be written" in refusal("demo", "--picture", str(tmp_path / "nowhere" / "demo.png"))
-        monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+        monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
         result = run("demo", "--seed", "2", "--picture", str(tmp_path / "demo.png"))
         assert result.exit_code == 2
         assert result.stderr == (
@@ -667,6 +667,29 @@ class TestPerturb:
         arguments = ("--column", column, "--mechanism", str(mechanism), "--out", str(out), "--seed", "3")
         assert run("perturb", str(data), *arguments).exit_code == 0
 
+    def test_a_pipe(self, towns: Collection, tmp_path: Path) -> None:
+        piped, named = tmp_path / "piped.reports", tmp_path / "named.reports"
+        arguments = ["--column", "town", "--mechanism", towns.m_json, "--seed", "3", "--out"]
+        assert run("perturb", towns.a_csv, *arguments, str(named)).exit_code == 0
+        command = [sys.executable, "-m", "deniable", "perturb", "-", *arguments, str(piped)]
+        with Path(towns.a_csv).open("rb") as answers:
+            subprocess.run(command, stdin=answers, check=True, capture_output=True)
+        assert piped.read_bytes() == named.read_bytes()
+
+    @pytest.mark.needs("pyarrow")
+    def test_numbers_with_a_fraction_in_parquet(self, tmp_path: Path) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        mechanism = dn.plan(dn.Interval(0, 10), 1.0, 100, target="mean")
+        (tmp_path / "m.json").write_text(mechanism.to_json())
+        numbers = [0.5, 2.25, 9.75] * 20
+        pq.write_table(pa.table({"n": numbers}), tmp_path / "a.parquet")
+        out = tmp_path / "a.reports"
+        common = ("--column", "n", "--mechanism", str(tmp_path / "m.json"), "--seed", "3", "--out", str(out))
+        assert run("perturb", str(tmp_path / "a.parquet"), *common).exit_code == 0
+        assert out.read_bytes() == mechanism.pack(mechanism.perturb(numbers, dn.SeededCoins(3)))
+
     def test_labels_that_are_numbers_or_words(self, tmp_path: Path) -> None:
         mechanism = dn.DirectResponse(dn.Categories(["7", 7, -8, "eight"]), 1.0)
         (tmp_path / "m.json").write_text(mechanism.to_json())
@@ -799,6 +822,22 @@ def tally(towns: Collection) -> dn.Tally:
     return towns.mechanism.tally(dn.read_reports(towns.a_reports, towns.mechanism))
 
 
+class TestDoctor:
+    def test_what_is_installed_and_how_fast(self) -> None:
+        shown = done("doctor")
+        assert f"deniable        {version('deniable')}" in shown
+        assert "  parquet       Parquet files and Arrow tables\n" in shown
+        record = json.loads(done("doctor", "--json"))
+        assert record["numpy"] == np.__version__
+        assert all(speed > 0 for speed in record["reports_per_second"].values())
+
+    def test_what_is_missing_says_how_to_get_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "scipy", None)
+        shown = done("doctor")
+        assert "pip install 'deniable[stats]'" in shown
+        assert json.loads(done("doctor", "--json"))["missing"]["stats"] == ["scipy"]
+
+
 class TestEstimate:
     def estimate(self, towns: Collection, *arguments: str) -> str:
         return done("estimate", *arguments, "--mechanism", towns.m_json)
@@ -815,6 +854,20 @@ class TestEstimate:
         assert "% of 5,000 people estimate 90 % interval" in said
         assert "Normal intervals: each holds with 90 % confidence." in said
         assert "epsilon 2 for one answer" in said
+
+    def test_a_mean_is_no_percentage(self, tmp_path: Path) -> None:
+        mechanism = dn.plan(dn.Interval(0, 120), 4.0, 500, target="mean")
+        file, described = tmp_path / "ages.reports", tmp_path / "mean.json"
+        file.write_bytes(mechanism.pack(mechanism.perturb(np.full(500, 40.0), dn.SeededCoins(1))))
+        described.write_text(mechanism.to_json())
+        record = json.loads(done("estimate", str(file), "--mechanism", str(described), "--json"))
+        mean = record["shares"][0]["estimate"]
+        shown = " ".join(done("estimate", str(file), "--mechanism", str(described)).split())
+        assert f"mean {mean:.6g}" in shown
+        assert "%" not in shown.partition("estimate")[0]
+        assert "Only shares can be cleaned" in refusal(
+            "estimate", str(file), "--mechanism", str(described), "--clean", "norm-sub"
+        )
 
     def test_top_is_simultaneous(self, towns: Collection, tally: dn.Tally) -> None:
         shown = self.estimate(towns, towns.a_reports, "--top", "2")
@@ -945,7 +998,7 @@ class TestEstimate:
         assert "files hold no reports" in refusal("estimate", str(tmp_path / "empty"), *mechanism)
 
     def test_without_the_extras(self, towns: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        for name in ("pyarrow", "scipy.special", "matplotlib.figure"):
+        for name in ("pyarrow", "scipy.special", "matplotlib.pyplot"):
             monkeypatch.setitem(sys.modules, name, None)
         (tmp_path / "a.parquet").write_bytes(b"PAR1")
         common = ("--mechanism", towns.m_json)

@@ -70,7 +70,7 @@ def test_pages_hold_no_inline_script_or_style_and_no_foreign_address() -> None:
 def test_the_worker_keeps_what_the_answer_page_needs() -> None:
     files = all_files()
     kept = set(re.findall(r'"\.(/[^"]*)"', files["/worker.js"].plain.decode().split("PARTS = [")[1].split("]")[0]))
-    assert kept <= set(files) | {"/v1/survey", "/v1/law", "/v1/promise"}
+    assert kept <= set(files) | {"/v1/survey", "/v1/law", "/v1/promise", "/v1/status"}
     needed, new = set[str](), {"/pages/answer.js"}
     while new:
         needed |= new

@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 
 import deniable as dn
-from deniable.collector import Collector, Store, open_store, results
+from deniable.collector import Collector, Store, lifecycle, open_store, results
 from deniable.collector.access import new_token, revoke_token
 from deniable.collector.app import App
+from deniable.collector.folder import Folder
 from deniable.collector.serve import application
 from deniable.collector.service import Limits, Shared
 from deniable.collector.site import Site
-from deniable.collector.work import working_beside
+from deniable.collector.stages import Stage
+from deniable.collector.work import look, working_beside
 from deniable.survey.message import MEDIA_TYPE
 from tests.collector.test_app import Answer, call, refused, working
 from tests.surveys import COMMUTE, ONE, several, survey
@@ -107,7 +109,7 @@ def test_a_token_opens_one_survey(store: Store) -> None:
     assert [status(name, tokens[other]) for name in ANSWERS for other in ANSWERS] == [200, 401, 401, 200]
     revoke_token(store, "one", "first")
 
-    async def look() -> None:
+    async def look_on() -> None:
         async with working_beside(lambda: site.apps):
             while status_now("one") == 200:
                 await asyncio.sleep(0.05)
@@ -115,7 +117,7 @@ def test_a_token_opens_one_survey(store: Store) -> None:
     def status_now(name: str) -> int:
         return 200 if site.apps[0].read_gate.opens(f"Bearer {tokens[name]}".encode()) else 401
 
-    asyncio.run(asyncio.wait_for(look(), 30))
+    asyncio.run(asyncio.wait_for(look_on(), 30))
     assert (status("one", tokens["one"]), status("commute-2026", tokens["commute-2026"])) == (401, 200)
     assert status("one", "") == 401  # the last one revoked opens nothing
 
@@ -178,7 +180,8 @@ def test_the_index_lists_what_is_listed_and_escapes_it(store: Store) -> None:
     site = site_of(store, text, COMMUTE)
     (empty,) = asked(site, ("GET", "/"))
     assert b"No survey is listed here" in empty.body and b"s/one/" not in empty.body
-    site.apps[0].listed = True
+    lifecycle.show(store, survey(text), True)
+    look(site.apps)
     (page,) = asked(site, ("GET", "/"))
     assert page.status == 200 and b'href="s/one/"' in page.body and b"commute" not in page.body
     assert b"<script>" not in page.body and b"&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt; &amp; more" in page.body
@@ -193,3 +196,107 @@ def test_rates_of_surveys_do_not_mix(store: Store) -> None:
     answers = asked(site, posted(one), posted(commute))
     assert [answer.status for answer in answers] == [200, 200]
     refused(asked(site, posted(one))[0], 429, "too-often")
+
+
+# A folder of files
+
+
+def served_folder(folder: Path, store: Store) -> tuple[Site, Folder]:
+    site = Site(store, Shared())
+    made = Folder(folder, site, lambda one, file: application(one, store, open_results=True, shared=site.shared))
+    made.look()
+    return site, made
+
+
+def ids(site: Site) -> list[str]:
+    return sorted(app.collector.survey.id for app in site.apps)
+
+
+def test_new_files_are_served_and_bad_ones_stop_nobody(
+    store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "surveys"
+    folder.mkdir()
+    (folder / "a.toml").write_text(ONE)
+    (folder / "bad.toml").write_text("[survey]\nid = 3")
+    (folder / "copy.toml").write_text(ONE)
+    (folder / "notes.txt").write_text("not a survey")
+    with caplog.at_level("INFO"):
+        site, files = served_folder(folder, store)
+        assert ids(site) == ["one"] and {path.name for path in files.refused} == {"bad.toml", "copy.toml"}
+        assert "already" in files.refused[folder / "copy.toml"]
+        assert "event=survey-refused file=bad.toml" in caplog.text and "event=added survey=one" in caplog.text
+        (folder / "b.toml").write_text(several(3, identity="second"))
+        (folder / "bad.toml").write_text(several(4, identity="third"))  # it was corrected
+        files.look()
+        assert ids(site) == ["one", "second", "third"] and set(files.refused) == {folder / "copy.toml"}
+        (folder / "b.toml").unlink()
+        files.look()
+        assert "second" in ids(site)  # an editor may be replacing the file
+        files.look()
+        assert ids(site) == ["one", "third"] and "event=removed survey=second" in caplog.text
+    refused(asked(site, ("GET", "/s/second/"))[0], 404, "not-found")
+
+
+def test_a_changed_file_is_refused_unless_it_is_a_draft(store: Store, tmp_path: Path) -> None:
+    folder = tmp_path / "surveys"
+    folder.mkdir()
+    store.register(survey(several(3, identity="draft")), draft=True)
+    (folder / "draft.toml").write_text(several(3, identity="draft"))
+    (folder / "one.toml").write_text(ONE)
+    site, files = served_folder(folder, store)
+    first = {app.collector.survey.id: app.collector.survey.fingerprint for app in site.apps}
+    draft = next(app for app in site.apps if app.collector.survey.id == "draft")
+    body = dn.Device(draft.collector.survey).answer({"q0": 1})
+    refused(asked(site, posted(draft, body=body))[0], 425, "draft")
+    (folder / "draft.toml").write_text(several(4, identity="draft"))
+    (folder / "one.toml").write_text(ONE.replace("Metz", "Nancy"))
+    files.look()
+    now = {app.collector.survey.id: app.collector.survey.fingerprint for app in site.apps}
+    assert now["one"] == first["one"] and now["draft"] != first["draft"]
+    assert "give the new one an id of its own" in files.refused[folder / "one.toml"]
+    draft = next(app for app in site.apps if app.collector.survey.id == "draft")
+    lifecycle.turn(store, draft.collector.survey, Stage.OPEN)
+    body = dn.Device(draft.collector.survey).answer({"q0": 1})
+    assert asked(site, posted(draft, body=body))[0].status == 200
+    with pytest.raises(dn.InvalidParameter, match="is open and cannot become draft"):
+        lifecycle.turn(store, draft.collector.survey, Stage.DRAFT)
+
+
+def test_an_unchanged_file_is_not_planned_again(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "surveys"
+    folder.mkdir()
+    (folder / "one.toml").write_text(ONE)
+    first, _ = served_folder(folder, store)
+    monkeypatch.setattr(dn.Survey, "load", lambda path: pytest.fail("planned again"))
+    again, _ = served_folder(folder, store)
+    assert [app.collector.survey.fingerprint for app in again.apps] == [first.apps[0].collector.survey.fingerprint]
+
+
+def test_the_status_shows_a_corrected_title_and_the_survey_stays(store: Store) -> None:
+    wrong, right = (ONE.replace("[survey]", f'[survey]\ntitle = "{title}"') for title in ("Twons", "Towns"))
+    site = site_of(store, wrong)
+    (one,) = site.apps
+    (before,) = asked(site, ("GET", "/s/one/v1/survey"))
+    lifecycle.correct_title(store, survey(right))
+    lifecycle.close(store, one.collector.survey)
+    look(site.apps)
+    status, after = asked(site, ("GET", "/s/one/v1/status"), ("GET", "/s/one/v1/survey"))
+    assert status.data() == {
+        "survey": "one", "fingerprint": one.collector.survey.fingerprint, "title": "Towns", "stage": "closed",
+        "needs_token": False,
+    }  # fmt: skip
+    assert after.body == before.body  # the device's proof and fingerprint are of these bytes
+
+
+def test_stages_follow_each_other(store: Store) -> None:
+    one = survey(ONE)
+    store.register(one, draft=True)
+    for stage in (Stage.CLOSED, Stage.ARCHIVED):
+        with pytest.raises(dn.InvalidParameter, match="is draft and cannot become"):
+            lifecycle.turn(store, one, stage)
+    steps = [Stage.OPEN, Stage.CLOSED, Stage.OPEN, Stage.ARCHIVED, Stage.ARCHIVED]
+    assert [lifecycle.turn(store, one, stage) for stage in steps] == [Stage.DRAFT, *steps[:4]]
+    for stage in (Stage.OPEN, Stage.CLOSED, Stage.DRAFT):
+        with pytest.raises(dn.InvalidParameter, match="ids of its reports are gone"):
+            lifecycle.turn(store, one, stage)

@@ -12,7 +12,7 @@ import pytest
 from deniable.collector import Collector, Counted, Refusal, Store, opened, results
 from deniable.collector.access import gates_of
 from deniable.collector.segments import write_segment
-from deniable.collector.store import Stage
+from deniable.collector.stages import Stage
 from tests.conftest import BOTH_STORES
 from tests.servers import Postgres
 from tests.surveys import ONE, OPENS, SAMPLED, survey

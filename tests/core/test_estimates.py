@@ -260,15 +260,15 @@ def test_plot_shows_bars_with_errors() -> None:
     from matplotlib.patches import Rectangle
 
     estimate = dn.Unary(COLOURS, 1.0).predict(SHARES, 1000)
-    (axes,) = estimate.plot().axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["blue", "green", "red"]
+    axes = estimate.plot()
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["red", "green", "blue"]
     bars = [bar for bar in axes.patches if isinstance(bar, Rectangle)]
-    assert [round(bar.get_width()) for bar in bars] == [20, 30, 50]
+    assert [round(bar.get_width()) for bar in bars] == [50, 30, 20]
     assert "1,000 people" in axes.get_xlabel()
     assert "95% intervals" in axes.get_xlabel()
-    assert "intervals" not in dn.norm_sub(estimate).plot().axes[0].get_xlabel()
+    assert "intervals" not in dn.norm_sub(estimate).plot(ax=axes).get_xlabel()
     many = dn.DirectResponse(dn.Categories(range(100)), 1.0).predict([0.01] * 100, 1000)
-    assert many.plot(top=10).axes[0].get_title() == "The 10 largest of 100"
+    assert many.plot(top=10).get_title() == "The 10 largest of 100"
 
 
 def test_warner_is_direct_response_to_two_values() -> None:

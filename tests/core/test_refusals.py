@@ -285,7 +285,7 @@ def test_no_repr_shows_an_answer() -> None:
 def test_missing_extras_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
-    for module in ("matplotlib", "matplotlib.figure", "pyarrow"):
+    for module in ("matplotlib", "matplotlib.pyplot", "pyarrow"):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(dn.MissingExtra, match=r"deniable\[plot\]"):
         DIRECT.predict([0.2, 0.3, 0.5], 10).plot()

@@ -128,9 +128,13 @@ from deniable.graphs.neighbours import common_neighbours as common_neighbours
 from deniable.graphs.triangles import count_triangles as count_triangles
 from deniable.mechanisms.algebra.rotation import Rotation as Rotation
 from deniable.mechanisms.distributions.comb_wave import CombWave as CombWave
+from deniable.mechanisms.distributions.cuts import Cuts as Cuts
 from deniable.mechanisms.distributions.distribution import Distribution as Distribution
+from deniable.mechanisms.distributions.heat_map import HeatMap as HeatMap
 from deniable.mechanisms.distributions.hierarchy import Hierarchy as Hierarchy
+from deniable.mechanisms.distributions.rounds import combined as combined
 from deniable.mechanisms.distributions.square_wave import SquareWave as SquareWave
+from deniable.mechanisms.distributions.tiles import Tiles as Tiles
 from deniable.mechanisms.distributions.workload import Workload as Workload
 from deniable.mechanisms.distributions.workload_channel import WorkloadChannel as WorkloadChannel
 from deniable.mechanisms.key_value.key_sampling import KeySampling as KeySampling
@@ -183,6 +187,7 @@ from deniable.planning.planner import plan as plan
 from deniable.planning.planner import required_n as required_n
 from deniable.planning.releases import plan_release as plan_release
 from deniable.planning.repeated import plan_repeated as plan_repeated
+from deniable.planning.rounds import next_round as next_round
 from deniable.postprocess.base_cut import base_cut as base_cut
 from deniable.postprocess.em import em as em
 from deniable.postprocess.em import em_channel as em_channel

@@ -5,7 +5,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from deniable.errors import MissingExtra
+from deniable.errors import MissingExtra, MissingPackage
 
 
 def registered(group: str, ours: Mapping[str, str]) -> dict[str, EntryPoint]:
@@ -21,3 +21,11 @@ def optional(module: str, what: str, extra: str) -> Any:
         return import_module(module)
     except ImportError:
         raise MissingExtra(what, extra) from None
+
+
+def package(name: str, what: str) -> Any:
+    """Somebody else's package that no extra installs, or an error that says what needs it."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MissingPackage(what, name) from None

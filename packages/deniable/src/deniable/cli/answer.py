@@ -1,6 +1,7 @@
 """`deniable answer` and `simulate`: people who answer a survey."""
 
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import click
 
 from deniable.cli import options, surveys
 from deniable.device import Device, Ledger
-from deniable.device.sending import http_sender
+from deniable.device.sending import http_exchanger, http_sender
 from deniable.errors import BudgetSpent, InvalidParameter, OutsideDomain
 from deniable.survey import Survey
 
@@ -28,8 +29,22 @@ AT_ONCE = 10_000  # people whose reports are made together
     metavar="E",
     help="Refuse to answer if the privacy loss of all surveys in the ledger would exceed E.",
 )
+@click.option(
+    "--invitation",
+    envvar="DENIABLE_INVITATION",
+    metavar="LINK",
+    help="Your invitation, if the survey requires one: the link or its code; by default the variable DENIABLE_INVITATION.",
+)
 @click.option("--yes", is_flag=True, help="Send without asking for confirmation.")
-def answer(survey: Path, url: str, token: str | None, ledger: Path | None, lifetime: float | None, yes: bool) -> None:
+def answer(
+    survey: Path,
+    url: str,
+    token: str | None,
+    ledger: Path | None,
+    lifetime: float | None,
+    invitation: str | None,
+    yes: bool,
+) -> None:
     """Answer SURVEY in the terminal. Your answers are randomized on this machine, and you see each report before it is sent.
 
     You can answer once. The ledger keeps your reports. If they do not arrive, run the command again to send the same ones.
@@ -40,7 +55,9 @@ def answer(survey: Path, url: str, token: str | None, ledger: Path | None, lifet
     """
     asked = surveys.fetched(Survey.load(survey), url)
     book = Ledger(ledger if ledger is not None else survey.with_suffix(".ledger"), lifetime)
-    device = Device(asked, book, http_sender(url, token))
+    exchanger = http_exchanger(url, asked.fingerprint)
+    device = Device(asked, book, http_sender(url, token), invitation=invitation, exchange=exchanger)
+    _exchanged(device, sending=False)
     if device.message() is None:
         device.answer(_asked(asked, device))
     else:
@@ -53,10 +70,29 @@ def answer(survey: Path, url: str, token: str | None, ledger: Path | None, lifet
         click.echo(f"{question.id}: the report is {reports.pack().hex()} ({cost}); your answer stays on this machine")
     if not yes and not click.confirm("Send it?", default=True):
         raise BudgetSpent("The report was not sent. It is in the ledger; answer again to send it.")
+    _exchanged(device, sending=True)
     reply = device.send()
     if not reply.arrived:
         raise InvalidParameter(f"The report did not arrive: {reply.detail or reply.status}. It is kept in the ledger.")
     click.echo("The collector has counted it.")
+
+
+def _exchanged(device: Device, sending: bool) -> None:
+    """Exchange the invitation, before anything is asked; and wait until the report may be sent."""
+    entry = device.entry()
+    if device.survey.invitations is None or (entry is not None and entry.state == "sent"):
+        return
+    wait = device.exchange()
+    if not isinstance(wait, float):
+        raise InvalidParameter(f"The invitation was not exchanged: {wait.detail or wait.status}. Nothing was sent.")
+    if not sending:
+        click.echo("Your invitation was exchanged for a token. Nobody can connect it with the report that it is sent with.")
+    elif wait > 0:
+        click.echo(
+            f"The report is sent in {wait:.0f} s, so that it does not follow the exchange at once. You may also stop "
+            "here, and run the command again later."
+        )
+        time.sleep(wait)
 
 
 def _asked(survey: Survey, device: Device) -> dict[str, object]:
@@ -107,6 +143,10 @@ def simulate(survey: Path, people: int, url: str, token: str | None, connections
     from deniable.collector.crowd import run_crowd
 
     asked = surveys.fetched(Survey.load(survey), url)
+    if asked.invitations is not None:
+        raise InvalidParameter(
+            "This survey counts invited people only, so nobody can be made up. Simulate a copy of it without [invitations]."
+        )
     if not yes:
         click.echo(f"The collector at {url} will count {people:,} made-up people like real ones.")
         if not sys.stdin.isatty() or not click.confirm("Send them?", default=False):

@@ -258,6 +258,8 @@ class Shares:
         if exact and isinstance(mechanism, PureProtocol):
             ends = mechanism.exact_interval(tally, confidence, together)
         order = list(range(raw.values.size)) if top is None else raw.top(top)
+        if clean != "none" and raw.measure != "share":
+            raise InvalidParameter(f"Only shares can be cleaned, and these are {raw.measure}s. Leave --clean out.")
         cleaned = norm_sub(raw).values if clean == "norm-sub" else None
         return cls(raw, order, *ends, cleaned, confidence, exact, together, mechanism.epsilon, mechanism.fingerprint)
 
@@ -291,19 +293,21 @@ class Shares:
         return csv_text(self.rows())
 
     def table(self) -> "Table":
-        """The rows in percent."""
+        """The rows; shares in percent, means as they are."""
         from rich.text import Text
 
         from deniable.cli import panel
 
         numbers = ["estimate", f"{100 * self.confidence:g} % interval"] + ["cleaned"] * (self.cleaned is not None)
-        table = panel.table([f"% of {self.estimate.n:,} people"], numbers)
+        shares = self.estimate.measure == "share"
+        table = panel.table([f"{'% of ' if shares else ''}{self.estimate.n:,} people"], numbers)
+
+        def shown(number: float) -> str:
+            return f"{100 * number:.2f}" if shares else f"{number:.6g}"
+
         for place in self.order:
-            cells = [
-                f"{100 * self.estimate.values[place]:.2f}",
-                f"{100 * self.low[place]:.2f} to {100 * self.high[place]:.2f}",
-            ]
-            cells += [] if self.cleaned is None else [f"{100 * self.cleaned[place]:.2f}"]
+            cells = [shown(self.estimate.values[place]), f"{shown(self.low[place])} to {shown(self.high[place])}"]
+            cells += [] if self.cleaned is None else [shown(self.cleaned[place])]
             table.add_row(Text(str(self.estimate.labels[place])), *cells)
         return table
 
@@ -321,7 +325,7 @@ class Shares:
         noise = f"The noise corresponds to epsilon {self.epsilon:g} for one answer."
         lines = [f"{kind}: {hold} with {least}{level} confidence. {about} {noise}"]
         if len(self.order) < size:
-            lines.insert(0, f"The {len(self.order):,} largest of {size:,} shares.")
+            lines.insert(0, f"The {len(self.order):,} largest of {size:,} {self.estimate.measure}s.")
         if self.cleaned is not None:
             lines.append(
                 "Cleaned: shifted and clipped so that shares are not negative and sum to 100 %; no longer unbiased."

@@ -27,13 +27,15 @@ VERBS = {
     "compare": ("compare:compare", "Measure the errors of mechanisms and compare them with the predictions."),
     "release": ("release:release", "Release noisy places or numbers that stay close to the truth."),
     "graph": ("graph:graph", "Estimate statistics of a graph whose links are private."),
-    "serve": ("serve:serve", "Collect the answers to a survey."),
+    "serve": ("serve:serve", "Collect the answers to one or several surveys."),
     "answer": ("answer:answer", "Answer a survey in the terminal."),
     "simulate": ("answer:simulate", "Answer a survey with made-up people."),
     "token": ("token:token", "Create, list, rotate and revoke access tokens of a survey."),
-    "manage": ("manage:manage", "Close, correct or delete a survey that was served."),
+    "invite": ("invite:invite", "Invite people to a survey, once each."),
+    "manage": ("manage:manage", "Open, close, list, correct, archive or delete a survey."),
     "backup": ("serve:backup", "Write a backup of a collector's data."),
     "restore": ("serve:restore", "Restore a backup into an empty database."),
+    "doctor": ("doctor:doctor", "Show what is installed, what is missing and how fast this machine is."),
 }
 # Verbs of our other packages: which package has each, and its line in the list.
 RESEARCH = "deniable-research, from the folder research/ of a checkout (make env)"

@@ -24,20 +24,22 @@ from deniable.planning.ranking import counted
 def perturb(data: Path, mechanism: Mechanism, column: str, out: Path, seed: int | None) -> None:
     """Randomize each answer in a column of DATA and write one report per row.
 
-    DATA is a CSV file in UTF-8 with a line of column names, plain or ending in .gz, or a Parquet file (.parquet). It is
-    read and written in batches, so it may be larger than memory. FILE appears when all rows are done, or not at all.
+    DATA is a CSV file in UTF-8 with a line of column names, plain or ending in .gz, or a Parquet file (.parquet); - is the
+    standard input, in CSV. It is read and written in batches, so it may be larger than memory. FILE appears when all rows
+    are done, or not at all.
 
     An answer that the question does not allow stops the command. The message names its row and does not repeat it.
 
     \b
     deniable perturb answers.csv --column smokes --mechanism mechanism.json --out answers.reports
+    zstdcat answers.csv.zst | deniable perturb - --column smokes --mechanism mechanism.json --out answers.reports
     deniable perturb answers.parquet --column town --mechanism mechanism.json --out reports.parquet
 
     Use it where answers have already been gathered, in place of the devices. The promise is about the reports: whoever holds
     DATA holds the answers.
     """
     batches = read_answers(data, column, mechanism.domain, batch_size(mechanism))
-    if out.exists() and out.samefile(data):
+    if out.exists() and data.exists() and out.samefile(data):
         raise InvalidParameter("The reports would overwrite the answers. Choose another name for them.")
     if seed is not None:
         click.echo(

@@ -13,12 +13,13 @@ from deniable.cli.targets import write_text
 from deniable.core import Mechanism
 from deniable.domains import Categories, Interval
 from deniable.errors import InvalidParameter
-from deniable.planning import measured_cost, plan_repeated
+from deniable.planning import measured_cost
 from deniable.planning import options as share_options
 from deniable.planning.distributions import distribution_options, plan_distribution
 from deniable.planning.means import mean_options, people_for_mean, plan_mean
 from deniable.planning.planner import people_for
 from deniable.planning.ranking import Ranking, short_name
+from deniable.planning.repeated import plan_repeated
 from deniable.planning.shares import best_for_shares
 from deniable.survey import Survey, plan_survey
 from deniable.wrappers.utility_optimized import OPEN_SHARE

@@ -1,14 +1,18 @@
 """The results of a survey as one picture: bars for each question, as `Estimate.plot` draws them."""
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from deniable.arrays import Floats
 from deniable.core import Estimate
+from deniable.core.showing import axes_for
 from deniable.errors import EmptyBatch
 from deniable.plugins import optional
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 TOP = 30
@@ -17,7 +21,7 @@ TOP = 30
 def survey_picture(data: dict[str, Any]) -> "Figure":
     """A picture of results as the collector gives them; questions of too few reports are left out."""
     figures = optional("matplotlib.figure", "A picture", "plot")
-    parts = [(each["ask"], part) for each in data["questions"] for part in _parts(each)]
+    parts = [("\n".join([each["ask"], *each.get("words", ())]), part) for each in data["questions"] for part in _parts(each)]
     if not parts:
         raise EmptyBatch(
             f"All results are hidden until there are {data['minimum_reports']:,} reports, so there is nothing to draw yet."
@@ -27,16 +31,41 @@ def survey_picture(data: dict[str, Any]) -> "Figure":
     figure.suptitle(f"{data['title']}: {data['people']:,} people, epsilon {data['epsilon']:g}")
     panels = figure.subplots(len(parts), 1, squeeze=False, height_ratios=[1.4 + count for count in bars])[:, 0]
     for axes, (ask, part) in zip(panels, parts, strict=True):
-        part.draw(axes, data["confidence"], TOP)
+        part.plot(data["confidence"], TOP, axes)
         axes.set_title("\n".join(filter(None, [ask, axes.get_title()])), loc="left", fontsize="medium")
     return figure
 
 
 def _parts(each: dict[str, Any]) -> list[Estimate]:
     """The estimates of a question, one for each thing that is measured."""
-    out = []
+    if each.get("words"):
+        return [_Histogram.of([line for line in each["estimates"] if line["measure"] == "share"], each["reports"])]
+    out: list[Estimate] = []
     for measure in dict.fromkeys(line["measure"] for line in each["estimates"]):
         lines = [line for line in each["estimates"] if line["measure"] == measure]
         values, errors = (np.array([line[key] for line in lines]) for key in ("value", "standard_error"))
         out.append(Estimate([line["answer"] for line in lines], values, errors**2, each["reports"], measure=measure))
     return out
+
+
+@dataclass(frozen=True, eq=False)
+class _Histogram(Estimate):
+    """The fitted shares of bins in order, and the ends of the intervals of the unbiased ones."""
+
+    low: Floats = field(default_factory=lambda: np.zeros(0))
+    high: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @classmethod
+    def of(cls, lines: list[dict[str, Any]], reports: int) -> "_Histogram":
+        values, low, high = (np.array([line[key] for line in lines]) for key in ("cleaned", "low", "high"))
+        return cls([line["answer"] for line in lines], values, None, reports, low=low, high=high)
+
+    def plot(self, confidence: float = 0.95, top: int = TOP, ax: "Axes | None" = None) -> "Axes":
+        """Columns side by side, with a band from the lower to the upper ends."""
+        axes, at = axes_for(ax, 7, 3.4), np.arange(len(self.values))
+        axes.bar(at, 100 * self.values, 0.98, color="#4477aa")
+        axes.bar(at, 100 * (self.high - self.low), 0.98, 100 * self.low, color="#222222", alpha=0.2)
+        axes.set_xticks(at, [str(label) for label in self.labels], rotation=30, ha="right", fontsize="small")
+        axes.set_ylabel(f"% of {self.n:,} people")
+        axes.spines[["top", "right"]].set_visible(False)
+        return axes

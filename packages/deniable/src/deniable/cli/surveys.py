@@ -21,6 +21,7 @@ URL = "http://127.0.0.1:8080"
 MOST_BARS = 40
 
 argument = click.argument("survey", type=click.Path(path_type=Path), metavar="SURVEY")
+TOGETHER = "collector.db"  # the database of a folder of surveys
 STORE = "deniable.store"  # where a context has the address that a file gave
 
 
@@ -62,7 +63,17 @@ def store_of(survey: Path, store: str | None) -> str:
     read: str | None = click.get_current_context().meta.get(STORE)
     if read is None and store is not None and "://" in store and urlsplit(store).password and store in " ".join(sys.argv):
         click.echo("note: everybody on this machine can see this password. Use --store-file or DENIABLE_STORE.", err=True)
-    return read or store or str(survey.with_suffix(".db"))
+    return read or store or str(_beside(survey))
+
+
+def _beside(survey: Path) -> Path:
+    """The database beside a survey: its own, or that of its folder if it is served with others from there."""
+    if survey.is_dir():
+        return survey / TOGETHER
+    own, together = survey.with_suffix(".db"), survey.parent / TOGETHER
+    if own.is_file() and together.is_file() and own != together:
+        raise InvalidParameter(f"Both {own} and {together} exist. Say which one holds the survey: --store FILE.")
+    return together if together.is_file() else own
 
 
 def existing(survey: Path, address: str | None) -> tuple["Store", "Collector"]:
@@ -109,9 +120,11 @@ def show(data: dict[str, Any]) -> None:
                 f"Hidden until there are {counted(data['minimum_reports'], 'report')}.", style="dim", highlight=False
             )
             continue
+        for sentence in each.get("words", ()):
+            console.print(sentence, highlight=False, markup=False)
         known = [line for line in each["estimates"] if line["low"] is not None and line["high"] is not None]
         shares = [line for line in known if line["measure"] == "share"]
-        others = [line for line in known if line["measure"] != "share"]
+        others = [] if each.get("words") else [line for line in known if line["measure"] != "share"]
         if shares and (len(shares) > 2 or not others):
             _bars(console, shares)
         for line in others[:MOST_BARS]:

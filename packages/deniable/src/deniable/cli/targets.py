@@ -4,12 +4,13 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from deniable.errors import InvalidParameter
 from deniable.files.atomic import written_whole
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 PICTURES = (".pdf", ".png", ".svg")
@@ -50,7 +51,8 @@ def csv_text(rows: Sequence[Mapping[str, object]]) -> str:
     return text.getvalue()
 
 
-def draw(figure: "Figure", path: Path) -> None:
+def draw(picture: "Figure | Axes", path: Path) -> None:
     """A picture, after `check_picture`."""
+    figure = cast("Figure", getattr(picture, "figure", picture))  # of axes
     with written_whole(path, overwrite=True) as temporary:
         figure.savefig(temporary, format=path.suffix.lower()[1:], dpi=150)

@@ -2,7 +2,8 @@
 
 It is gzipped text, one JSON value a line: the format, the survey, its state, the people, the tallies, then the ids. The ids
 are in it so that a report which arrives again after a restore is still counted once, and the state, so that what was refused
-before is refused after it. Tokens are not in it.
+before is refused after it. Access tokens are not in it. If people were invited, what belongs to that follows the ids, the
+keys of the issuer among it, in lines that name it.
 """
 
 import gzip
@@ -13,15 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from deniable.collector.store import Stage, Store
+from deniable.collector.invited_backup import invited_rows, put_invited_row
+from deniable.collector.stages import Stage
+from deniable.collector.store import Store
 from deniable.core import Tally
 from deniable.errors import DeniableError, InvalidParameter, InvalidReport
 from deniable.files.atomic import written_whole
 from deniable.survey import Survey
 
 FORMAT, FIRST_FORMAT = "deniable backup 2", "deniable backup 1"  # the first one has no line for the state
+INVITED_FORMAT = "deniable backup 3"  # with invitations, which earlier releases would leave out
 IDS_A_LINE = 1000
-HEAD = {FORMAT: 5, FIRST_FORMAT: 4}  # lines before the ids
+HEAD = {FORMAT: 5, FIRST_FORMAT: 4, INVITED_FORMAT: 5}  # lines before the ids
 Watch = Callable[[float], None]  # is called with the share of the work that is done
 
 
@@ -40,11 +44,13 @@ def write_backup(survey: Survey, store: Store, path: Path, overwrite: bool = Fal
         people, state = view.people(number), view.state(number)
         assert state is not None
         kept = {"oldest": state.oldest, "stage": int(state.stage), "title": state.title, "delete_after": state.delete_after}
+        kept |= {"listed": int(state.listed)}
         tallies = [
             {"period": period, "question": question, "tally": json.loads(tally.to_json())}
             for (period, question), tally in sorted(view.tallies(number, registered).items())
         ]
-        for line in (FORMAT, registered.spec(), kept, sorted(people.items()), tallies):
+        form = FORMAT if registered.invitations is None else INVITED_FORMAT
+        for line in (form, registered.spec(), kept, sorted(people.items()), tallies):
             out.write(json.dumps(line) + "\n")
         lines, ids, whole = HEAD[FORMAT], list[tuple[str, int]](), max(1, view.count_ids(number))
         for identity, period in view.ids(number):
@@ -56,6 +62,10 @@ def write_backup(survey: Survey, store: Store, path: Path, overwrite: bool = Fal
         if ids:
             out.write(json.dumps(ids) + "\n")
             lines += 1
+        if registered.invitations is not None:
+            for row in invited_rows(view, number, registered.id):
+                out.write(json.dumps(row) + "\n")
+                lines += 1
         out.write(json.dumps({"lines": lines}) + "\n")
         return sum(people.values())
 
@@ -68,7 +78,7 @@ def read_backup(path: Path, store: Store, watch: Watch = lambda _: None) -> Surv
         if form not in HEAD:
             raise InvalidReport("something else")
         survey = Survey.from_json(json.dumps(next(lines)))
-        kept = next(lines) if form == FORMAT else None
+        kept = next(lines) if form != FIRST_FORMAT else None
         people = [(int(period), int(n)) for period, n in next(lines)]
         prints = {question.id: question.mechanism for question in survey.questions} | {j.id: j for j in survey.joints}
         tallies = [(row["period"], row["question"], Tally.from_json(json.dumps(row["tally"]))) for row in next(lines)]
@@ -93,16 +103,16 @@ def read_backup(path: Path, store: Store, watch: Watch = lambda _: None) -> Surv
         for place, ids in enumerate(_ids(path), 1):
             change.claim(number, ids)
             watch(place / batches)
+        for row in _invited(path):
+            put_invited_row(change, number, survey.id, row)
         for period, n in people:
             change.join(number, period, n)
         for period, question, tally in tallies:
             change.add(number, period, question, tally.n, tally.counts.astype(np.int64))
         change.accept_from(number, oldest)
-        change.put_stage(number, stage)
-        if kept is not None and kept["title"] is not None:
-            change.put_title(number, kept["title"])
+        change.put_state(number, stage=int(stage))
         if kept is not None:
-            change.put_delete_after(number, kept["delete_after"])
+            change.put_state(number, title=kept["title"], delete_after=kept["delete_after"], listed=kept.get("listed", 0))
     return survey
 
 
@@ -115,11 +125,18 @@ def _ids(path: Path) -> Iterator[dict[bytes, int]]:
         elif isinstance(line, dict) and set(line) == {"lines"}:
             if line != {"lines": place}:
                 break
-        elif place >= head:
+        elif place >= head and isinstance(line, list):
             for made in sorted({period for _, period in line}):
                 yield {bytes.fromhex(identity): int(period) for identity, period in line if period == made}
     if not isinstance(line, dict) or line != {"lines": place}:
         raise InvalidReport("cut off")
+
+
+def _invited(path: Path) -> Iterator[dict[str, Any]]:
+    """What belongs to invitations."""
+    for place, line in enumerate(_lines(path)):
+        if place >= HEAD[FORMAT] and isinstance(line, dict) and set(line) != {"lines"}:
+            yield line
 
 
 def _lines(path: Path) -> Iterator[Any]:

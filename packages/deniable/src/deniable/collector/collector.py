@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from deniable.arrays import Bools, Ints
+from deniable.collector.invited import Admission
 from deniable.collector.relations import joint_counts
-from deniable.collector.store import Change, Stage, State, Store
-from deniable.collector.verdicts import CLOCK, CLOSED, IMPOSSIBLE, TOO_EARLY, TOO_LATE, Counted, Refusal, Verdict
+from deniable.collector.stages import Stage, State
+from deniable.collector.store import Change, Store
+from deniable.collector.verdicts import CLOCK, CLOSED, DRAFT, IMPOSSIBLE, TOO_EARLY, TOO_LATE, Counted, Refusal, Verdict
 from deniable.core import Reports, concatenate
 from deniable.errors import InvalidReport
 from deniable.survey import Message, Survey
@@ -31,6 +33,7 @@ class Collector:
     def __init__(self, survey: Survey, store: Store, clock: Clock = time.time) -> None:
         self.store, self.clock = store, clock
         self.number, self.survey = store.register(survey)
+        self.admission = Admission(self.survey, store)
         self.oldest = 0  # the first period that is accepted, as the store had it last
         self.untidy = True  # whether there may be ids that need not be kept
 
@@ -51,7 +54,9 @@ class Collector:
     def group(self, messages: Sequence[Message]) -> "Group":
         """These messages, read and judged as far as that needs no store."""
         now = self.clock()
-        verdicts: list[Verdict | None] = [self._timely(message, now) for message in messages]
+        verdicts: list[Verdict | None] = [
+            self._timely(message, now) or self.admission.refusal(message) for message in messages
+        ]
         return Group(self, messages, verdicts, self._unpacked(messages, verdicts), now)
 
     def tidy(self, most: int) -> bool:
@@ -64,7 +69,7 @@ class Collector:
             if state is None or state.fingerprint != self.survey.fingerprint:
                 self.untidy = False
             else:
-                before = state.oldest - 1 if state.stage is not Stage.ENDED else 1 << 32
+                before = state.oldest - 1 if state.stage is not Stage.ARCHIVED else 1 << 32
                 self.untidy = change.forget(self.number, before, most) > 0
         return self.untidy
 
@@ -140,9 +145,11 @@ class Group:
         self.collector, self.number, self.now, self.known = collector, collector.number, now, known
         self._messages, self._batches, self._verdicts = messages, batches, list(known)
         self._firsts: dict[tuple[int, bytes], int] = {}  # the first message of each id and period
+        self._twins: dict[int, int] = {}  # the first message of those that came twice
         for place, message in enumerate(messages):
             if known[place] is None and (message.period, message.id) in self._firsts:
                 self._verdicts[place] = Counted.BEFORE
+                self._twins[place] = self._firsts[(message.period, message.id)]
             elif known[place] is None:
                 self._firsts[(message.period, message.id)] = place
         self.waits = bool(self._firsts)  # for the store to say what is new
@@ -168,11 +175,22 @@ class Group:
             fresh = change.claim(self.number, mine)
             for identity in mine:
                 verdicts[firsts[(period, identity)]] = Counted.NOW if identity in fresh else Counted.BEFORE
+        self._spend(change)
         self._add(change, [verdict is Counted.NOW for verdict in verdicts])
+        for place, first in self._twins.items():
+            verdict = verdicts[first]
+            verdicts[place] = verdict if isinstance(verdict, Refusal) else Counted.BEFORE
         if firsts and state is not None:
             self._found = state.oldest
             if self._oldest > state.oldest:
                 change.accept_from(self.number, self._oldest)
+
+    def _spend(self, change: Change) -> None:
+        """Spend the tokens of the messages that are about to be counted; one that is spent already is not counted."""
+        fresh = [(place, self._messages[place]) for place, verdict in enumerate(self._verdicts) if verdict is Counted.NOW]
+        if self.collector.admission and fresh:
+            for place, refusal in self.collector.admission.spend(change, self.number, fresh).items():
+                self._verdicts[place] = refusal
 
     def committed(self) -> None:
         """The transaction is durable."""
@@ -185,7 +203,8 @@ class Group:
         mine = state is not None and state.fingerprint == self.collector.survey.fingerprint
         for key in list(self._firsts):
             if state is None or not mine or state.stage is not Stage.OPEN:
-                self._verdicts[self._firsts.pop(key)] = CLOSED
+                draft = state is not None and state.stage is Stage.DRAFT
+                self._verdicts[self._firsts.pop(key)] = DRAFT if draft else CLOSED
             elif key[0] < state.oldest:
                 self.collector.oldest = state.oldest
                 self._verdicts[self._firsts.pop(key)] = CLOCK

@@ -2,6 +2,8 @@
 
     {"survey": "<fingerprint>", "id": "<32 hexadecimal digits>", "period": 0, "answers": {"town": {"value": 3}}}
 
+A survey for invited people has a "token" too, in hexadecimal.
+
 A number is a whole number. Cells are packed bytes in hexadecimal, lowest bit first; so are a key of 64 bits and a field of
 variable length.
 """
@@ -12,6 +14,7 @@ from typing import Any
 
 from deniable.collector.fields import FORMATS, read_hex
 from deniable.errors import InvalidReport, SurveyMismatch
+from deniable.invitations.token import TOKEN_BYTES
 from deniable.survey import Message, Question, Survey
 
 
@@ -37,8 +40,10 @@ def write_json(survey: Survey, message: Message) -> dict[str, object]:
 
 
 def _message(survey: Survey, data: Any) -> Message:
-    if not isinstance(data, Mapping) or set(data) - {"survey", "id", "period", "answers"}:
-        raise InvalidReport('A report has the keys "survey", "id", "answers" and, if the survey has periods, "period".')
+    if not isinstance(data, Mapping) or set(data) - {"survey", "id", "period", "answers", "token"}:
+        raise InvalidReport(
+            'A report has the keys "survey", "id", "answers" and, as the survey requires, "period" and "token".'
+        )
     if data.get("survey") != survey.fingerprint:
         raise SurveyMismatch(f"This report was not made for survey {survey.fingerprint[:8]}. Fetch the survey again.")
     identity, period, answers = read_hex(data.get("id"), 16), data.get("period", 0), data.get("answers")
@@ -51,7 +56,8 @@ def _message(survey: Survey, data: Any) -> Message:
         raise InvalidReport("answers may hold only questions of this survey.")
     part = sum(1 << place for place, name in enumerate(names) if name in answers)
     payload = b"".join(_packed(question, answers[question.id]) for question in survey.part(part))
-    return Message(identity, part, period, 1, payload)
+    token = read_hex(data["token"], TOKEN_BYTES) if "token" in data else b""
+    return Message(identity, part, period, 1, payload, token)
 
 
 def _packed(question: Question, fields: Any) -> bytes:

@@ -1,9 +1,11 @@
 """The interface as OpenAPI 3.1."""
 
 from deniable.collector.fields import FORMATS, Data, hex_schema
+from deniable.collector.issuing import LONGEST_CODE
 from deniable.collector.playground import EPSILON, PEOPLE, VALUES
 from deniable.collector.static import MEDIA_TYPES
 from deniable.collector.verdicts import REFUSALS
+from deniable.invitations.token import SIGNATURE_BYTES, TOKEN_BYTES
 from deniable.mechanisms.registry import candidates
 from deniable.survey import Question, Survey
 from deniable.survey.message import MEDIA_TYPE
@@ -16,6 +18,7 @@ def description(survey: Survey, submit: bool = False, read: bool = True) -> Data
     token: list[Data] = [{"token": []}] if read else []
     return {
         "openapi": "3.1.0",
+        "servers": [{"url": "."}],  # wherever this description is
         "info": {"title": f"Collector of the survey {survey.id}", "version": "1"},
         "paths": {
             "/": _get("The page to answer the survey", "text/html"),
@@ -27,6 +30,13 @@ def description(survey: Survey, submit: bool = False, read: bool = True) -> Data
             "/v1/survey": _get("The survey: questions, budget and mechanisms", "application/json"),
             "/v1/law": _get("The laws of the survey: the programs that devices prove and run", "application/json"),
             "/v1/promise": _get("The privacy loss of one person, and its certificate", "application/json"),
+            "/v1/status": _get("The stage of the survey, and its title as corrected", "application/json"),
+            "/v1/issuer": _get(
+                "The public keys that tokens for invited people are signed with, and which of them signs now",
+                "application/json",
+                404, 503,
+            ),
+            "/v1/invitation": {"post": _exchange()},
             "/v1/try": _get(
                 "A comparison of mechanisms for a made-up question or, with certify, the certificate of one of them",
                 "application/json",
@@ -88,6 +98,27 @@ def _submit(survey: Survey) -> Data:
     }
 
 
+def _exchange() -> Data:
+    fields = {
+        "invitation": {"type": "string", "minLength": 1, "maxLength": LONGEST_CODE},
+        "key": {"type": "integer", "minimum": 0, "maximum": 255},
+        "blinded": hex_schema(SIGNATURE_BYTES),
+    }
+    body = {"type": "object", "required": list(fields), "properties": fields, "additionalProperties": False}
+    signed = {"survey": hex_schema(16), "signature": hex_schema(SIGNATURE_BYTES)}
+    answer = {"type": "object", "required": list(signed), "properties": signed}
+    statuses = (400, 403, 404, 405, 408, 409, 410, 413, 429, 431, 503)
+    return {
+        "summary": "Exchange an invitation for a blind signature, once; the same request is answered again",
+        "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
+        "responses": {
+            "200": _answer("application/json", answer, "The blind signature"),
+            **{str(status): _problem_answer(status) for status in statuses},
+        },
+        "security": [],
+    }
+
+
 def _get(summary: str, media: str | tuple[str, ...], *statuses: int, **more: object) -> Data:
     refusals = {str(status): _problem_answer(status) for status in (*statuses, 405, 431)}
     return {"get": {"summary": summary, "responses": {"200": _answer(media, {}, summary), **refusals}, **more}}
@@ -136,9 +167,13 @@ def _report(survey: Survey) -> Data:
             **({} if survey.budget == "sampled" else {"required": [question.id for question in survey.questions]}),
         },
     }
+    required = ["survey", "id", "answers"]
+    if survey.invitations is not None:
+        fields["token"] = hex_schema(TOKEN_BYTES)
+        required.append("token")
     return {
         "type": "object",
-        "required": ["survey", "id", "answers"],
+        "required": required,
         "properties": fields,
         "additionalProperties": False,
     }

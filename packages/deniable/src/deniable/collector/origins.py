@@ -8,7 +8,8 @@ from deniable.collector.app import App
 from deniable.collector.service import Headers, Receive, Scope, Send, header
 from deniable.errors import InvalidParameter
 
-OPEN = frozenset({"/v1/reports", "/v1/survey", "/v1/law", "/v1/promise"})  # never results, tallies or metrics
+# Never results, tallies or metrics
+OPEN = frozenset({"/v1/reports", "/v1/survey", "/v1/law", "/v1/promise", "/v1/status", "/v1/issuer", "/v1/invitation"})
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:\d{1,5})?")
 _BEFORE: Headers = [
     (b"access-control-allow-methods", b"GET, POST"),

@@ -6,7 +6,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from typing import TYPE_CHECKING, Any
 
 from deniable.collector.schema import MIGRATIONS, check_version
-from deniable.collector.store import Change, Row, State, Store, View
+from deniable.collector.stages import State
+from deniable.collector.store import Change, Row, Store, View
 from deniable.collector.watchdog import Watchdog
 from deniable.errors import InvalidParameter, Unavailable
 from deniable.plugins import optional

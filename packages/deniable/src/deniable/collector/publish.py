@@ -94,6 +94,8 @@ class Results:
             about["period"] = each.period
             if self.survey.opens is not None and self.survey.window is not None:
                 about["begins"] = self.survey.opens + each.period * self.survey.window
+        words = each.question.how.words(each.estimate, self.confidence) if each.estimate is not None else ()
+        about |= {"words": list(words)} if words else {}
         return about | {"estimates": [_row(line) for line in each.records(self.confidence)]}
 
     def json(self) -> str:
@@ -177,4 +179,4 @@ def _answered(survey: Survey, question: Question, period: int | None, tally: Tal
             Answered(member, period, reports, None, margins(survey, question, tally)[member.id])
             for member in question.members
         ]
-    return [Answered(question, period, reports, tally, question.mechanism.estimate(tally))]
+    return [Answered(question, period, reports, tally, question.how.estimate(question.mechanism, tally))]

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from deniable.collector import verdicts
+from deniable.collector.issuing import MOST_BYTES, Issuing
 from deniable.collector.openapi import description
 from deniable.collector.playground import Playground
 from deniable.collector.promises import Promises
@@ -23,12 +24,13 @@ from deniable.survey.law_document import law_json
 try:
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
-    from starlette.requests import Request
+    from starlette.requests import ClientDisconnect, Request
     from starlette.responses import Response
     from starlette.routing import Route
 except ImportError:
     raise MissingExtra("A collector over HTTP", "collector") from None
 
+ANY = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 FORMATS = {"json": "application/json", "csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 
 
@@ -37,6 +39,7 @@ def routes(app: Service) -> Starlette:
 
     promises, playground, checks = Promises(app.collector.survey), Playground(), set[asyncio.Future[None]]()
     rendered, readiness = Published(app), Readiness(app.collector.store, app.writer, app.warm.is_set)
+    issuing = Issuing(app)
     laws: list[File] = []  # the one document, once somebody has asked for it
 
     def refused(refusal: Refusal) -> Response:
@@ -88,6 +91,17 @@ def routes(app: Service) -> Starlette:
     def shown(answer: bytes | Refusal, media: str) -> Response:
         return refused(answer) if isinstance(answer, Refusal) else reply(answer, media)
 
+    async def issuer(request: Request) -> Response:
+        return shown(await asyncio.to_thread(issuing.keys), "application/json")
+
+    async def invitation(request: Request) -> Response:
+        if request.method != "POST":
+            return refused(verdicts.NO_METHOD.saying("Use POST."))
+        body = await read_small(request, MOST_BYTES, app.limits.seconds)
+        address = request.client.host if request.client else ""
+        answer = body if isinstance(body, Refusal) else await issuing.exchanged(address, body)
+        return shown(answer, "application/json")
+
     async def ready(request: Request) -> Response:
         refusal = await readiness.refusal()
         return reply('{"status":"ready"}', "application/json") if refusal is None else refused(refusal)
@@ -123,6 +137,9 @@ def routes(app: Service) -> Starlette:
             Route("/v1/survey", says(lambda app: app.collector.survey.to_json())),
             Route("/v1/law", law),
             Route("/v1/promise", promise),
+            Route("/v1/status", says(_status)),
+            Route("/v1/issuer", issuer),
+            Route("/v1/invitation", invitation, methods=ANY),
             Route("/v1/try", tried),
             Route("/v1/results", guarded(published)),
             Route("/v1/tallies", guarded(tallies)),
@@ -137,6 +154,22 @@ def routes(app: Service) -> Starlette:
     )
 
 
+async def read_small(request: Request, most: int, seconds: float) -> bytes | Refusal:
+    """The body of a request, or why it is not read to its end."""
+    body = b""
+    try:
+        async with asyncio.timeout(seconds):
+            async for part in request.stream():
+                body += part
+                if len(body) > most:
+                    return verdicts.TOO_LARGE.saying(f"This request may hold at most {most:,} bytes.")
+    except TimeoutError:
+        return verdicts.SLOW
+    except ClientDisconnect:
+        return verdicts.DAMAGED
+    return body
+
+
 def _number(text: str) -> float:
     try:
         return float(text)
@@ -146,6 +179,12 @@ def _number(text: str) -> float:
 
 def _metrics(app: Service) -> str:
     return app.metrics.text(app.flight.bytes, app.writer.healthy)
+
+
+def _status(app: Service) -> str:
+    survey = app.collector.survey
+    about = {"survey": survey.id, "fingerprint": survey.fingerprint, "title": app.title, "stage": app.stage}
+    return json.dumps(about | {"needs_token": bool(app.submit_gate)})
 
 
 def _described(app: Service) -> str:

@@ -1,5 +1,9 @@
 """The tables of a store, and how a store of an earlier release gets them. The SQL is SQLite's; PostgreSQL translates it."""
 
+import sqlite3
+from functools import cache
+from typing import NamedTuple
+
 from deniable.errors import InvalidParameter
 
 # Each entry brings the schema from the version of its place to the next one. Never change one that was released: add one.
@@ -68,7 +72,54 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "SELECT survey, period, question, 0, chunk, counts FROM cells_before",
         "DROP TABLE cells_before",
     ),
+    (
+        "ALTER TABLE surveys ADD COLUMN listed BIGINT NOT NULL DEFAULT 0",
+        # The hash of the file that a survey was registered from: an unchanged file is not planned again.
+        "ALTER TABLE surveys ADD COLUMN source TEXT",
+        # What is being copied into this database; nothing is served from it until that has ended.
+        "CREATE TABLE transfers (source TEXT NOT NULL PRIMARY KEY)",
+    ),
+    (
+        # The keys that sign tokens for a survey, in the order in which they are used.
+        "CREATE TABLE issuers (survey TEXT NOT NULL, id TEXT NOT NULL, place INTEGER NOT NULL, public BLOB NOT NULL, "
+        "private BLOB NOT NULL, state TEXT NOT NULL, PRIMARY KEY (survey, id))",
+        # By hash and without times, so that neither order nor moment connects an invitation with a report.
+        "CREATE TABLE invitations (survey INTEGER NOT NULL, hash BLOB NOT NULL, state INTEGER NOT NULL, blinded BLOB, "
+        "PRIMARY KEY (survey, hash)) WITHOUT ROWID",
+        "CREATE TABLE spent (survey INTEGER NOT NULL, nonce BLOB NOT NULL, PRIMARY KEY (survey, nonce)) WITHOUT ROWID",
+    ),
 )  # fmt: skip
+
+
+class Table(NamedTuple):
+    """One table: its columns with their types, and the key by which rows are ordered."""
+
+    name: str
+    columns: dict[str, str]
+    key: tuple[str, ...]
+
+
+@cache
+def tables() -> tuple[Table, ...]:
+    """The tables that all migrations together make. Whoever adds a migration need not list its tables anywhere else."""
+    found = []
+    connection = sqlite3.connect(":memory:")
+    try:
+        for statement in (statement for migration in MIGRATIONS for statement in migration):
+            connection.execute(statement)
+        names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+        for (name,) in names.fetchall():
+            rows = connection.execute(f"PRAGMA table_info({name})").fetchall()
+            key = sorted((place, column) for _, column, _, _, _, place in rows if place)
+            found.append(Table(name, {row[1]: row[2] for row in rows}, tuple(column for _, column in key)))
+    finally:
+        connection.close()
+    return tuple(sorted(found))
+
+
+def tables_of_surveys() -> list[tuple[str, bool]]:
+    """The tables whose rows belong to a survey, and whether they name it by its number or by its id."""
+    return [(table.name, table.columns["survey"] != "TEXT") for table in tables() if "survey" in table.columns]
 
 
 def check_version(found: int) -> None:

@@ -3,6 +3,7 @@
 import gc
 import importlib
 import logging
+import queue
 import signal
 import socket
 import sys
@@ -20,6 +21,7 @@ from deniable.collector.access import Gate, gates_of
 from deniable.collector.app import App
 from deniable.collector.collector import Collector
 from deniable.collector.events import FORMAT, note
+from deniable.collector.invited import check_keys
 from deniable.collector.service import Limits, Shared
 from deniable.collector.store import Store
 from deniable.errors import InvalidParameter
@@ -27,6 +29,7 @@ from deniable.plugins import optional
 from deniable.survey import Survey
 
 if TYPE_CHECKING:
+    from deniable.collector.folder import Folder, Make
     from deniable.collector.site import Site
 
 BACKLOG = 4096  # connections that wait to be accepted
@@ -51,11 +54,26 @@ def application(
 ) -> App:
     """The application of a survey, with its tokens; `open_results` lets everybody read what is published."""
     collector = Collector(survey, store)
+    check_keys(store, collector.survey, collector.number)
     gates = gates_of(store, survey.id)
     if not gates["results"] and not open_results:
         raise InvalidParameter("Results require a token, and none exists yet. Create one with: deniable token")
     read = gates["results"] if not open_results else Gate()
     return App(collector, gates["submit"], read, limits, gates["batch"], shared)
+
+
+def surveys_in(folder: Path, store: Store, place: Place, shared: Shared, make: "Make") -> "tuple[Site, Folder]":
+    """A site with the surveys of a folder, which is looked at every few seconds, and at once on SIGHUP."""
+    from deniable.collector.folder import POLL, Folder
+    from deniable.collector.site import Site
+
+    site = Site(store, shared, place.origins, place.prefix)
+    files = Folder(folder, site, make)
+    files.look()
+    site.jobs.append((POLL, files.look))
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, lambda *_: threading.Thread(target=files.look, daemon=True).start())
+    return site, files
 
 
 def only(app: App, place: Place) -> "Site":
@@ -111,9 +129,16 @@ def serve(site: "Site", place: Place, bound: socket.socket) -> None:
     from deniable.collector.connections import KEEP_ALIVE, Connection, Server
 
     uvicorn = optional("uvicorn", "A collector over HTTP", "collector")
-    for app in site.apps:
+    waiting = queue.SimpleQueue[App]()
+
+    def prepare(app: App) -> None:
         app.warm.clear()
-    threading.Thread(target=_warm, args=(site.apps,), daemon=True).start()
+        waiting.put(app)
+
+    site.prepare = prepare
+    for app in site.apps:
+        prepare(app)
+    threading.Thread(target=_warm, args=(waiting,), daemon=True).start()
     # The writer needs the interpreter for moments between its waits for the disk; it must not queue for it each time.
     sys.setswitchinterval(0.0005)
     logging.basicConfig(level=logging.INFO, format=FORMAT)
@@ -139,6 +164,8 @@ def serve(site: "Site", place: Place, bound: socket.socket) -> None:
         lifespan="on",
         ws="none",
     )
+    if not site.apps:
+        note("started", surveys=0, host=place.host, port=place.port)
     for app in site.apps:
         survey = app.collector.survey
         note("started", survey=survey.id, fingerprint=survey.fingerprint, host=place.host, port=place.port)
@@ -148,8 +175,10 @@ def serve(site: "Site", place: Place, bound: socket.socket) -> None:
         note("stopped", survey=app.collector.survey.id)
 
 
-def _warm(apps: list[App]) -> None:
-    for app in apps:
+def _warm(waiting: "queue.SimpleQueue[App]") -> None:
+    """Load what the surveys need, one after the other."""
+    while True:
+        app = waiting.get()
         try:
             warm_up(app.collector.survey)
         except Exception:  # then the first report takes longer, or says what is wrong

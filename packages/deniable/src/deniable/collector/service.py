@@ -3,7 +3,7 @@
 import json
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
@@ -13,6 +13,7 @@ from typing import Any
 from deniable.collector.access import Gate, RateLimit, Senders
 from deniable.collector.collector import Collector
 from deniable.collector.metrics import Metrics
+from deniable.collector.stages import Stage, State
 from deniable.collector.tokens import Role
 from deniable.collector.verdicts import NO_METHOD, TOO_MANY_HEADERS, Refusal
 from deniable.collector.writer import Writer
@@ -100,9 +101,36 @@ class Service:
         self.writer, self.flight, self.senders = self.shared.writer, self.shared.flight, Senders()
         self.writer.add(collector, self.metrics.commit)
         self.address_rate, self.token_rate = self.shared.address_rate, self.shared.token_rate
-        self.title, self.listed = collector.survey.title, False  # as the store has them
+        self.state: State | None = None  # as the store had it last; None if the survey was deleted
+        self.look()
         self.warm = threading.Event()  # whether everything is loaded that the first report needs
         self.warm.set()
+
+    def look(self, states: Mapping[int, State] | None = None) -> None:
+        """Take over what the store says about the survey now: its stage, its title and whether it is listed."""
+        if states is None:
+            with self.collector.store.view() as view:
+                states = view.states()
+        found = states.get(self.collector.number)
+        mine = found is not None and found.fingerprint == self.collector.survey.fingerprint
+        self.state = found if mine else None
+
+    @property
+    def title(self) -> str:
+        """The title as it is shown: corrected, or else as in the survey."""
+        return (self.state and self.state.title) or self.collector.survey.title
+
+    @property
+    def stage(self) -> str:
+        """Draft, open, closed, archived or deleted. The dates of the survey apply besides."""
+        return "deleted" if self.state is None else str(self.state.stage)
+
+    @property
+    def listed(self) -> bool:
+        """Whether the index shows it: listed, open, and within its dates."""
+        survey, now = self.collector.survey, self.collector.clock()
+        timely = (survey.opens is None or survey.opens <= now) and (survey.closes is None or now < survey.closes)
+        return self.state is not None and self.state.listed and self.state.stage is Stage.OPEN and timely
 
     @property
     def gates(self) -> dict[Role, Gate]:

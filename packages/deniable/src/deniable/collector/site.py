@@ -12,7 +12,7 @@ from deniable.collector.service import Receive, Scope, Send, Shared, refuse, res
 from deniable.collector.static import FOLDER, File, all_files
 from deniable.collector.store import Store
 from deniable.collector.verdicts import AWAY, NOT_FOUND
-from deniable.collector.work import running
+from deniable.collector.work import Job, running
 from deniable.errors import MissingExtra, Unavailable
 
 try:
@@ -42,6 +42,8 @@ class Site:
         self._apps: dict[str, App] = {}
         self._answering: dict[str, Application] = {}  # the same, for pages of other sites too
         self._first: Application | None = None
+        self.jobs: list[Job] = []  # what is done beside requests
+        self.prepare: Callable[[App], None] = lambda app: None  # is called with every survey that is added
         self._own: Application = _own_routes(self)
 
     @property
@@ -56,6 +58,7 @@ class Site:
         self._apps, self._answering = self._apps | {name: app}, self._answering | {name: answering}
         if first:
             self._first = answering
+        self.prepare(app)
 
     def remove(self, survey: str) -> None:
         """Serve the survey with this id no more. What is stored stays."""
@@ -116,7 +119,7 @@ def _own_routes(site: Site) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with running(site.shared, lambda: site.apps):
+        async with running(site.shared, lambda: site.apps, *site.jobs):
             yield
 
     return Starlette(

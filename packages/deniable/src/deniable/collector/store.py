@@ -8,13 +8,14 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
-from enum import IntEnum
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from deniable.arrays import Ints
+from deniable.collector.schema import tables_of_surveys
+from deniable.collector.stages import Stage, State
 from deniable.collector.tokens import Token
 from deniable.core import Tally
 from deniable.errors import InvalidParameter, SurveyMismatch
@@ -38,25 +39,6 @@ MOST_VARIABLES = 500  # in one statement
 _TALLY = "survey = ? AND period = ? AND question = ? AND shard = ?"
 
 
-class Stage(IntEnum):
-    """How far a survey has come: it collects, was closed early, or has ended for good because its ids were dropped."""
-
-    OPEN = 0
-    CLOSED = 1
-    ENDED = 2
-
-
-@dataclass(frozen=True)
-class State:
-    """What a transaction has to know about a survey before it counts anything."""
-
-    fingerprint: str
-    oldest: int  # the first period of which reports may still be counted
-    stage: Stage
-    title: str | None = None  # a corrected title, shown in place of the one that people answered
-    delete_after: int | None = None  # the time after which everything about the survey is deleted
-
-
 class View:
     """A consistent look at the store, and all that is read there."""
 
@@ -77,6 +59,10 @@ class View:
         """The number and the specification of the survey with this id."""
         rows = self.run("SELECT number, spec FROM surveys WHERE id = ?", name)
         return (int(rows[0][0]), str(rows[0][1])) if rows else None
+
+    def spec(self, number: int) -> str:
+        """The specification of the survey with this number."""
+        return str(self.run("SELECT spec FROM surveys WHERE number = ?", number)[0][0])
 
     def tallies(self, number: int, survey: Survey) -> dict[tuple[int, str], Tally]:
         """The tally of every period and question that has one, and of every table of questions that are counted jointly."""
@@ -116,8 +102,25 @@ class View:
 
     def state(self, number: int) -> State | None:
         """What is stored about a survey beside its contract; None if it was deleted."""
-        rows = self.run("SELECT fingerprint, oldest, stage, title, delete_after FROM surveys WHERE number = ?", number)
-        return State(rows[0][0], int(rows[0][1]), Stage(rows[0][2]), *rows[0][3:]) if rows else None
+        return self._states("WHERE number = ?", number).get(number)
+
+    def states(self) -> dict[int, State]:
+        """The same for every survey."""
+        return self._states("")
+
+    def _states(self, where: str, *values: object) -> dict[int, State]:
+        rows = self.run(
+            f"SELECT number, fingerprint, oldest, stage, title, delete_after, listed FROM surveys {where}", *values
+        )
+        return {
+            int(number): State(name, int(oldest), Stage(stage), title, after, bool(listed))
+            for number, name, oldest, stage, title, after, listed in rows
+        }
+
+    def by_source(self, source: str) -> str | None:
+        """The specification of the survey that was registered from a file with this hash."""
+        rows = self.run("SELECT spec FROM surveys WHERE source = ?", source)
+        return str(rows[0][0]) if rows else None
 
     def tokens(self, survey: str) -> list[Token]:
         """The tokens of the survey with this id, revoked and expired ones too, in the order in which they were made."""
@@ -277,24 +280,16 @@ class Change(View):
             expires, revoked, survey, token.role, token.hash,
         )  # fmt: skip
 
-    def put_stage(self, number: int, stage: Stage) -> None:
-        """Close a survey, or open it again."""
-        self.run("UPDATE surveys SET stage = ? WHERE number = ?", int(stage), number)
-
-    def put_title(self, number: int, title: str) -> None:
-        """Show another title from now on."""
-        self.run("UPDATE surveys SET title = ? WHERE number = ?", title, number)
-
-    def put_delete_after(self, number: int, when: int | None) -> None:
-        """Delete the survey after this time."""
-        self.run("UPDATE surveys SET delete_after = ? WHERE number = ?", when, number)
+    def put_state(self, number: int, **changed: object) -> None:
+        """Change what is stored about a survey: its stage, title, listed, delete_after, source, or a draft itself."""
+        for column, value in changed.items():  # names of columns, never from outside
+            self.run(f"UPDATE surveys SET {column} = ? WHERE number = ?", value, number)
 
     def delete(self, number: int, survey: str) -> None:
         """Delete everything about a survey: tallies, ids, kept reports, tokens and the survey itself."""
         self.patient()
-        for table in ("seen", "tallies", "cells", "people", "kept", "segments"):
-            self.run(f"DELETE FROM {table} WHERE survey = ?", number)
-        self.run("DELETE FROM access WHERE survey = ?", survey)
+        for table, by_number in tables_of_surveys():
+            self.run(f"DELETE FROM {table} WHERE survey = ?", number if by_number else survey)
         self.run("DELETE FROM surveys WHERE number = ?", number)
 
     def put_segment(self, number: int, name: str, last: int) -> None:
@@ -336,8 +331,8 @@ class Store(ABC):
     def close(self) -> None:
         """Let go of the database."""
 
-    def register(self, survey: Survey) -> tuple[int, Survey]:
-        """The number of a survey, which becomes known if it is new.
+    def register(self, survey: Survey, draft: bool = False) -> tuple[int, Survey]:
+        """The number of a survey, which becomes known if it is new: open, or as a `draft`, which may still change.
 
         A survey never changes. One with the same id and the same contract is the one that was registered, with the laws it
         was registered with, even if a newer planner would choose others; any other is refused.
@@ -346,8 +341,13 @@ class Store(ABC):
             change.alone()
             known = change.survey(survey.id)
             if known is None:
-                return change.put_survey(survey), survey
+                number = change.put_survey(survey)
+                change.put_state(number, stage=int(Stage.DRAFT if draft else Stage.OPEN))
+                return number, survey
             state = change.state(known[0])
+            if state is not None and state.stage is Stage.DRAFT:
+                change.put_state(known[0], spec=survey.to_json(), fingerprint=survey.fingerprint)
+                return known[0], survey
         number, first = known[0], Survey.from_json(known[1])
         if not same_contract(first, survey, state.title if state is not None else None):
             raise SurveyMismatch(

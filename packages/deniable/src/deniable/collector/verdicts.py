@@ -33,6 +33,25 @@ NO_TOKEN = Refusal("no-token", 401, "A valid token is required", "Send it in the
 NO_BATCHES = Refusal(
     "no-batches", 403, "A message must be one person's", "Only the holder of a batch token may send several under one id."
 )
+NOT_INVITED = Refusal(
+    "not-invited",
+    403,
+    "This survey is for invited people",
+    "Exchange your invitation for a token and send it with the report.",
+)
+BAD_TOKEN = Refusal("bad-token", 403, "The token is not valid", "No key of this survey signed it.")
+SPENT = Refusal("spent-token", 403, "The token was used before", "It counted for another report. A token counts once.")
+NO_INVITATION = Refusal(
+    "no-invitation",
+    403,
+    "The invitation is not valid",
+    "It is unknown or was revoked. Ask those who invited you for another.",
+)
+EXCHANGED = Refusal(
+    "exchanged", 409, "The invitation was used before",
+    "It was exchanged on another device or in another browser. Answer there, or ask those who invited you for another.",
+)  # fmt: skip
+OTHER_KEY = Refusal("other-key", 409, "The key has changed", "Fetch the current key from /v1/issuer and try again.")
 NOT_FOUND = Refusal("not-found", 404, "Not found")
 NO_METHOD = Refusal("method", 405, "Method not allowed")
 OTHER_SURVEY = Refusal("other-survey", 409, "The report was made for another survey")
@@ -43,6 +62,7 @@ MEDIA = Refusal("media", 415, "Unsupported media type")
 IMPOSSIBLE = Refusal("impossible", 422, "The report is invalid: no device of this survey sends it")
 BAD_QUERY = Refusal("bad-query", 422, "Invalid query parameter")
 TOO_EARLY = Refusal("too-early", 425, "The report is from the future", "Check the clock of the device.", 60)
+DRAFT = Refusal("draft", 425, "The survey is not open yet", "It is still a draft. Send the report again later.", 60)
 TOO_OFTEN = Refusal("too-often", 429, "Too many requests", "Wait before the next one.", 1)
 BUSY = Refusal("busy", 429, "The collector is busy", "The queue is full. Nothing was counted; send the report again.", 1)
 TOO_MANY_HEADERS = Refusal("headers", 431, "The headers of the request are too large")
@@ -56,5 +76,6 @@ STARTING = Refusal("starting", 503, "The collector is starting", "It still loads
 
 REFUSALS = (
     DAMAGED, NO_TOKEN, NO_BATCHES, NOT_FOUND, NO_METHOD, OTHER_SURVEY, CLOSED, TOO_LATE, TOO_LARGE, MEDIA, IMPOSSIBLE,
-    BAD_QUERY, TOO_EARLY, TOO_OFTEN, BUSY, TOO_MANY_HEADERS, SLOW, CLOCK, STARTING, AWAY,
+    BAD_QUERY, NOT_INVITED, BAD_TOKEN, SPENT, NO_INVITATION, EXCHANGED, OTHER_KEY, TOO_EARLY, DRAFT, TOO_OFTEN, BUSY,
+    TOO_MANY_HEADERS, SLOW, CLOCK, STARTING, AWAY,
 )  # fmt: skip

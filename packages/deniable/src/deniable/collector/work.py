@@ -17,24 +17,28 @@ RENEWED = 2.0  # seconds between looks for new tokens
 Services = Callable[[], Collection[Service]]  # those that are served now
 
 
+Job = tuple[float, Callable[[], None]]  # what to do besides, every so many seconds
+
+
 @asynccontextmanager
-async def running(shared: Shared, services: Services) -> AsyncIterator[None]:
+async def running(shared: Shared, services: Services, *jobs: Job) -> AsyncIterator[None]:
     """The writer, and all that is done beside the requests of these services, until the block ends."""
     shared.writer.start(asyncio.get_running_loop())
-    async with working_beside(services):
+    async with working_beside(services, *jobs):
         yield
         await asyncio.to_thread(shared.writer.stop)
 
 
 @asynccontextmanager
-async def working_beside(services: Services) -> AsyncIterator[None]:
+async def working_beside(services: Services, *jobs: Job) -> AsyncIterator[None]:
     """All that is done beside requests, until the block ends; then the last kept reports and refusals are written."""
     refusals = _Refusals(services)
     work: list[Awaitable[None]] = [
-        _every(RENEWED, lambda: _tokens(services())),
+        _every(RENEWED, lambda: look(services())),
         _every(MINUTE, lambda: _each(services(), _keep_time)),
         _every(MINUTE, lambda: _each(services(), _segments)),
         refusals.watch(),
+        *(_every(*job) for job in jobs),
     ]
     tasks = [asyncio.ensure_future(each) for each in work]
     try:
@@ -57,11 +61,18 @@ def _each(services: Collection[Service], job: Callable[[Service], None]) -> None
         job(service)
 
 
-def _tokens(services: Collection[Service]) -> None:
-    """Let the gates of all surveys, which are in one store, know of new and revoked tokens."""
+def look(services: Collection[Service]) -> None:
+    """Let all surveys, which are in one store, know of new and revoked tokens, and of what was managed meanwhile."""
     for store in [each.collector.store for each in services][:1]:
         with suppress(Unavailable):  # then what was known holds on
             renew_gates(store, {each.collector.survey.id: each.gates for each in services})
+            with store.view() as view:
+                states = view.states()
+            for each in services:
+                before = each.stage
+                each.look(states)
+                if each.stage != before:
+                    note("stage", survey=each.collector.survey.id, stage=each.stage, before=before)
 
 
 def _segments(app: Service) -> None:

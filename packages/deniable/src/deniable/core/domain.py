@@ -54,6 +54,7 @@ class Domain(Frozen, ABC, Generic[Answer, Index]):
     """
 
     kind: ClassVar[str]  # what its JSON calls it
+    ordered: ClassVar[bool] = False  # whether the answers have an order, which charts keep
     labels: Sequence[Answer]
 
     @property

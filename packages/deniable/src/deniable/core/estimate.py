@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.errors import InvalidParameter, MissingExtra
+from deniable.core.showing import MOST_LINES, Bar, Tabular, axes_for, html_bars
+from deniable.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(Tabular):
     """Shares of the n people who reported, or another `measure`, with the variance that the privacy noise gives them.
 
     Raw estimates are unbiased, so single values may lie below 0 or above 1; cleaning them is a separate step, and what
@@ -30,6 +30,7 @@ class Estimate:
     n: int
     covary: Callable[[], Floats] | None = field(default=None, repr=False)
     measure: str = "share"  # what the values are, if not shares of people: "mean", "total weight", ...
+    ordered: bool = False  # whether the answers have an order that charts must keep; numbers always have one
 
     @property
     def standard_error(self) -> Floats:
@@ -74,30 +75,68 @@ class Estimate:
         """The positions of the largest values, largest first."""
         return np.argsort(-self.values, kind="stable")[:count].tolist()
 
-    def plot(self, confidence: float = 0.95, top: int = 30) -> "Figure":
-        """A bar for each answer, with error bars; only the `top` largest when there are many."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise MissingExtra("A plot", "plot") from None
-        figure = Figure(figsize=(7, 1.2 + 0.32 * min(top, len(self.values))), layout="constrained")
-        self.draw(figure.subplots(), confidence, top)
-        return figure
+    def columns(self, confidence: float = 0.95) -> dict[str, list[object]]:
+        """The answers, values, standard errors and intervals; after cleaning, only the answers and values."""
+        own: dict[str, list[object]] = {"answer": list(self.labels), self.measure.replace(" ", "_"): self.values.tolist()}
+        if self.variance is not None:
+            low, high = self.interval(confidence)
+            own |= {"standard_error": self.standard_error.tolist(), "low": low.tolist(), "high": high.tolist()}
+        return own
 
-    def draw(self, axes: "Axes", confidence: float = 0.95, top: int = 30) -> None:
-        """The same bars, into a part of a larger picture."""
-        order = self.top(top)[::-1]
+    def shown(self, most: int = MOST_LINES) -> list[int]:
+        """The positions that a chart shows: numbers and ordered answers in their order, others by size, largest first.
+
+        If there are more than `most`, the largest ones are shown.
+        """
+        if not self._in_order:
+            return self.top(most)
+        return list(range(len(self.values))) if len(self.values) <= most else sorted(self.top(most))
+
+    @property
+    def _in_order(self) -> bool:
+        return self.ordered or all(isinstance(label, int | float) for label in self.labels)
+
+    def plot(self, confidence: float = 0.95, top: int = MOST_LINES, ax: "Axes | None" = None) -> "Axes":
+        """A bar for each answer, with error bars, on `ax` or on new axes; the `top` largest if there are more.
+
+        Numbers and ordered answers keep their order; other answers are sorted by size. Returns the axes:
+        `estimate.plot().figure.savefig("shares.png")` writes a file.
+        """
+        ax = axes_for(ax, 7, 1.2 + 0.32 * min(top, len(self.values)))
+        order = self.shown(top)
         errors, scale = None, 100 if self.measure == "share" else 1
         if self.variance is not None:
             errors = scale * (self.values - self.interval(confidence)[0])[order]
-        names = [str(self.labels[position]) for position in order]
-        axes.barh(names, scale * self.values[order], xerr=errors, color="#4477aa", ecolor="#222222", capsize=3)
-        of = f"% of {self.n:,} people" if self.measure == "share" else f"{self.measure}, {self.n:,} people"
-        axes.set_xlabel(of + (f", {confidence:.0%} intervals" if errors is not None else ""))
-        axes.axvline(0, color="#222222", linewidth=0.8)
-        axes.spines[["top", "right"]].set_visible(False)
+        places = range(len(order))
+        ax.barh(places, scale * self.values[order], xerr=errors, color="#4477aa", ecolor="#222222", capsize=3)
+        ax.set_yticks(places, [str(self.labels[position]) for position in order])
+        ax.invert_yaxis()
+        ax.set_xlabel(self._unit + (f", {confidence:.0%} intervals" if errors is not None else ""))
+        ax.axvline(0, color="#222222", linewidth=0.8)
+        ax.spines[["top", "right"]].set_visible(False)
         if len(order) < len(self.values):
-            axes.set_title(f"The {len(order)} largest of {len(self.values)}")
+            ax.set_title(f"The {len(order)} largest of {len(self.values):,}")
+        return ax
+
+    @property
+    def _unit(self) -> str:
+        return f"% of {self.n:,} people" if self.measure == "share" else f"{self.measure}, {self.n:,} people"
+
+    def _repr_html_(self) -> str:
+        """A bar for each answer, with its 95 % interval: what notebooks show."""
+        scale, order = 100 if self.measure == "share" else 1, self.shown()
+        low, high = (None, None) if self.variance is None else self.interval()
+        bars = []
+        for place in order:
+            value, text = scale * float(self.values[place]), f"{scale * self.values[place]:.4g}"
+            if low is None or high is None:
+                bars.append(Bar(str(self.labels[place]), text, value))
+            else:
+                ends = scale * float(low[place]), scale * float(high[place])
+                bars.append(Bar(str(self.labels[place]), f"{text} ({ends[0]:.4g} to {ends[1]:.4g})", value, *ends))
+        others = len(self.values) - len(order)
+        note = f"{others:,} others are not shown." if others else ""
+        return html_bars(self._unit + ("" if low is None else ", 95% intervals"), bars, note)
 
 
 def confidence_each(confidence: float, intervals: int) -> float:

@@ -330,4 +330,4 @@ class Additive(Mechanism[Answer, Ints]):
 
     def _with_error(self, shares: Floats, n: int) -> Estimate:
         covary = (lambda: self.joint_noise(shares) / n) if self.joint else None
-        return Estimate(self.domain.labels, shares, self.noise(shares) / n, n, covary)
+        return Estimate(self.domain.labels, shares, self.noise(shares) / n, n, covary, ordered=self.domain.ordered)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.arrays import Ints
+from deniable.core.showing import MOST_LINES, html_table
 from deniable.errors import InvalidReport, SurveyMismatch
 
 
@@ -35,6 +36,14 @@ class Tally:
             return NotImplemented
         same = (self.fingerprint, self.n) == (other.fingerprint, other.n)
         return same and np.array_equal(self.counts, other.counts)
+
+    def _repr_html_(self) -> str:
+        """How many reports there are, and the first counts: what notebooks show."""
+        lines = [[f"{cell:,}", f"{count:,}"] for cell, count in enumerate(self.counts[:MOST_LINES].tolist())]
+        others = len(self.counts) - len(lines)
+        note = f"{others:,} further cells are not shown. " if others > 0 else ""
+        caption = f"Tally of {self.n:,} reports, mechanism {self.fingerprint[:8]}"
+        return html_table(caption, ["cell", "votes"], lines, 0, note + "Votes are noisy: estimate(tally) corrects them.")
 
     def to_json(self) -> str:
         """The tally as JSON text."""

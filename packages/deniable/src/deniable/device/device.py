@@ -3,6 +3,7 @@
 import math
 import os
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,9 +11,11 @@ from functools import cached_property
 from typing import Literal
 
 from deniable.core import Coins
+from deniable.device.invitation import Exchange, code_of
 from deniable.device.ledger import Entry, Ledger, checked_entry
-from deniable.device.sending import Reply, Sender, http_sender, send_until
+from deniable.device.sending import Exchanger, Reply, Sender, http_exchanger, http_sender, send_until
 from deniable.errors import BudgetSpent, InvalidParameter, SurveyMismatch
+from deniable.survey.message import with_token
 from deniable.survey.survey import Survey
 
 
@@ -30,6 +33,9 @@ class Device:
     `answer` returns the bytes of the report, once, and refuses a second time. `submit` answers and sends; it returns an
     `Outcome` and counts dropped answers instead of raising into the program around it, unless `strict`. It holds its caller
     up for about `patience` seconds at most; what has not arrived by then is kept, and sent the next time.
+
+    A survey for invited people needs the `invitation`, a link or its code, until it is exchanged for a token; the report is
+    sent some random time later, as the survey says, and kept until then.
     """
 
     def __init__(
@@ -40,10 +46,17 @@ class Device:
         coins: Coins | None = None,
         attempts: int = 5,
         patience: float = 10.0,
+        invitation: str | None = None,
+        exchange: Exchanger | None = None,
     ) -> None:
         self.survey = survey
         self.ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
-        self._send = http_sender(send, timeout=min(10.0, patience)) if isinstance(send, str) else send
+        timeout = min(10.0, patience)
+        self._send = http_sender(send, timeout=timeout) if isinstance(send, str) else send
+        if exchange is None and isinstance(send, str):
+            exchange = http_exchanger(send, survey.fingerprint, timeout)
+        code = None if invitation is None else code_of(invitation)
+        self._invited = Exchange(survey, self.ledger, exchange, code) if survey.invitations is not None else None
         self._coins, self._attempts, self._patience = coins, attempts, patience
         self.dropped = 0
 
@@ -87,10 +100,36 @@ class Device:
             raise InvalidParameter("There is no report to send yet. Answer first.")
         if entry.state == "sent":
             return Reply(200)
-        reply = send_until(self._send, bytes.fromhex(entry.message), self._attempts, patience=self._patience)
+        message = self._ready(bytes.fromhex(entry.message))
+        if isinstance(message, Reply):
+            return message
+        reply = send_until(self._send, message, self._attempts, patience=self._patience)
         if not reply.again:
             self.ledger.mark(self.survey.id, "sent" if reply.arrived else "refused")
         return reply
+
+    def exchange(self) -> float | Reply:
+        """Exchange the invitation for a token, if that has not happened yet: how many seconds the report has to wait.
+
+        The earlier this happens before the answers are sent, the less the two requests have to do with each other.
+        """
+        if self._invited is None:
+            return 0.0
+        right = self._invited.right()
+        return right if isinstance(right, Reply) else max(0.0, right.after - time.time())
+
+    def _ready(self, message: bytes) -> bytes | Reply:
+        """The message with its token when it may be sent, or why it is kept."""
+        if self._invited is None:
+            return message
+        right = self._invited.right()
+        if isinstance(right, Reply):
+            return right
+        wait = right.after - time.time()
+        if wait > self._patience:
+            return Reply(0, wait, f"waits {wait:.0f} s, so that it does not follow the exchange of the invitation at once")
+        time.sleep(max(0.0, wait))
+        return with_token(message, right.token)
 
     def submit(self, answers: Mapping[str, object] | None = None, strict: bool = False, wait: bool = True) -> Outcome:
         """Answer, if that has not happened yet, and send. What was answered before is sent again, never made anew.

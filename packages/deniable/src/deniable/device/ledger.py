@@ -101,6 +101,29 @@ class Ledger:
         except (TypeError, ValueError, AttributeError):
             self._file.refuse()
 
+    def exchange(self, survey: str) -> Mapping[str, str] | None:
+        """How far the exchange of an invitation has come: what repeats it, then the token."""
+        try:
+            found: Mapping[str, str] | None = self._file.read().get("exchanges", {}).get(survey)
+            return found
+        except AttributeError:
+            self._file.refuse()
+
+    def put_exchange(self, survey: str, state: Mapping[str, str]) -> Mapping[str, str]:
+        """Remember that, and what is remembered: of two that begin only the first counts, and a token stays for ever."""
+        with self._file.changing() as data:
+            exchanges = data.setdefault("exchanges", {})
+            known: Mapping[str, str] = exchanges.setdefault(survey, dict(state))
+            if "token" in state and "token" not in known:
+                exchanges[survey] = known = dict(state)
+        return known
+
+    def drop_exchange(self, survey: str) -> None:
+        """Forget an exchange that the issuer has not begun."""
+        with self._file.changing() as data:
+            if "token" not in data.get("exchanges", {}).get(survey, {}):
+                data.get("exchanges", {}).pop(survey, None)
+
     def entry(self, survey: str) -> Entry | None:
         """What was sent, or is to be sent, for this survey."""
         return self.entries().get(survey)

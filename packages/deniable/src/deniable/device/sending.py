@@ -5,6 +5,7 @@ import math
 import random
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from deniable.errors import InvalidParameter
@@ -23,6 +24,7 @@ class Reply:
     status: int
     wait: float | None = None
     detail: str = ""
+    reason: str = ""  # the name of a refusal
 
     @property
     def arrived(self) -> bool:
@@ -36,6 +38,7 @@ class Reply:
 
 
 Sender = Callable[[bytes], Reply]
+Exchanger = Callable[[str, bytes | None], tuple[Reply, dict[str, object]]]  # a path and a body to what the issuer answers
 
 
 def http_sender(url: str, token: str | None = None, timeout: float = 10.0) -> Sender:
@@ -44,13 +47,48 @@ def http_sender(url: str, token: str | None = None, timeout: float = 10.0) -> Se
     It believes only the collector itself: any other answer, such as the page of a network that wants a login, means that
     nobody has counted the report. Redirects are not followed.
     """
+    ask = _asker(url, timeout)
+    headers = {"Content-Type": MEDIA_TYPE} | ({} if token is None else {"Authorization": f"Bearer {token}"})
+
+    def send(message: bytes) -> Reply:
+        found = ask("/v1/reports", message, headers)
+        return found if isinstance(found, Reply) else judged(message, *found)
+
+    return send
+
+
+def http_exchanger(url: str, survey: str, timeout: float = 10.0) -> Exchanger:
+    """A function that asks the issuer of the survey with this fingerprint, and gives its answer.
+
+    Each request has a connection of its own, so that an exchange and a report have none in common.
+    """
+    ask = _asker(url, timeout)
+
+    def exchange(path: str, body: bytes | None) -> tuple[Reply, dict[str, object]]:
+        found = ask(path, body, {"Content-Type": "application/json"})
+        if isinstance(found, Reply):
+            return found, {}
+        status, answer, wait = found
+        with suppress(ValueError, TypeError, AttributeError):
+            data = json.loads(answer)
+            if status == 200 and data.get("survey") == survey:
+                return Reply(status), data
+        # Whatever else answers has not exchanged anything: `judged` finds no counted report in it.
+        return judged(b"", status, answer, wait), {}
+
+    return exchange
+
+
+def _asker(
+    url: str, timeout: float
+) -> "Callable[[str, bytes | None, dict[str, str]], tuple[int, bytes, float | None] | Reply]":
+    """A function that makes one request: its status, body and the seconds to wait, or why there was no answer."""
     import urllib.error
     import urllib.request  # loads the whole of HTTP and TLS, which a program that only randomizes does not need
     from http.client import HTTPException
 
     if not url.startswith(("http://", "https://")):
         raise InvalidParameter("The address of a collector must begin with http:// or https://.")
-    headers = {"Content-Type": MEDIA_TYPE} | ({} if token is None else {"Authorization": f"Bearer {token}"})
 
     class Stay(urllib.request.HTTPRedirectHandler):
         def redirect_request(self, *_: object) -> None:  # then it is an error
@@ -58,19 +96,18 @@ def http_sender(url: str, token: str | None = None, timeout: float = 10.0) -> Se
 
     opener = urllib.request.build_opener(Stay)
 
-    def send(message: bytes) -> Reply:
-        request = urllib.request.Request(url.rstrip("/") + "/v1/reports", message, headers, method="POST")
+    def ask(path: str, body: bytes | None, headers: dict[str, str]) -> tuple[int, bytes, float | None] | Reply:
+        request = urllib.request.Request(url.rstrip("/") + path, body, headers, method="GET" if body is None else "POST")
         try:
             with opener.open(request, timeout=timeout) as answer:
-                return judged(message, answer.status, answer.read(MOST_BYTES))
+                return answer.status, answer.read(MOST_BYTES), None
         except urllib.error.HTTPError as error:
             with error:
-                wait = _seconds(error.headers.get("Retry-After"))
-                return judged(message, error.code, error.read(MOST_BYTES), wait)
+                return error.code, error.read(MOST_BYTES), _seconds(error.headers.get("Retry-After"))
         except (OSError, ValueError, HTTPException) as error:  # refused, reset, timed out, no such host, not HTTP
             return Reply(0, None, type(error).__name__)
 
-    return send
+    return ask
 
 
 def judged(message: bytes, status: int, body: bytes, wait: float | None = None) -> Reply:
@@ -82,7 +119,7 @@ def judged(message: bytes, status: int, body: bytes, wait: float | None = None) 
             if counted and data["survey"] == message[FINGERPRINT].hex():
                 return Reply(status)
         elif str(data["type"]).startswith(PROBLEM):
-            return Reply(status, wait, str(data["detail"]))
+            return Reply(status, wait, str(data["detail"]), str(data["type"]).removeprefix(PROBLEM))
     except (ValueError, KeyError, TypeError):
         pass
     if status in AGAIN:

@@ -33,6 +33,7 @@ class Interval(Domain[float, Ints]):
     steps: int = 1024
     clip: bool = False
     kind = "interval"
+    ordered = True
 
     def __post_init__(self) -> None:
         ends = (self.low, self.high)

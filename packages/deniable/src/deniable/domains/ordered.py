@@ -29,6 +29,8 @@ class Ordered(Metric):
     array([[0., 1., 2.]])
     """
 
+    ordered = True
+
     labels: Sequence[Any]
     power: float = 1.0
     by_rank: Sequence[float] | None = None

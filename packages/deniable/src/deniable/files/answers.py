@@ -36,12 +36,12 @@ class AnswerBatch:
 def read_answers(path: str | PathLike[str], column: str, domain: AnyDomain, size: int) -> Iterator[AnswerBatch]:
     """The column in batches of at most `size` rows: of a Parquet file if its name ends so, else of a CSV file in UTF-8.
 
-    A CSV file needs a line of column names; blank lines are left out. Text becomes a whole number where the question's
-    answers are whole numbers; an empty field is an answer like any other, allowed or not.
+    The path "-" is the standard input, in CSV. A CSV file needs a line of column names; blank lines are left out. Text
+    becomes a number where the question's answers are numbers; an empty field is an answer like any other, allowed or not.
     """
-    source = existing(path)
-    rows = _read_parquet if source.suffix == ".parquet" else _read_csv
-    return _batches(rows(source, column, size), _reader(domain))
+    source = Path(path) if str(path) == "-" else existing(path)
+    rows = _read_parquet(source, column, size, _are_numbers(domain)) if source.suffix == ".parquet" else None
+    return _batches(rows or _read_csv(source, column, size), _reader(domain))
 
 
 def randomized(
@@ -62,10 +62,15 @@ def _batches(parts: Iterator[tuple[Texts, float]], read: Callable[[Texts], Answe
         row += len(texts)
 
 
+def _are_numbers(domain: AnyDomain) -> bool:
+    """Whether numbers between the labels may be answers too."""
+    return len(domain.labels) > 0 and isinstance(domain.labels[0], float)
+
+
 def _reader(domain: AnyDomain) -> Callable[[Texts], Answers]:
     """What turns texts into answers to this question; None stands for no answer."""
     labels = domain.labels
-    if len(labels) and isinstance(labels[0], float):  # numbers between the labels may be answers too
+    if _are_numbers(domain):
         return lambda texts: np.fromiter(map(_number, texts), np.float64, len(texts))
     if isinstance(labels, range) and labels == range(len(labels)):
         return lambda texts: np.fromiter((_whole(text, len(labels)) for text in texts), np.int64, len(texts))
@@ -105,15 +110,16 @@ def _read_csv(path: Path, column: str, size: int) -> Iterator[tuple[Texts, float
     yield texts, 1.0
 
 
-def _read_parquet(path: Path, column: str, size: int) -> Iterator[tuple[Texts, float]]:
+def _read_parquet(path: Path, column: str, size: int, numbers: bool) -> Iterator[tuple[Texts, float]]:
     pa, row = pyarrow_package(), 0
     with parquet_table(path, [column]) as file:
         kind = file.schema_arrow.field(column).type
         inner = kind.value_type if pa.types.is_dictionary(kind) else kind
         texts = pa.types.is_string(inner) or pa.types.is_large_string(inner)
-        if not texts and not pa.types.is_integer(inner):
+        if not texts and not pa.types.is_integer(inner) and not (numbers and pa.types.is_floating(inner)):
             raise InvalidParameter(
-                f"Column {column!r} of {path} is of type {kind}; answers must be text or whole numbers. Convert it."
+                f"Column {column!r} of {path} is of type {kind}; answers must be text or "
+                f"{'' if numbers else 'whole '}numbers. Convert it."
             )
         total = file.metadata.num_rows
         for batch in file.iter_batches(size, columns=[column]):

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import os
+import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,11 +27,16 @@ def existing(path: str | PathLike[str]) -> Path:
 
 @contextmanager
 def csv_rows(path: Path) -> Iterator[tuple[Iterator[list[str]], Callable[[], float]]]:
-    """The rows of a CSV file in UTF-8, decompressed if its name ends in .gz, and the share of it that has been read."""
-    with path.open("rb") as file, _unpacked(path, file) as data, io.TextIOWrapper(data, "utf-8-sig", newline="") as text:
+    """The rows of a CSV file in UTF-8, decompressed if its name ends in .gz, and the share of it that has been read.
+
+    "-" is the standard input, of which nobody knows the size.
+    """
+    piped = str(path) == "-"
+    opened = os.fdopen(os.dup(sys.stdin.fileno()), "rb") if piped else path.open("rb")
+    with opened as file, _unpacked(path, file) as data, io.TextIOWrapper(data, "utf-8-sig", newline="") as text:
         total, rows = os.fstat(file.fileno()).st_size, csv.reader(text, strict=True)
         try:
-            yield rows, lambda: file.tell() / total
+            yield rows, lambda: 0.0 if piped else file.tell() / total
         except (gzip.BadGzipFile, zlib.error, EOFError):
             raise InvalidParameter(
                 f"The file {path} is damaged, incomplete or not a gzip file. Copy or compress it again."

@@ -58,6 +58,8 @@ OURS = {
     "square-wave-1": "mechanisms.distributions.square_wave:SquareWave",
     "comb-wave-1": "mechanisms.distributions.comb_wave:CombWave",
     "hierarchy-1": "mechanisms.distributions.hierarchy:Hierarchy",
+    "cuts-1": "mechanisms.distributions.cuts:Cuts",
+    "tiles-1": "mechanisms.distributions.tiles:Tiles",
     "workload-1": "mechanisms.distributions.workload_channel:WorkloadChannel",
     "equal-weight-1": "mechanisms.shares.equal_weight:EqualWeight",
     "three-state-1": "mechanisms.key_value.three_state:ThreeState",

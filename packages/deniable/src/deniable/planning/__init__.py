@@ -1,9 +1,6 @@
 """Which mechanism for a question, a record or a question asked repeatedly, what it costs and what error to expect."""
 
 from deniable.planning.costs import Cost, measured_cost
-from deniable.planning.measured import MeasuredError, MeasuredErrors, compare
 from deniable.planning.planner import plan, required_n
 from deniable.planning.ranking import CLOSE, Ranking, Row
-from deniable.planning.records import plan_records
-from deniable.planning.repeated import plan_repeated
 from deniable.planning.shares import options

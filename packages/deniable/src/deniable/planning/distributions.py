@@ -1,13 +1,16 @@
 """Which mechanism for the distribution of a number: by its distribution function, or by any linear questions."""
 
+import json
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Floats
 from deniable.core import Candidate, Domain, checked_epsilon, odds_below
+from deniable.domains import Interval, Ordered, domain_from_spec
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
 from deniable.mechanisms.distributions.fitting import differences, fitted
@@ -51,7 +54,8 @@ def distribution_options(
 
     def row(candidate: Candidate[DistributionMechanism]) -> Row[DistributionMechanism]:
         mechanism: DistributionMechanism = candidate.made(domain, budget, asked)
-        error = math.sqrt(asked.mean_square(mechanism.joint_noise(truth)) / n)
+        noise = mechanism.even_noise if prior is None else mechanism.joint_noise(truth)
+        error = math.sqrt(asked.mean_square(noise) / n)
         return Row(candidate.name, mechanism, error, mechanism.layout.bits)
 
     rows, remarks = made(offered, grid.size, row)
@@ -75,6 +79,22 @@ def plan_distribution(
     >>> plan_distribution(Ordered(range(16)), 1.0, 10_000, "ranges").wire
     'workload-1'
     """
+    if isinstance(target, str) and (prior is None or isinstance(prior, str)) and isinstance(domain, Interval | Ordered):
+        return _remembered(json.dumps(domain.spec()), checked_epsilon(epsilon), checked_people(n), target, prior, max_bits)
+    return _planned(domain, epsilon, n, target, prior, max_bits)
+
+
+@lru_cache(maxsize=64)
+def _remembered(
+    domain: str, epsilon: float, n: int, target: str, prior: str | None, max_bits: int | None
+) -> DistributionMechanism:
+    """Survey files are planned whenever they are read."""
+    return _planned(domain_from_spec(json.loads(domain)), epsilon, n, target, prior, max_bits)  # type: ignore[arg-type]
+
+
+def _planned(
+    domain: Domain, epsilon: float, n: int, target: str | Workload, prior: str | ArrayLike | None, max_bits: int | None
+) -> DistributionMechanism:
     ranking = distribution_options(domain, epsilon, n, target, prior).within(max_bits)
     if target != "distribution":
         return planned(ranking, "The error is that of the unbiased estimate, which intervals and bands belong to.")
@@ -159,22 +179,15 @@ class Shapes:
             return self._simulated(mechanism, n, self.shares), bits, {}
         each: dict[str, float | None] = {kind: self._expected(mechanism, n, kind) for kind in self.kinds}
         if len(each) > 1:
-            even = mechanism.joint_noise(np.full(self.size, 1 / self.size))
-            each["band"] = math.sqrt(Workload.prefixes(self.size).mean_square(even) / n)
+            each["band"] = math.sqrt(Workload.prefixes(self.size).mean_square(mechanism.even_noise) / n)
         weights = [BAND if name == "band" else 1 for name in each]
         mean = math.prod((error or 0) ** weight for error, weight in zip(each.values(), weights, strict=True))
         return mean ** (1 / sum(weights)), bits, each if len(each) > 1 else {}
 
     def _expected(self, mechanism: DistributionMechanism, n: int, kind: str) -> float:
         """For normal shares with the covariance of such densities: exact for an estimate that knows it."""
-        curve = differences(self.size, 2, mechanism.circular) * float(self.size) ** 5
-        flat = 1e-2 * np.eye(self.size)
         known = n * mechanism.information + 10 * n
-        if kind == SMOOTH:
-            spread = np.linalg.inv(known + CURVE * curve + flat)
-        else:
-            prior = np.linalg.inv(ROUGH_CURVE * curve + flat) + SPIKES**2 * 256 / self.size * np.eye(self.size)
-            spread = np.linalg.inv(known + np.linalg.inv(prior))
+        spread = np.linalg.inv(known + _precision(self.size, kind, mechanism.circular))
         sums = np.cumsum(np.cumsum(spread, axis=0), axis=1).diagonal()
         return float(np.sqrt(2 / np.pi * np.maximum(sums, 0)).mean())
 
@@ -185,3 +198,12 @@ class Shapes:
             values, _ = fitted(mechanism.matrix, draws.multinomial(n, chances / chances.sum()), mechanism.circular)
             found.append(float(np.abs(np.cumsum(values - shares)).mean()))
         return float(np.mean(found))
+
+
+@lru_cache(maxsize=16)
+def _precision(size: int, kind: str, circular: bool) -> Floats:
+    """One over the covariance of the shares of smooth or spiky densities."""
+    curve, flat = differences(size, 2, circular) * float(size) ** 5, 1e-2 * np.eye(size)
+    if kind == SMOOTH:
+        return CURVE * curve + flat
+    return np.asarray(np.linalg.inv(np.linalg.inv(ROUGH_CURVE * curve + flat) + SPIKES**2 * 256 / size * np.eye(size)))

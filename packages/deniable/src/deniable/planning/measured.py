@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from deniable.arrays import Ints
 from deniable.core import Coins, Domain, Mechanism, Tally, checked_coins
-from deniable.errors import InvalidParameter, MissingExtra
+from deniable.core.showing import axes_for
+from deniable.errors import InvalidParameter
 from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.shares.subset_selection import SubsetSelection
 from deniable.mechanisms.shares.unary import Unary
@@ -23,7 +24,7 @@ from deniable.wrappers.open_answers import checked_sensitive
 from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 Truth = Literal["zipf", "uniform"]
 
@@ -89,28 +90,23 @@ class MeasuredErrors:
         legend = [f"{name}: {words}" for name, words in LEGEND.items() if {*name.split(", ")} & {*lines[0]}]
         return "\n".join([f"{self.subject}:", aligned(lines), *legend, *self.remarks])
 
-    def plot(self) -> "Figure":
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
         """A row for each mechanism: the measured error with two standard errors, and a mark where it was predicted."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise MissingExtra("A plot", "plot") from None
-        figure = Figure(figsize=(7, 1.4 + 0.35 * len(self.rows)), layout="constrained")
-        axes = figure.subplots()
+        ax = axes_for(ax, 7, 1.4 + 0.35 * len(self.rows))
         places = range(len(self.rows), 0, -1)
         # For a root, d sqrt(x) = dx / (2 sqrt(x)); twice that is drawn.
         spread = [100 * row.predicted * row.ratio_error / math.sqrt(row.ratio) for row in self.rows]
         predicted, measured = [100 * row.predicted for row in self.rows], [100 * row.measured for row in self.rows]
-        axes.plot(predicted, places, "|", color="#cc3311", markersize=18, markeredgewidth=2, label="predicted")
-        axes.errorbar(measured, places, xerr=spread, fmt="o", color="#4477aa", ecolor="#222222", capsize=3, label="measured")
-        axes.set_yticks(places, [row.name for row in self.rows])
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.xaxis.set_minor_formatter("{x:g}")
-        axes.set_xlabel("error of a share in percentage points, with two standard errors")
-        axes.spines[["top", "right"]].set_visible(False)
-        figure.legend(loc="outside upper right", ncols=2, frameon=False)
-        return figure
+        ax.plot(predicted, places, "|", color="#cc3311", markersize=18, markeredgewidth=2, label="predicted")
+        ax.errorbar(measured, places, xerr=spread, fmt="o", color="#4477aa", ecolor="#222222", capsize=3, label="measured")
+        ax.set_yticks(places, [row.name for row in self.rows])
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.xaxis.set_minor_formatter("{x:g}")
+        ax.set_xlabel("error of a share in percentage points, with two standard errors")
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, frameon=False)
+        return ax
 
 
 def compare(

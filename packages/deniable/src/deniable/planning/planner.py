@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, cast, overload
 from numpy.typing import ArrayLike
 
 from deniable.core import Additive, AnyDomain, Domain, Mechanism, PureProtocol, confidence_each
-from deniable.domains import KeyValue, SparseVector, Vectors
+from deniable.domains import KeyValue, Points, Product, SparseVector, Vectors
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
 from deniable.planning.key_value import plan_key_value
@@ -22,6 +22,7 @@ from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
 
 if TYPE_CHECKING:
     from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
+    from deniable.mechanisms.distributions.tiles import Tiles
     from deniable.mechanisms.distributions.workload import Workload
 
 Target = Literal["shares", "mean", "release", "distribution", "quantiles", "ranges"]
@@ -68,6 +69,15 @@ def plan(
     open_share: float = OPEN_SHARE,
 ) -> PureProtocol | UtilityOptimized: ...
 @overload
+def plan(  # type: ignore[overload-overlap]
+    domain: Points | Product,
+    epsilon: float,
+    n: int = 10_000,
+    max_bits: int | None = None,
+    *,
+    target: 'Literal["distribution", "ranges"]',
+) -> "Tiles": ...
+@overload
 def plan(
     domain: Domain,
     epsilon: float,
@@ -111,7 +121,8 @@ def plan(
 
     With `target="distribution"`, how a number or an ordered answer is distributed; with "quantiles" or "ranges" the same,
     where only those count; a `Workload` holds any other linear questions. A prior is then the expected shares of all
-    answers, or "smooth" or "spiky" for the distribution.
+    answers, or "smooth" or "spiky" for the distribution. For places, `Points` or a `Product` of two ordered domains,
+    "ranges" gives a map with the shares of rectangles.
 
     >>> from deniable.domains import Categories
     >>> plan(Categories(["Lyon", "Paris", "Nice", "Lille"]), epsilon=1.0, n=50_000).wire
@@ -121,7 +132,10 @@ def plan(
     single = cast(Domain, domain)  # which the planners of numbers, releases and sensitive answers check
     if (not isinstance(target, str) or target in DISTRIBUTIONS) and sensitive is None:
         from deniable.planning.distributions import plan_distribution  # which few plans need
+        from deniable.planning.maps import plan_map
 
+        if isinstance(single, Points | Product) and prior is None:
+            return plan_map(single, epsilon, n, target, max_bits)
         return plan_distribution(single, epsilon, n, target, prior, max_bits)
     if isinstance(prior, str):
         raise InvalidParameter('A prior in words, "smooth" or "spiky", is for target="distribution".')

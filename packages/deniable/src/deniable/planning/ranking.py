@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Generic, Self, TypeVar, overload
 
 from deniable.core import Candidate, Mechanism
+from deniable.core.showing import html_table
 from deniable.errors import DeniableError, InvalidParameter
 
 CLOSE = 1.015  # squared errors this close to the smallest count as equally good; then report size and server work decide
@@ -114,6 +115,10 @@ class Ranking(Sequence[Row[M]]):
 
     def table(self) -> str:
         """All rows, aligned; the best one is marked."""
+        return aligned(self._lines(), left=2)
+
+    def _lines(self) -> list[list[str]]:
+        """The heading and all rows, as cells."""
         lines = [["", "mechanism", self.error.name, "ratio", BITS.name, *(column.name for column in self.shown)]]
         for row in (*self.rows, *self.beside):
             ratio = self.ratio(row)
@@ -124,7 +129,13 @@ class Ranking(Sequence[Row[M]]):
             ]
             cells += [column.shown(row.costs.get(column.name)) for column in self.shown]
             lines.append(["*" if row is self.best else "", row.name, *cells])
-        return aligned(lines, left=2)
+        return lines
+
+    def _repr_html_(self) -> str:
+        """The table, with the choice in words: what notebooks show."""
+        heading, *lines = self._lines()
+        words = self.reason()
+        return html_table(f"{self.best.name} for {self.subject}", heading, lines, 2, words[0].upper() + words[1:])
 
     def legend(self) -> str:
         """What the columns mean, one a line."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from deniable.core import Mechanism, PrivacyLoss, Proof, formatted_odds, formatted_size, written_odds
 from deniable.core.frozen import Former
+from deniable.core.showing import html_table
 from deniable.privacy.ratio import Worst
 
 LONGEST = 160  # letters of a worst report that are shown whole
@@ -42,24 +43,31 @@ class Certificate:
         return self.mechanism.epsilon - self.loss.epsilon()
 
     def __str__(self) -> str:
-        verdict = "holds" if self.holds else "DOES NOT HOLD"
-        disclosed = [] if self.disclosed is None else [f"non-sensitive disclosed with probability {self.disclosed:.6g}"]
-        worst, exact = list[str](), "exact loss" if self.worst_pair else "loss at most"
+        return "\n".join(f"{name:<13} {text}" for name, text in self.lines())
+
+    def lines(self) -> list[tuple[str, str]]:
+        """What the certificate says, as pairs of a heading and a text."""
+        lines = [
+            ("certificate", "holds" if self.holds else "DOES NOT HOLD"),
+            ("mechanism", f"{self.mechanism.wire} {self.mechanism.fingerprint}"),
+            ("budget", f"epsilon {self.mechanism.epsilon:.12g}, {self.loss.unit}, {self.loss.protects}"),
+            (
+                "exact loss" if self.worst_pair else "loss at most",
+                f"epsilon {self.loss.epsilon():.12g} (odds {self._odds()})",
+            ),
+            ("slack", f"{self.slack:.3g}"),
+        ]
+        if self.disclosed is not None:
+            lines.append(("non-sensitive", f"disclosed with probability {self.disclosed:.6g}"))
         if self.worst_pair is not None:
-            first, second = self.worst_pair
-            worst = [f"worst case    report {self.short_report}: {shown_answer(first)} against {shown_answer(second)}"]
-        return "\n".join(
-            [
-                f"certificate   {verdict}",
-                f"mechanism     {self.mechanism.wire} {self.mechanism.fingerprint}",
-                f"budget        epsilon {self.mechanism.epsilon:.12g}, {self.loss.unit}, {self.loss.protects}",
-                f"{exact:<13} epsilon {self.loss.epsilon():.12g} (odds {self._odds()})",
-                f"slack         {self.slack:.3g}",
-                *disclosed,
-                *worst,
-                f"proof         {self.loss.proof}: {self.proved()}",
-            ]
-        )
+            first, second = map(shown_answer, self.worst_pair)
+            lines.append(("worst case", f"report {self.short_report}: {first} against {second}"))
+        return [*lines, ("proof", f"{self.loss.proof}: {self.proved()}")]
+
+    def _repr_html_(self) -> str:
+        """The same as a table: what notebooks show."""
+        (name, verdict), *lines = self.lines()
+        return html_table(f"{name.capitalize()}: {verdict}", ["", ""], lines, 2)
 
     def record(self) -> dict[str, object]:
         """The certificate as plain data; fractions are text, and an unbounded loss is null."""

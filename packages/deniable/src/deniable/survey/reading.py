@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from deniable.core import Domain, Mechanism, checked_epsilon
 from deniable.errors import DeniableError, InvalidParameter, InvalidSurvey
+from deniable.invitations.terms import Invitations
 from deniable.mechanisms.registry import family, mechanism_from_spec
 from deniable.survey import budget
 from deniable.survey.budget import BUDGETS, Spending
@@ -142,11 +143,11 @@ class Section:
 
 
 def _survey(data: Mapping[str, Any], place: Where) -> Survey:
-    extra = sorted(set(data) - {"format", "survey", "question", "table"})
+    extra = sorted(set(data) - {"format", "survey", "question", "table", "invitations"})
     if extra:
         raise InvalidSurvey(
-            f"{place(extra[0], None, None)}: Unknown table {extra[0]!r}. A survey has [survey], [[question]] and, for "
-            "relations, [[table]]."
+            f"{place(extra[0], None, None)}: Unknown table {extra[0]!r}. A survey has [survey], [[question]] and sometimes "
+            "[[table]] and [invitations]."
         )
     if data.get("format", FORMAT) != FORMAT:
         raise InvalidSurvey(f"{place('', None, 'format')}: Unknown format. This release reads {FORMAT!r}. Update deniable.")
@@ -201,10 +202,21 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         keep_reports=about.flag("keep_reports"),
         questions=questions,
         tables=relations,
+        invitations=_invitations(data, place),
     )
     if survey.loss().epsilon() > epsilon:
         about.refuse("epsilon", "The mechanisms in this file spend more than the survey's epsilon.")
     return survey
+
+
+def _invitations(data: Mapping[str, Any], place: Where) -> Invitations | None:
+    if "invitations" not in data:
+        return None
+    try:
+        return Invitations.from_spec(data["invitations"])
+    except InvalidParameter as error:
+        key = str(error).split()[0]
+        Section({}, place, "invitations").refuse(key if key in ("keys", "delay") else None, str(error))
 
 
 def _epsilon(about: Section) -> float:
@@ -276,6 +288,8 @@ def read_draft(table: Section, weight: float) -> Draft:
     with _explained(table):
         kind = kind_named(table.data.get("kind"))
         table.only(_COMMON | kind.keys)
+        if "target" in kind.keys - set(table.data) and ask in ("distribution", "quantiles", "ranges"):
+            table.refuse("ask", f'ask holds the words of the question. What is to be estimated is its target = "{ask}".')
         details = {key: value for key, value in table.data.items() if key in kind.keys}
         for flag in kind.flags & set(details):
             table.flag(flag)

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.core import Answers, Coins, Columns, PrivacyLoss, Reports, checked_coins
+from deniable.core.showing import html_table
 from deniable.errors import InvalidReport, OutsideDomain
+from deniable.invitations.terms import Invitations
 from deniable.survey import budget, message
 from deniable.survey.budget import Advice, Budget
 from deniable.survey.law import MessageLaw
@@ -53,6 +55,7 @@ class Survey:
     keep_reports: bool
     questions: tuple[Question, ...]  # what is reported; those that are reported together are one
     tables: tuple[Relation, ...] = ()
+    invitations: Invitations | None = None  # None if anybody may answer, and as often as they like
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Survey":
@@ -88,7 +91,8 @@ class Survey:
             if (value := getattr(self, name)) is not None
         }  # fmt: skip
         wanted = {"table": [each.spec() for each in self.tables]} if self.tables else {}
-        return {"format": FORMAT, "survey": about, "question": questions, **wanted}
+        invited = {} if self.invitations is None else {"invitations": self.invitations.spec()}
+        return {"format": FORMAT, "survey": about, "question": questions, **wanted, **invited}
 
     def to_json(self) -> str:
         """The specification as JSON text with sorted keys; its hash is the fingerprint."""
@@ -141,6 +145,14 @@ class Survey:
         from deniable.survey.statement import statement
 
         return statement(self)
+
+    def _repr_html_(self) -> str:
+        """The questions with their mechanisms and losses: what notebooks show."""
+        lines = [
+            [each.id, each.ask, each.mechanism.wire, f"{each.mechanism.loss().epsilon():.4g}"] for each in self.questions
+        ]
+        caption = f"{self.title}: epsilon {self.epsilon:g} for {self.unit}"
+        return html_table(caption, ["question", "asks", "mechanism", "epsilon"], lines, 3)
 
     def losses(self, part: int | None = None) -> dict[str, PrivacyLoss]:
         """What each question of a part gives away alone, by the formulas; of all questions unless a part is given."""

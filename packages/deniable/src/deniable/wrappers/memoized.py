@@ -293,7 +293,13 @@ class Memoized(PureProtocol):
             return lasting + (kept * stay * (1 - stay) + (1 - kept) * rise * (1 - rise)) / rounds
 
         own, other = spread(float(self.base.p)), spread(float(self.base.q))
-        return Estimate(self.domain.labels, shares, (shares * own + (1 - shares) * other) / (n * slope**2), n)
+        return Estimate(
+            self.domain.labels,
+            shares,
+            (shares * own + (1 - shares) * other) / (n * slope**2),
+            n,
+            ordered=self.domain.ordered,
+        )
 
     @classmethod
     def from_parameters(cls, domain: AnyDomain, epsilon: float, parameters: Spec) -> Self:

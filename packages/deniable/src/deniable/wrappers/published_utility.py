@@ -179,7 +179,7 @@ class PublishedUtility(OpenAnswers):
         """Eq. 25."""
         noise = shares * (1 - self.disclosed_share) / self.disclosed_share
         noise[self.secret] = self.base.noise(shares[self.secret])
-        return Estimate(self.domain.labels, shares, noise / n, n)
+        return Estimate(self.domain.labels, shares, noise / n, n, ordered=self.domain.ordered)
 
     @classmethod
     def from_parameters(cls, domain: AnyDomain, epsilon: float, parameters: Spec) -> Self:

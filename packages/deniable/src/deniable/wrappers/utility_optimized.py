@@ -166,7 +166,14 @@ class UtilityOptimized(OpenAnswers):
             matrix[size:, :size] = matrix[:size, size:].T
             return matrix[np.ix_(place, place)] / n
 
-        return Estimate(self.domain.labels, shares[place], noise[place] / n, n, covary if self.mask.joint else None)
+        return Estimate(
+            self.domain.labels,
+            shares[place],
+            noise[place] / n,
+            n,
+            covary if self.mask.joint else None,
+            ordered=self.domain.ordered,
+        )
 
     def guess(self) -> float:
         """How often somebody who sees one report, and thinks all values equally likely, guesses the true one."""

@@ -13,7 +13,7 @@ const CLOCK = 120; // seconds by which clocks may differ without a word
 let ahead = 0; // seconds by which the collector's clock is ahead of ours
 const wrongClock = () => Math.abs(ahead) > CLOCK;
 const now = () => Date.now() / 1000 + (wrongClock() ? ahead : 0);
-let device, survey, needsToken = false, sending = false, given = null;
+let device, survey, stageNow = "open", needsToken = false, sending = false, given = null;
 
 // Loading
 
@@ -45,8 +45,8 @@ async function load() {
   }
   const strange = survey.questions.flatMap(({ asked }) => asked).find((question) => !asks(question));
   if (strange) return unknown(`It cannot ask a question of kind “${strange.kind}”.`);
-  document.title = survey.title;
-  byId("title").textContent = survey.title;
+  document.title = byId("title").textContent = survey.title;
+  await shown();
   byId("lead").hidden = false; // only now: a long title moves it
   try {
     new SecureCoins();
@@ -56,9 +56,61 @@ async function load() {
   }
   const ledger = await openLedger();
   device = new Device(survey, { ledger, now });
+  if (survey.invitations && !(await invited(ledger))) return;
   if (ledger.lasting) return resume();
   trouble("This browser blocks storage for this page", "Storage is blocked or full, perhaps because of a private window or a setting. The page would forget that you answered, and a second answer would be randomized again and cost you more privacy. Allow storage for this site and reload the page. Or answer now, once, and keep this tab open until you see the receipt.",
     ["Reload", () => location.reload()], ["Answer once in this tab", () => { addEventListener("beforeunload", guard); ask(); }]);
+}
+
+/** What the collector says of the survey besides: a corrected title, which is only shown, and whether it is open. */
+async function shown() {
+  try {
+    const found = await (await fetched(`${base}/v1/status`)).json();
+    if (found.fingerprint !== survey.fingerprint) return;
+    document.title = byId("title").textContent = String(found.title);
+    stageNow = found.stage;
+    needsToken = found.needs_token;
+  } catch {
+    // offline: the title of the survey stands
+  }
+}
+
+// Invitations
+
+let invitation = null, seal = null, code = null; // of a survey for invited people
+const LATER = [0, 408, 425, 429, 500, 502, 503, 504]; // the same exchange may succeed later
+
+/** For invited people only: the invitation is exchanged at once, so that it is long over when the report is sent. */
+async function invited(ledger) {
+  const { Invitation, codeOf, withToken } = await import("./invitation.js");
+  invitation = new Invitation(survey, ledger);
+  seal = (token) => (message) => withToken(message, token);
+  code = codeOf(location.hash);
+  if ((await device.entry().catch(() => null))?.state === "sent") return true;
+  if (!code && !(await invitation.state())) {
+    trouble("This survey is for invited people", "Open the link that you received, all of it. Nothing was sent.");
+    return false;
+  }
+  const right = await exchanged();
+  if (right && !right.token && !LATER.includes(right.status)) notInvited(right);
+  return right !== null && (Boolean(right.token) || LATER.includes(right.status));
+}
+
+/** The token, or what the collector says instead; null if nothing was exchanged because it cannot be trusted. */
+async function exchanged() {
+  try {
+    const right = await invitation.right(base, code);
+    if (right.token && code) history.replaceState(null, "", location.pathname); // the ledger has what it needs
+    return right;
+  } catch (error) {
+    if (!(error instanceof DeniableError)) throw error;
+    trouble("Your invitation was not used", `${error.message} Nothing was sent.`, ["Reload", () => location.reload()]);
+    return null;
+  }
+}
+
+function notInvited({ status, detail }) {
+  trouble("Your invitation cannot be used", `${detail || `The collector answered with status ${status}.`} Nothing was sent.`);
 }
 
 function unknown(reason) {
@@ -120,7 +172,15 @@ function clockNotice() {
   return el("p", { class: "notice" }, `The clock of this device is ${span(ahead)} ${ahead > 0 ? "behind" : "ahead"}. This page uses the collector’s time instead.`);
 }
 
+const STAGES = {
+  draft: ["This survey is not open yet", "It is still being prepared. Come back later."],
+  closed: ["This survey is closed", "It was closed early."],
+  archived: ["This survey is closed", "It has ended."],
+  deleted: ["This survey is closed", "It was deleted, with all its reports."],
+};
+
 async function ask() {
+  if (STAGES[stageNow]) return trouble(STAGES[stageNow][0], `${STAGES[stageNow][1]} Nothing was sent.`);
   if (!survey.isOpen(now())) {
     const closed = survey.closes !== null && now() >= survey.closes;
     const when = closed ? `It closed on ${moment(survey.closes)}.` : `It opens on ${moment(survey.opens)}. Come back then.`;
@@ -133,7 +193,9 @@ async function ask() {
   const button = el("button", { class: "main", type: "submit" }, "Randomize my answer" + (controls.length > 1 ? "s" : ""));
   const part = survey.budget === "sampled" && el("p", { class: "notice" },
     `You are asked ${questions.length} of ${survey.questions.length} ${survey.questions.some(({ members }) => members) ? "parts of the survey" : "questions"}. Your device drew them at random before you answered anything.`);
-  form.append(...[checkedHere(survey, questions), clockNotice(), part, summary, ...controls.map((each) => each.element)].filter(Boolean),
+  const anonymous = invitation && el("p", { class: "notice", id: "anonymous" },
+    "Your invitation was exchanged for an anonymous token. Those who invited you can see that you used it. Nobody can see which report is yours.");
+  form.append(...[checkedHere(survey, questions), anonymous, clockNotice(), part, summary, ...controls.map((each) => each.element)].filter(Boolean),
     el("p", { class: "soft" }, "Nothing is sent yet. You will see the randomized report first. It is drawn only once."),
     el("div", { class: "buttons" }, button));
   stage(form, promise(survey, questions));
@@ -218,8 +280,11 @@ async function deliver() {
   sending = true;
   if (!reason.isConnected) say("Sending.");
   const token = recall("sessionStorage", SUBMIT) || undefined;
-  const send = () => device.send(base, { attempts: 3, token });
   try {
+    const right = invitation && (await exchanged());
+    if (invitation && !right?.token) return right && (LATER.includes(right.status) ? waiting(right) : notInvited(right));
+    if (right && right.after > Date.now()) return soon(right.after - Date.now());
+    const send = () => device.send(base, { attempts: 3, token, seal: right ? seal(right.token) : undefined });
     const outcome = navigator.locks ? await navigator.locks.request(`deniable ${survey.fingerprint}`, send) : await send();
     sending = false;
     if (outcome.state === "kept") return waiting(outcome);
@@ -233,6 +298,15 @@ async function deliver() {
   } finally {
     sending = false;
   }
+}
+
+/** The report waits, so that its arrival says nothing about the invitation. */
+function soon(wait) {
+  clearTimeout(timer);
+  timer = setTimeout(deliver, Math.min(wait, 1e9));
+  say("The report is saved and will be sent soon.");
+  stage(card("Saved, to be sent soon", "", el("p", {}, `Your report will be sent within ${span(wait / 1000)}. It waits so that nobody can guess from the time which invitation it belongs to.`),
+    el("p", {}, "Keep this page open, or open it again later.")));
 }
 
 let timer;

@@ -13,6 +13,8 @@ export const heights = {
   bars: (rows, width) => TOP + rows * (narrow(width) ? TALL : ROW) + AXIS,
   dots: (rows, width) => TOP + rows * (narrow(width) ? TALL : ROW) + AXIS,
   columns: () => COLUMNS,
+  histogram: () => COLUMNS,
+  curve: () => COLUMNS,
   places: (_, width) => Math.round(Math.min(460, Math.max(260, width * 0.6))),
   lines: () => COLUMNS,
 };
@@ -101,6 +103,42 @@ export function columns(rows, width, title) {
     ];
   });
   return frame(width, height, title, grid, marks.filter(Boolean));
+}
+
+const LEFT = 48, RIGHT = 14; // beside charts that have an axis of shares
+
+function sideAxis(axis, width, height) {
+  const bottom = height - AXIS, y = linear(axis, [bottom, TOP + 6]);
+  const grid = ticks(...axis, 4).flatMap((mark) => [
+    svg("line", { class: mark === 0 ? "zero" : "grid", x1: LEFT, x2: width - RIGHT, y1: y(mark), y2: y(mark) }),
+    svg("text", { class: "faint", x: LEFT - 6, y: y(mark) + 4, "text-anchor": "end" }, tickPercent(mark)),
+  ]);
+  return { y, grid };
+}
+
+/** Bins side by side, in order: the fitted shares, and a band from the lower to the upper ends of the intervals. */
+export function histogram(rows, width, title) {
+  const { y, grid } = sideAxis(range([...rows, ...rows.map(({ cleaned }) => ({ value: cleaned }))], [0, 1], [0, 0.05]), width, COLUMNS);
+  const step = (width - LEFT - RIGHT) / rows.length, x = (place) => LEFT + place * step;
+  const ends = rows.map(({ label }) => label.match(/^(-?[\d.e+]+) to (-?[\d.e+]+)$/)), numbers = ends.every(Boolean) && ends.every((end, place) => !place || end[1] === ends[place - 1][2]);
+  const names = numbers ? [...ends.map((end) => end[1]), ends[ends.length - 1][2]] : rows.map(({ label }) => label);
+  const every = Math.ceil((names.length * (8 * Math.max(...names.map((name) => Math.min(name.length, 10))) + 10)) / (width - LEFT - RIGHT));
+  const marks = rows.flatMap((row, place) => [
+    svg("rect", { class: "raw", x: x(place) + 0.5, y: y(row.cleaned), width: step - 1, height: Math.max(y(0) - y(row.cleaned), 0) }, svg("title", {}, `${row.label}: ${asPercent(row.cleaned)} (${asPercent(row.low)} to ${asPercent(row.high)})`)),
+    svg("rect", { class: "reach", x: x(place), y: y(row.high), width: step, height: Math.max(y(row.low) - y(row.high), 1), "pointer-events": "none" }),
+  ]);
+  const labels = names.map((name, place) => place % every === 0 && svg("text", { class: "faint", x: x(place + (numbers ? 0 : 0.5)), y: COLUMNS - 8, "text-anchor": "middle" }, cut(name, 10)));
+  return frame(width, COLUMNS, title, grid, marks, labels.filter(Boolean));
+}
+
+/** The share of people up to each number, with the band that holds everywhere at once, and the numbers that quarters of them do not exceed. */
+export function curve(rows, width, title, [low, high], quartiles) {
+  const { y, grid } = sideAxis([0, 1], width, COLUMNS), x = linear([low, high], [LEFT, width - RIGHT]);
+  const path = (value, ends) => [[low, ends[0]], ...rows.map((row) => [Number(row.label), value(row)]), [high, ends[1]]].map(([at, share]) => `${x(at)} ${y(share)}`);
+  const upper = path((row) => row.high, [rows[0].high, 1]), lower = path((row) => row.low, [0, 1]).reverse();
+  const marks = ticks(low, high, narrow(width) ? 4 : 8).map((mark) => svg("text", { class: "faint", x: x(mark), y: COLUMNS - 8, "text-anchor": "middle" }, digits(mark, 4)));
+  const lines = quartiles.map(({ measure, value }) => svg("line", { class: measure === "median" ? "median" : "quartile", x1: x(value), x2: x(value), y1: y(1), y2: y(0) }, svg("title", {}, `${measure} ${asNumber(value)}`)));
+  return frame(width, COLUMNS, title, grid, marks, svg("path", { class: "band", d: `M${[...upper, ...lower].join("L")}Z` }), lines, svg("path", { class: "line", d: `M${path((row) => row.cleaned, [0, 1]).join("L")}` }));
 }
 
 /** Places where they lie: the area is the cleaned share, the dashed ring the upper end of the interval. */

@@ -230,14 +230,17 @@ function set(question, id) {
 
 const MEAN = { draw: "dots", measure: "mean", rows: 1, named: "mean" };
 const columns = (rows) => ({ draw: "columns", measure: "share", rows });
+/** The histogram of a distribution, and of numbers the distribution function with its band. */
+const spread = ({ choices }) => [{ draw: "histogram", measure: "share", rows: 12 }, ...(choices ? [] : [{ draw: "curve", measure: "share at most", rows: 24, caption: "Share of people up to each number" }])];
+const distributed = ({ target }) => target !== undefined && target !== "mean";
 const ranking = (count, more = {}) => ({ draw: "bars", measure: "share", rows: Math.min(count, MOST), ranked: count > MOST, ...more });
 
 /** Every kind that these pages ask and show. A new kind is one entry. */
 const KINDS = {
   category: { control: choice, charts: ({ choices, optional }) => [ranking(choices.length + (optional ? 1 : 0))] },
-  ordered: { control: ordered, charts: ({ choices, low, high }) => (choices ? [columns(choices.length)] : [columns(high - low + 1), MEAN]) },
+  ordered: { control: ordered, charts: (question) => (distributed(question) ? spread(question) : question.choices ? [columns(question.choices.length)] : [columns(question.high - question.low + 1), MEAN]) },
   place: { control: map, charts: ({ places }) => [{ draw: "places", measure: "share", rows: places.length }] },
-  number: { control: number, charts: ({ steps }) => (steps ? [columns(steps + 1), MEAN] : [MEAN]) },
+  number: { control: number, charts: (question) => (distributed(question) ? spread(question) : question.steps && question.target !== "mean" ? [columns(question.steps + 1), MEAN] : [MEAN]) },
   ratings: { control: ratings, charts: ({ items }) => [
     ranking(items.length, { ranked: true, caption: "How many rate it" }),
     ranking(items.length, { draw: "dots", measure: "mean value", ranked: true, caption: "Mean rating, where the share stands out from the noise" })] },

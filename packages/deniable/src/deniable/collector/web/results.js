@@ -1,6 +1,6 @@
 /** The results page: estimates with their errors as they come in, what was refused, and what was promised. */
 
-import { asNumber, asPercent, bars, columns, dots, heights, picture, places } from "./chart.js";
+import { asNumber, asPercent, bars, columns, curve, dots, heights, histogram, picture, places } from "./chart.js";
 import { base, byId, card, el, save, say, stage } from "./dom.js";
 import { MOST, charts } from "./questions.js";
 import { relation, relate } from "./tables.js";
@@ -62,41 +62,46 @@ function door(wrong) {
 // One view for each question: its size is known from the survey alone
 
 function legend(question) {
-  const keys = charts(question)[0].draw === "places" ? [["", "area: cleaned share"], ["ring", "upper end of the interval"]] : [["", "raw estimate"], ["whisker", "interval"], ["clean", "cleaned"]];
+  const keys = {
+    places: [["", "area: cleaned share"], ["ring", "upper end of the interval"]],
+    histogram: [["", "fitted share"], ["reach", "interval"], ...(question.choices ? [] : [["median", "median and quartiles"]])],
+  }[charts(question)[0].draw] ?? [["", "raw estimate"], ["whisker", "interval"], ["clean", "cleaned"]];
   return keys.map(([kind, words]) => el("span", {}, el("span", { class: `key ${kind}` }), words));
 }
 
 function view(question, place) {
-  const count = el("span", { class: "count" }, "0 reports"), veil = el("div", { class: "veil" }, el("p", {}, "Loading."));
+  const words = charts(question)[0].draw === "histogram" ? el("p", { class: "findings" }) : null, count = el("span", { class: "count" }, "0 reports"), veil = el("div", { class: "veil" }, el("p", {}, "Loading."));
   const boxes = charts(question).map((chart) => ({ ...chart, box: el("div", { class: "chart" }) }));
   const body = el("tbody"), past = survey.survey.window ? el("tbody") : null, png = el("button", { class: "plain", disabled: true, onclick: () => pictures(question, boxes) }, "PNG");
   const head = ["answer", "raw", "± error", "interval", "cleaned"].map((name, column) => el("th", { scope: "col", class: column ? "n" : "" }, name));
   const table = el("table", {}, el("caption", {}, "Raw estimates are unbiased, so they may lie outside the possible range. Cleaned estimates are the nearest possible values; they have no error of their own."), el("thead", {}, el("tr", {}, head)), body);
   const element = el("section", { class: "card", "aria-labelledby": `h${place}` },
-    el("div", { class: "head" }, el("h2", { id: `h${place}` }, question.ask), count),
+    el("div", { class: "head" }, el("h2", { id: `h${place}` }, question.ask), count), words,
     boxes.map((each) => [each.caption && el("h3", {}, each.caption), each.box]),
     el("div", { class: "under" }, el("p", { class: "legend" }, legend(question)), png),
     el("details", {}, el("summary", {}, "Numbers"), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Numbers: ${question.ask}` }, table)),
     past && el("details", {}, el("summary", {}, "Period by period"), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Periods: ${question.ask}` },
       el("table", {}, el("thead", {}, el("tr", {}, ["from", "reports", "largest estimates"].map((name) => el("th", { scope: "col" }, name)))), past))));
-  return { question, element, count, veil, boxes, body, png, past };
+  return { question, element, words, count, veil, boxes, body, png, past };
 }
 
+const QUARTILES = ["lower quartile", "median", "upper quartile"];
+const isShare = ({ measure }) => measure === "share" || measure === "share at most";
 const label = (line) => line.answer || line.measure;
 const counted = (reports) => `${whole(reports)} report${reports === 1 ? "" : "s"}`;
 
 function rowsOf(found, chart) {
   let rows = found.estimates.filter((line) => line.measure === chart.measure && (chart.named ? line.answer === "" : true));
   if (chart.ranked) rows = [...rows].sort((a, b) => b.value - a.value).slice(0, MOST);
-  else rows = rows.slice(0, chart.draw === "columns" || chart.draw === "places" ? rows.length : MOST);
+  else rows = rows.slice(0, ["bars", "dots"].includes(chart.draw) ? MOST : rows.length);
   return rows.map((line) => ({ label: label(line), value: line.value, low: line.low, high: line.high, cleaned: line.cleaned }));
 }
 
-function drawn(question, chart, rows, width) {
-  const first = [...rows].sort((a, b) => b.value - a.value).slice(0, 3).map((row) => `${row.label} ${chart.measure === "share" ? asPercent(row.value) : asNumber(row.value)}`);
+function drawn(question, chart, rows, width, quartiles) {
+  const first = [...rows].sort((a, b) => b.value - a.value).slice(0, 3).map((row) => `${row.label} ${isShare(chart) ? asPercent(row.value) : asNumber(row.value)}`);
   const title = `${question.ask} ${chart.caption ?? ""} ${chart.measure}: ${first.join(", ")}`;
   if (chart.draw === "places") return places(rows, width, title, question.points);
-  return { bars, columns, dots }[chart.draw](rows, width, title, [question.low, question.high]);
+  return { bars, columns, curve, dots, histogram }[chart.draw](rows, width, title, [question.low, question.high], quartiles);
 }
 
 /** Give every chart its room, whether there is something to draw or not. */
@@ -109,19 +114,20 @@ function reserve(each) {
 
 function update(each, found) {
   each.count.textContent = counted(found.reports);
+  if (each.words) each.words.textContent = (found.words ?? []).join(" ");
   const [first] = each.boxes;
   each.png.disabled = found.hidden;
   each.boxes.forEach((chart, place) => {
     const rows = found.hidden ? [] : rowsOf(found, chart);
-    if (rows.length > 0) return chart.box.replaceChildren(drawn(each.question, chart, rows, chart.width));
+    if (rows.length > 0) return chart.box.replaceChildren(drawn(each.question, chart, rows, chart.width, found.estimates.filter(({ measure }) => QUARTILES.includes(measure))));
     if (chart !== first) return chart.box.replaceChildren(el("div", { class: "veil" }, el("p", {}, found.hidden ? "" : "So far this may be only noise. More reports are needed.")));
     each.veil.firstChild.textContent = `Hidden below ${counted(latest.minimum_reports)}; so far there ${found.reports === 1 ? "is 1" : `are ${whole(found.reports)}`}. Estimates from fewer would be mostly noise.`;
     chart.box.replaceChildren(each.veil);
   });
   each.body.replaceChildren(...found.estimates.map((line) => {
-    const format = line.measure === "share" ? asPercent : asNumber;
+    const format = isShare(line) ? asPercent : asNumber;
     const cells = [format(line.value), line.standard_error === null ? "unknown" : format(line.standard_error), line.low === null ? "unknown" : `${format(line.low)} to ${format(line.high)}`, format(line.cleaned)];
-    return el("tr", {}, el("th", { scope: "row" }, line.measure === "share" ? line.answer : `${line.answer} ${line.measure}`.trim()), cells.map((cell) => el("td", { class: "n" }, cell)));
+    return el("tr", {}, el("th", { scope: "row" }, line.measure === "share" ? line.answer : line.measure === "share at most" ? `at most ${line.answer}` : `${line.answer} ${line.measure}`.trim()), cells.map((cell) => el("td", { class: "n" }, cell)));
   }));
 }
 
@@ -129,7 +135,7 @@ function periods(each, history) {
   each.past?.replaceChildren(...history.filter((line) => line.question === each.question.id).map((line) => {
     const first = [...line.estimates].sort((a, b) => b.value - a.value).slice(0, 3);
     const largest = first.map((row) => (row.measure === "share" ? `${row.answer} ${asPercent(row.value)} ± ${row.low === null ? "?" : (50 * (row.high - row.low)).toFixed(1)}` : `${label(row)} ${asNumber(row.value)}`));
-    return el("tr", {}, el("th", { scope: "row" }, moment(line.begins)), el("td", { class: "n" }, whole(line.reports)), el("td", {}, line.hidden ? `hidden below ${counted(latest.minimum_reports)}` : largest.join(", ")));
+    return el("tr", {}, el("th", { scope: "row" }, moment(line.begins)), el("td", { class: "n" }, whole(line.reports)), el("td", {}, line.hidden ? `hidden below ${counted(latest.minimum_reports)}` : line.words?.join(" ") ?? largest.join(", ")));
   }));
 }
 
@@ -239,8 +245,9 @@ addEventListener("resize", () => {
 async function start() {
   try {
     survey = await (await fetch(`${base}/v1/survey`)).json();
-    byId("title").textContent = survey.survey.title;
-    document.title = `Results: ${survey.survey.title}`;
+    const { title } = await (await fetch(`${base}/v1/status`)).json(); // as corrected
+    byId("title").textContent = title;
+    document.title = `Results: ${title}`;
     await ask("/v1/intake");
   } catch (error) {
     if (error.status === 401) return door(token() !== "");

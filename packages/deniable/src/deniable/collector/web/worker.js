@@ -4,8 +4,9 @@ const KEPT = "deniable-pages-3";
 const here = (part) => new URL(part, self.location.href).pathname;
 const PARTS = [
   "./", "./pages/style.css", "./pages/icon.svg", "./pages/answer.js", "./pages/dom.js", "./pages/words.js", "./pages/promise.js",
-  "./pages/questions.js", "./pages/deniable.js", "./v1/survey", "./v1/law", "./v1/promise",
+  "./pages/questions.js", "./pages/deniable.js", "./v1/survey", "./v1/law", "./v1/promise", "./v1/status",
 ].map(here);
+const LATER = ["./pages/invitation.js"].map(here); // kept when a survey asks for it
 
 self.addEventListener("install", (event) => {
   event.waitUntil(caches.open(KEPT).then((cache) => cache.addAll(PARTS)).then(() => self.skipWaiting()));
@@ -34,6 +35,6 @@ async function newest(request, path) {
 
 self.addEventListener("fetch", (event) => {
   const address = new URL(event.request.url);
-  if (event.request.method !== "GET" || address.origin !== self.location.origin || !PARTS.includes(address.pathname)) return;
+  if (event.request.method !== "GET" || address.origin !== self.location.origin || ![...PARTS, ...LATER].includes(address.pathname)) return;
   event.respondWith(newest(event.request, address.pathname));
 });

@@ -18,31 +18,23 @@ from deniable.mechanisms.shares.channel import Channel
 MOST_POINTS = 2048  # of a grid: the estimate solves equations in so many unknowns
 
 
-class DistributionMechanism(Channel):
+class LinearMechanism(Channel):
     """A report is one number whose law depends on the place of the answer among all answers.
 
     Shares are estimated by generalised least squares: with P the matrix of the channel and g the reports to expect if all
     answers are equally common, (P G P')^-1 P G for G = diag(1 / g) is unbiased whatever the truth is, and has the smallest
-    variance if it is even. `distribution` gives that estimate with its exact covariance, and beside it the smooth shares
-    that fit the reports best.
+    variance if it is even.
     """
 
-    question = "distributions"
     derived: ClassVar[Sequence[str]] = ("odds",)
-    circular: bool = False  # whether the last answer is a neighbour of the first, as for hours
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 2 <= self.grid.size <= MOST_POINTS:
+        if not 2 <= self.domain.size <= MOST_POINTS:
             raise InvalidParameter(
-                f"A distribution is estimated on a grid of 2 to {MOST_POINTS} points; this one has {self.grid.size:,}. "
+                f"A distribution is estimated on a grid of 2 to {MOST_POINTS} points; this one has {self.domain.size:,}. "
                 "Use fewer steps."
             )
-
-    @cached_property
-    def grid(self) -> Grid:
-        """The answers on the line."""
-        return grid_of(self.domain)
 
     @property
     @abstractmethod
@@ -55,15 +47,47 @@ class DistributionMechanism(Channel):
         return (self.matrix / self.matrix.mean(axis=0)) @ self.matrix.T
 
     @cached_property
+    def even_noise(self) -> Floats:
+        """`joint_noise` if all answers are equally common, without the estimate's matrix: the inverse of the information."""
+        return np.asarray(np.linalg.inv(self.information) - np.eye(self.domain.size) / self.domain.size)
+
+    @cached_property
     def inverse(self) -> Floats:
         if self.rank < self.domain.size:
             return super().inverse  # which says why there is none
-        scale = np.sqrt(self.matrix.mean(axis=0))
-        basis, upper = np.linalg.qr((self.matrix / scale).T)
-        return np.asarray(np.linalg.solve(upper, basis.T) / scale)
+        return least_squares_inverse(self.matrix)
+
+
+class DistributionMechanism(LinearMechanism):
+    """A mechanism for answers in order. `distribution` gives the unbiased estimate with its exact covariance, and beside it
+    the smooth shares that fit the reports best."""
+
+    question = "distributions"
+    circular: bool = False  # whether the last answer is a neighbour of the first, as for hours
+
+    def __post_init__(self) -> None:
+        assert self.grid.size  # refuses domains without an order
+        super().__post_init__()
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The answers on the line."""
+        return grid_of(self.domain)
 
     def distribution(self, tally: Tally) -> Distribution:
         """The distribution behind a tally: shares, quantiles, ranges and bands."""
         raw = self.estimate(tally)
         values, heaps = fitted(self.matrix, tally.counts, self.circular)
         return Distribution(self.grid, tally.n, values, raw.values, lambda: self.joint_noise(values) / tally.n, tuple(heaps))
+
+
+def least_squares_inverse(matrix: Floats) -> Floats:
+    """What turns shares of reports into shares of answers, a row each: without bias, and best if answers are even."""
+    scale = np.sqrt(matrix.mean(axis=0))
+    basis, upper = np.linalg.qr((matrix / scale).T)
+    try:
+        return np.asarray(np.linalg.solve(upper, basis.T) / scale)
+    except np.linalg.LinAlgError:
+        raise InvalidParameter(
+            "Different shares give the same reports, so no unbiased estimate exists. Add a round that asks for all answers."
+        ) from None

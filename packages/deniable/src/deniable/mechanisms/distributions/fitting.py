@@ -24,18 +24,18 @@ FACTORS = 10.0 ** np.arange(-12.0, 4.0, 0.1)
 REFERENCE_ROUNDS = 100
 
 
-def fitted(matrix: Floats, counts: Ints, circular: bool = False) -> tuple[Floats, list[int]]:
-    """The shares that fit counted reports of this channel, and which answers are heaps."""
+def fitted(matrix: Floats, counts: Ints, circular: bool = False, penalty: Floats | None = None) -> tuple[Floats, list[int]]:
+    """The shares that fit counted reports of this channel, and which answers are heaps; a map has a penalty of its own."""
     size, n = len(matrix), float(counts.sum())
     seen = counts.astype(np.float64)
-    reference, _ = smoothed_em(matrix, seen, size > 2, circular, REFERENCE_ROUNDS, 0.0)
+    reference, _ = smoothed_em(matrix, seen, size > 2 and penalty is None, circular, REFERENCE_ROUNDS, 0.0)
     weighted = matrix / (reference @ matrix)
     # The sum of the shares is known; ten times as many reports as there are say so.
     form, score = n * (weighted @ matrix.T) + 10 * n, weighted @ seen + 10 * n
     if size < 5:  # no room for a curve
         shares = nonnegative(form, score)
         return shares / shares.sum(), []
-    penalty, heaps = _penalty(size, circular), list[int]()
+    penalty, heaps = _penalty(size, circular) if penalty is None else penalty, list[int]()
     for _ in range(2):  # the curve is smoother once the heaps have been taken out of it
         factor = _factor(*_without(form, score, heaps), penalty)
         found = _heaps(form, score, factor * penalty)

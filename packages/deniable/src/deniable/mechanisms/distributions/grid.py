@@ -53,6 +53,15 @@ class Grid:
         part = np.clip((share - before) / max(cumulated[cell] - before, 1e-300), 0, 1)
         return float(self.edges[cell] + part * (self.edges[cell + 1] - self.edges[cell]))
 
+    def reaches(self, inner: Floats, share: float, last: bool = False) -> float:
+        """Where a curve that never falls reaches the share; `inner` holds its values after all answers but the last one.
+
+        With `last`, the last such place: for single answers, the one up to which the curve does not exceed the share.
+        """
+        if self.atoms:
+            return float(self.points[int((inner <= share).sum() if last else (inner < share).sum())])
+        return float(np.interp(share, [0, *inner, 1], self.edges))
+
 
 @singledispatch
 def grid_of(domain: Domain) -> Grid:

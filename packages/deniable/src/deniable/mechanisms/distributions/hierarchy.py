@@ -96,7 +96,7 @@ class Hierarchy(DistributionMechanism):
     @classmethod
     def comb(cls, domain: Domain, epsilon: float, points: int = 15) -> "Hierarchy":
         """A comb, and for so many people of a hundred all points of the grid: good for smooth and spiky numbers."""
-        return cls.with_wave(domain, epsilon, CombWave(Ordered(range(domain.size)), epsilon), points)
+        return cls.with_wave(domain, epsilon, comb_for(domain.size, float(epsilon)), points)
 
     @classmethod
     def candidates(cls) -> Sequence[Candidate["Hierarchy"]]:
@@ -149,6 +149,14 @@ class Hierarchy(DistributionMechanism):
             for share, level in zip(self.shares, self.levels, strict=True)
         ]
         return np.concatenate(parts, axis=1)
+
+    @cached_property
+    def information(self) -> Floats:
+        total, answers = np.zeros((self.domain.size,) * 2), np.arange(self.domain.size)
+        for share, level in zip(self.shares, self.levels, strict=True):
+            cell = self._cell(answers, level)
+            total += share * level_information(level, tuple(np.bincount(cell).tolist()))[np.ix_(cell, cell)]
+        return total
 
     def _cell(self, truth: Any, level: Mechanism) -> Any:
         """The cell of each answer at a level."""
@@ -204,6 +212,19 @@ def level_matrix(level: Mechanism) -> Floats:
     assert odds is not None
     chances = np.where(protocol.supports(every, np.arange(level.domain.size)).T, float(odds), 1.0)
     return np.asarray(chances / chances.sum(axis=1, keepdims=True))
+
+
+@lru_cache(maxsize=32)
+def comb_for(size: int, epsilon: float) -> CombWave:
+    """The comb wave for so many answers; its matrices are computed once for all hierarchies with it."""
+    return CombWave(Ordered(range(size)), epsilon)
+
+
+@lru_cache(maxsize=64)
+def level_information(level: Mechanism, answers: tuple[int, ...]) -> Floats:
+    """What one report of a level says about the shares of its cells, if they have so many answers, all equally common."""
+    matrix = level_matrix(level)
+    return np.asarray((matrix / (np.array(answers) / sum(answers) @ matrix)) @ matrix.T)
 
 
 def gain(level: Mechanism) -> float:

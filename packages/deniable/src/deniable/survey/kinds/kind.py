@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.core import Answers, AnyDomain, Estimate, Label, Mechanism
+from deniable.core import Answers, AnyDomain, Estimate, Label, Mechanism, Tally
 from deniable.errors import InvalidParameter
 from deniable.planning import plan
 from deniable.postprocess import norm_sub
@@ -79,9 +79,17 @@ class Kind(ABC, Generic[D]):
         """The predicted error, root mean square: of a share, if all answers are equally common."""
         return rms(mechanism.predict(np.full(domain.size, 1 / domain.size), people))
 
+    def estimate(self, mechanism: Mechanism, tally: Tally) -> Any:
+        """What is estimated from a tally; `parts` and `more` say what of it is published."""
+        return mechanism.estimate(tally)
+
     def parts(self, estimate: Any) -> Sequence[Estimate]:
         """The estimates that are published."""
         return [estimate]
+
+    def words(self, estimate: Any, confidence: float) -> Sequence[str]:
+        """What stands out, in sentences."""
+        return ()
 
     def more(self, domain: D, estimate: Any) -> Figures:
         """Further figures that follow from the estimate, each with its standard error."""

@@ -1,4 +1,4 @@
-"""A number: the mean, and with steps the shares of the points of a grid."""
+"""A number: the mean, with steps the shares of the points of a grid, or with a target its whole distribution."""
 
 from collections.abc import Sequence
 
@@ -8,12 +8,15 @@ from deniable.core import Additive, Answers, Estimate, Mechanism
 from deniable.domains import Interval
 from deniable.errors import InvalidParameter, OutsideDomain
 from deniable.planning import plan
+from deniable.survey.kinds.distributed import TARGETS, Distributed
 from deniable.survey.kinds.kind import Details, Figures, Kind, WrongDetail, mean_of, need_numbers, rms
 
 FINE = 1024  # steps of the grid if only the mean is estimated
+WHOLE = range(8, 513)  # the lengths of ranges whose distribution is estimated for each whole number
+OTHERWISE = 256  # steps of the grid of any other distribution
 
 
-class Number(Kind[Interval]):
+class Numbers(Kind[Interval]):
     """A number from `low` to `high`."""
 
     keys = frozenset({"low", "high", "steps", "clip"})
@@ -28,7 +31,9 @@ class Number(Kind[Interval]):
 
     def mechanism(self, domain: Interval, details: Details, epsilon: float, people: int) -> Mechanism:
         """The best for the mean alone; if steps are given, for the shares of the points, from which the mean follows."""
-        return plan(domain, epsilon, people, target="shares" if "steps" in details else "mean")
+        return plan(
+            domain, epsilon, people, target="mean" if details.get("target") == "mean" or "steps" not in details else "shares"
+        )
 
     def hint(self, domain: Interval) -> str:
         return f"a number from {domain.low:g} to {domain.high:g}"
@@ -61,3 +66,23 @@ class Number(Kind[Interval]):
 
     def range(self, domain: Interval) -> tuple[float, float]:
         return domain.low, domain.high
+
+
+class Number(Distributed[Interval], Numbers):
+    """A number from `low` to `high`; with a target, its distribution."""
+
+    keys = Numbers.keys | {"target"}
+    targets = ("mean", *TARGETS)
+
+    def domain(self, details: Details) -> Interval:
+        target = self.target(details)
+        if target in TARGETS and "steps" not in details:
+            need_numbers(details, "number", "low", "high")
+            details = {**details, "steps": _steps(details["low"], details["high"])}
+        return super().domain(details)
+
+
+def _steps(low: float, high: float) -> int:
+    """A step for each whole number, where there are neither few nor many."""
+    both = float(low).is_integer() and float(high).is_integer()
+    return int(high - low) if both and high - low in WHOLE else OTHERWISE

@@ -1,4 +1,4 @@
-"""Answers on a scale: the share of each, and the mean where they are numbers."""
+"""Answers on a scale: the share of each, and the mean where they are numbers; with a target their distribution."""
 
 import numpy as np
 
@@ -6,10 +6,11 @@ from deniable.core import Estimate
 from deniable.domains import Ordered as Scale
 from deniable.errors import InvalidParameter
 from deniable.survey.kinds.choice import Choice
+from deniable.survey.kinds.distributed import Distributed
 from deniable.survey.kinds.kind import Details, Figures, WrongDetail, mean_of
 
 
-class Ordered(Choice[Scale]):
+class Scales(Choice[Scale]):
     """Choices in order, or all whole numbers from `low` to `high`."""
 
     keys = frozenset({"choices", "low", "high"})
@@ -31,3 +32,9 @@ class Ordered(Choice[Scale]):
         if any(isinstance(label, str) for label in domain.labels):
             return {}
         return mean_of(np.array(domain.labels, np.float64), estimate)
+
+
+class Ordered(Distributed[Scale], Scales):
+    """Choices in order, or whole numbers; with a target, their distribution."""
+
+    keys = Scales.keys | {"target"}

@@ -1,0 +1,28 @@
+"""How far a survey has come, and what is stored about it beside its contract."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Stage(IntEnum):
+    """What a survey accepts. The numbers are stored."""
+
+    OPEN = 0  # reports, within its dates
+    CLOSED = 1  # nothing for now: it was closed early
+    ARCHIVED = 2  # nothing for good: the ids of its reports are dropped, the results stay
+    DRAFT = 3  # nothing yet, and its file may still change
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True)
+class State:
+    """What a transaction has to know about a survey before it counts anything."""
+
+    fingerprint: str
+    oldest: int  # the first period of which reports may still be counted
+    stage: Stage
+    title: str | None = None  # a corrected title, shown in place of the one that people answered
+    delete_after: int | None = None  # the time after which everything about the survey is deleted
+    listed: bool = False  # whether the index of a server shows it

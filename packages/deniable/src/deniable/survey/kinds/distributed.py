@@ -1,0 +1,72 @@
+"""What kinds of questions share where the distribution of the answers may be asked for: `target = "distribution"`."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+
+from deniable.arrays import Floats
+from deniable.core import Estimate, Mechanism, Tally
+from deniable.errors import InvalidParameter
+from deniable.planning import plan
+from deniable.survey.kinds.kind import D, Details, Figures, Kind, WrongDetail
+from deniable.survey.kinds.summary import Shares, Summary, summary
+
+if TYPE_CHECKING:
+    from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
+
+TARGETS = ("distribution", "quantiles", "ranges")
+
+
+class Distributed(Kind[D]):
+    """Comes before another kind in the bases of a class, which says what happens without a target."""
+
+    targets: ClassVar[Sequence[str]] = TARGETS
+
+    def target(self, details: Details) -> str | None:
+        """What is to be estimated, if the file says so."""
+        target = details.get("target")
+        if target is not None and (not isinstance(target, str) or target not in self.targets):
+            raise WrongDetail("target", f"target must be one of {', '.join(map(repr, self.targets))}.")
+        return target
+
+    def mechanism(self, domain: D, details: Details, epsilon: float, people: int) -> Mechanism:
+        """The best for the target."""
+        target = self.target(details)
+        if target not in TARGETS:
+            return super().mechanism(domain, details, epsilon, people)
+        try:
+            return plan(domain, epsilon, people, target=target)  # type: ignore[call-overload]
+        except InvalidParameter as error:
+            raise WrongDetail("target", str(error)) from None
+
+    def error(self, domain: D, mechanism: Mechanism, people: int) -> float:
+        """Of the share of people up to a number, root mean square, if all answers are equally common."""
+        if not distributes(mechanism):
+            return super().error(domain, mechanism, people)
+        from deniable.mechanisms.distributions.workload import Workload  # which few surveys need
+
+        noise = cast("DistributionMechanism", mechanism).joint_noise(np.full(domain.size, 1 / domain.size))
+        return float(np.sqrt(Workload.prefixes(domain.size).mean_square(noise) / people))
+
+    def estimate(self, mechanism: Mechanism, tally: Tally) -> Any:
+        if distributes(mechanism):
+            return summary(cast("DistributionMechanism", mechanism), tally)
+        return super().estimate(mechanism, tally)
+
+    def parts(self, estimate: Any) -> Sequence[Estimate]:
+        return estimate.parts if isinstance(estimate, Summary) else super().parts(estimate)
+
+    def words(self, estimate: Any, confidence: float) -> Sequence[str]:
+        return estimate.sentences(confidence) if isinstance(estimate, Summary) else super().words(estimate, confidence)
+
+    def more(self, domain: D, estimate: Any) -> Figures:
+        return {} if isinstance(estimate, Summary) else super().more(domain, estimate)
+
+    def cleaned(self, domain: D, part: Estimate) -> Floats:
+        return part.fitted if isinstance(part, Shares) else super().cleaned(domain, part)
+
+
+def distributes(mechanism: Mechanism) -> bool:
+    """Whether the reports of a mechanism give a whole distribution."""
+    return mechanism.question == "distributions"

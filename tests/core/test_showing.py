@@ -1,0 +1,105 @@
+"""Results in notebooks and data frames: escaped tables, the order of answers, columns that other packages read."""
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.planning.shares import options
+
+GRADES = dn.Ordered(["bad", "fair", "good"])
+SHARES = [0.2, 0.7, 0.1]
+ESTIMATE = dn.DirectResponse(dn.Categories(["<b>red</b>", "green", "blue"]), 1.0).predict(SHARES, 1000)
+
+
+def test_a_notebook_shows_bars_with_intervals_and_escapes_names() -> None:
+    html = ESTIMATE._repr_html_()
+    assert "&lt;b&gt;red" in html
+    assert "<b>" not in html
+    assert html.index("green") < html.index("red") < html.index("blue")  # by size
+    low, high = (100 * end for end in ESTIMATE.interval())
+    assert f"70 ({low[1]:.4g} to {high[1]:.4g})" in html
+    assert " to " not in dn.norm_sub(ESTIMATE)._repr_html_()  # which has no error bars
+
+
+def test_ordered_answers_and_numbers_keep_their_order() -> None:
+    words = dn.DirectResponse(GRADES, 1.0).predict(SHARES, 1000)
+    assert words.shown() == [0, 1, 2]
+    assert words.shown(2) == [0, 1]  # the two largest, in their order
+    numbers = dn.Estimate([3, 5, 7], np.array([0.1, 0.7, 0.2]), None, 10)
+    assert numbers.shown() == [0, 1, 2]
+    assert ESTIMATE.shown() == [1, 0, 2]
+    optimized = dn.UtilityOptimized(dn.DirectResponse, GRADES, ["bad", "fair"], 1.0)
+    assert optimized.predict(SHARES, 1000).ordered
+
+
+def test_a_long_list_says_how_many_are_left_out() -> None:
+    many = dn.DirectResponse(dn.Categories([f"v{place}" for place in range(100)]), 1.0).predict([0.01] * 100, 1000)
+    assert "70 others are not shown." in many._repr_html_()
+    tally = dn.Tally("ab" * 16, 5, np.arange(100))
+    assert "70 further cells are not shown." in tally._repr_html_()
+
+
+def test_plans_certificates_and_surveys_have_tables() -> None:
+    mechanism = dn.DirectResponse(dn.Categories(["yes", "no"]), 1.0)
+    certificate = dn.certify(mechanism)
+    assert "Certificate: holds" in certificate._repr_html_()
+    assert mechanism.fingerprint in certificate._repr_html_()
+    ranking = options(mechanism.domain, 1.0, 100)
+    assert ranking.best.name in ranking._repr_html_()
+    survey = dn.Survey.from_json(
+        '{"survey": {"id": "s", "title": "<i>", "epsilon": 1.0},'
+        ' "question": [{"id": "q", "ask": "Why?", "kind": "category", "choices": ["a", "b"]}]}'
+    )
+    assert "&lt;i&gt;: epsilon 1 for" in survey._repr_html_()
+    assert "Why?" in survey._repr_html_()
+
+
+@pytest.mark.needs("pandas", "polars", "pyarrow", "duckdb")
+def test_data_frames_read_an_estimate() -> None:
+    import duckdb
+    import pandas
+    import polars
+    import pyarrow
+
+    names = ["answer", "share", "standard_error", "low", "high"]
+    for frame in (
+        ESTIMATE.to_pandas(),
+        ESTIMATE.to_polars(),
+        polars.DataFrame(ESTIMATE),
+        pyarrow.table(ESTIMATE).to_pandas(),
+    ):
+        assert list(frame.columns) == names
+        assert list(frame["share"]) == SHARES
+        assert isinstance(frame, pandas.DataFrame | polars.DataFrame)
+    wide = ESTIMATE.to_pandas(confidence=0.99)
+    assert list(wide["low"]) == ESTIMATE.interval(0.99)[0].tolist()
+    estimate = ESTIMATE  # DuckDB finds it by its name
+    assert duckdb.sql("SELECT answer FROM estimate WHERE share > 0.5").fetchall() == [("green",)]
+    assert estimate.n == 1000
+
+
+@pytest.mark.needs("nbclient", "ipykernel", "matplotlib")
+def test_jupyter_shows_pictures_and_tables_without_magic() -> None:
+    import nbformat
+    from nbclient import NotebookClient
+
+    cells = [
+        "import deniable as dn\nestimate = dn.DirectResponse(dn.Categories(['a', 'b']), 1.0).predict([0.4, 0.6], 100)",
+        "estimate.plot()",
+        "estimate",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    _, plotted, shown = (cell.outputs for cell in notebook.cells)
+    assert sum("image/png" in output.get("data", {}) for output in plotted) == 1
+    assert "<table" in shown[0].data["text/html"]
+
+
+@pytest.mark.needs("matplotlib")
+def test_plots_are_drawn_on_given_axes() -> None:
+    from matplotlib.figure import Figure
+
+    axes = Figure().subplots()
+    assert ESTIMATE.plot(ax=axes) is axes
+    errors = dn.compare(dn.Categories(["a", "b"]), 1.0, 200, repeats=2, mechanisms=["direct"], coins=dn.SeededCoins(1))
+    assert errors.plot(ax=Figure().subplots()).get_xscale() == "log"
