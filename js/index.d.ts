@@ -92,11 +92,8 @@ export interface Mechanism {
    * answers of one person, where the law keeps them, and is added to; without it nothing is kept.
    */
   perturb(values: readonly unknown[], coins?: Coins, memory?: object): Report[];
-  /** Which answers a report supports, by their index; `null` where a report does not name answers. */
-  supports(report: Report): number[] | null;
-  /** The reports as bits without a gap, and back; `unpack` refuses what no device can have sent. */
+  /** The reports as bits without a gap. */
   pack(reports: readonly Report[]): Uint8Array;
-  unpack(data: Uint8Array, size: number): Report[];
 }
 /**
  * The mechanism with this specification, the `mechanism` of a question in a survey, and with this law, what the collector serves
@@ -104,6 +101,15 @@ export interface Mechanism {
  * no more than the epsilon of the specification, and `InvalidParameter` for answers that it does not know.
  */
 export function mechanismFromSpec(spec: object, law: object): Mechanism;
+
+/** A law as data: it refuses, with `InvalidLaw`, what is not one. Neither this nor its runs prove anything. */
+export class Program {
+  constructor(data: object);
+  /** Each field of a report, and the place of the operation that gives its value. */
+  readonly report: readonly (readonly [string, number])[];
+  /** The values of all operations in order, where the codes have these values by name; a law with draws needs coins. */
+  run(codes: Readonly<Record<string, unknown>>, coins?: Coins): unknown[];
+}
 
 // Surveys
 
@@ -144,15 +150,6 @@ export interface Question {
 export type Answer =
   Label | null | readonly Label[] | readonly number[] | Readonly<Record<string, number>> | ReadonlyMap<Label, number>;
 export type Answers = Readonly<Record<string, Answer | undefined>>;
-
-export interface SurveyMessage {
-  /** 32 hexadecimal digits: what a receipt names. */
-  readonly id: string;
-  /** Which questions, as bits. */
-  readonly part: bigint;
-  readonly period: number;
-  readonly reports: ReadonlyMap<string, Report>;
-}
 
 export class Survey {
   /**
@@ -195,8 +192,6 @@ export class Survey {
   part(bits: bigint): readonly Question[];
   /** One person's answers as a message. Use a `Device`, which makes sure that this happens once. */
   randomize(answers: Answers, options?: { coins?: Coins; part?: bigint; now?: number; id?: Uint8Array; memories?: Record<string, object> }): Uint8Array;
-  /** What a message of one report holds; throws `InvalidReport` or `SurveyMismatch`. */
-  read(message: Uint8Array): SurveyMessage;
 }
 
 // The device
@@ -254,23 +249,6 @@ export function openLedger(options?: {
   localStorage?: Storage | null;
 }): Promise<Ledger>;
 
-/** What one report says about one question, in plain data. */
-export interface Explained {
-  readonly question: string;
-  readonly kind: Kind;
-  readonly mechanism: string;
-  /** The fields as they are sent. */
-  readonly fields: Report;
-  /** All bits of the report, the first one first, such as "0110". */
-  readonly bits: string;
-  /** The answers that the report names or supports; null where it names none of them, such as a number's. */
-  readonly names: readonly Label[] | null;
-  /** True if the report discloses an answer that is not sensitive, which is then the true one. */
-  readonly disclosed: boolean;
-  /** In words, such as 'The report names "bus" and "car".' */
-  readonly text: string;
-}
-
 export interface Receipt {
   /** The id of the report, 32 hexadecimal digits. */
   readonly id: string;
@@ -311,10 +289,6 @@ export class Device {
   message(): Promise<Uint8Array | null>;
   /** The ledger's entry for this survey. Throws `SurveyMismatch` if another version of the survey was answered. */
   entry(): Promise<Entry | null>;
-  /** What is sent, question by question: of the report that was made, null before. */
-  preview(): Promise<readonly Explained[] | null>;
-  /** The same for these bytes. */
-  explain(message: Uint8Array): readonly Explained[];
   /** Send the report that `answer` made to the collector at this address, with retries. Never sends anything else. */
   send(url: string, options?: SendOptions): Promise<Receipt>;
   /** Send now, and again whenever the browser comes back online, until it has arrived or is refused; `changed` hears of it. */

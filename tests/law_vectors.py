@@ -53,7 +53,7 @@ def cases(mechanism: dn.Mechanism) -> list[dict[str, Any]]:
 
 def _noted(used: list[Any], encode: Any, *draws: Any) -> Any:
     code = encode(*draws)
-    used.append(code[0].tolist())
+    used.append(np.asarray(code)[0].tolist())
     return code
 
 

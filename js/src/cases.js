@@ -1,20 +1,19 @@
 // The proof of a question with non-sensitive answers. Reports that disclose an answer come from that answer only; the others are
 // compared, from sensitive answers and from those that are not, which a program treats differently: by cases.
 
-import { largest, ONE, over, plus, ratio, smallest, times, ZERO } from "./fraction.js";
+import { largest, ONE, over, plus, product, ratio, smallest, sum, times, ZERO } from "./fraction.js";
 import { isFixed, isSingle, NONE, sizeOf, valuesOf } from "./graph.js";
 import { arranged, classes, deciders, FEW, isCertain, isFree, MANY, marked, oddsOf, shifted, unmarked } from "./densities.js";
 import { cost, worlds } from "./worlds.js";
 
 const MORE = 1 << 13; // worlds that are all followed
-const codesOf = (graph, nodes, isTainted) =>
-  graph.upstream(nodes).filter(({ op, tainted }) => op === "code" && tainted === isTainted);
 const rangeOf = ({ type: { low, high } }, from) => [low, high < from ? high : from - 1n];
 
-/** Densities of views, by class, of several cases that have the same classes; or null. */
+/** Densities of views, by class, of several cases that have the same classes; or nothing. */
 function aligned(profiles) {
+  if (!profiles.every(Boolean)) return {};
   const some = profiles.filter(({ found }) => found.size);
-  if (new Set(some.map(({ shape }) => shape)).size > 1) return null;
+  if (new Set(some.map(({ shape }) => shape)).size > 1) return {};
   const isWide = some.some(({ found }) => found.has("any")) && some.some(({ found }) => !found.has("any"));
   const wide = (found) => new Map(found.size ? [["any", [...found.values()].flat()]] : []);
   const all = profiles.map(({ found }) => (isWide ? wide(found) : found));
@@ -25,11 +24,9 @@ function aligned(profiles) {
 
 /** The mixture of several cases with these chances. */
 function mixed(profiles, chances) {
-  const { shape, all } = (profiles.every(Boolean) && aligned(profiles)) || {};
+  const { shape, all } = aligned(profiles);
   if (!all) return null;
-  const times = (a, b) => ({ n: a.n * b.n, d: a.d * b.d }); // not reduced, which would take long
-  const plus = (a, b) => ({ n: a.n * b.d + b.n * a.d, d: a.d * b.d });
-  const end = (key, pick) => all.map((found, i) => times(pick(found.get(key)), chances[i])).reduce(plus);
+  const end = (key, pick) => all.map((found, i) => product(pick(found.get(key)), chances[i])).reduce(sum);
   return { shape, found: new Map([...all[0].keys()].map((key) => [key, [end(key, smallest), end(key, largest)]])) };
 }
 
@@ -48,7 +45,7 @@ export function profile(graph, view, place, from) {
   const [toss] = deciders(graph, view, 2, true, shown?.type.high >= from ? [shown] : []);
   if (toss) {
     const { n, d } = toss.params[0];
-    const where = (value) => profile(graph, graph.rewritten(view, new Map([[toss, graph.constant(value)]])), place, from);
+    const where = (value) => profile(graph, graph.fixed(view, toss, value), place, from);
     return mixed([0n, 1n].map(where), [{ n: d - n, d }, { n, d }]);
   }
   const ones = graph.upstream(view).find(({ op }) => op === "ones");
@@ -75,12 +72,12 @@ function byEmptiness(graph, view, place, from, ones) {
     const own = profile(graph, now, place, from);
     return own && (!own.found.size || now.includes(row)) ? own : null;
   });
-  const { shape, all } = (cases.every(Boolean) && aligned(cases)) || {};
+  const { shape, all } = aligned(cases);
   return all ? { shape, found: new Map(["empty", "other"].map((kind, i) => [kind, all[i].get(kind) ?? [ZERO]])) } : null;
 }
 
 function numberProfile(graph, node, low, high) {
-  if (!codesOf(graph, [node], false).length && cost(graph, [node]) <= FEW && high - low < FEW) {
+  if (!graph.codes([node], false).length && cost(graph, [node]) <= FEW && high - low < FEW) {
     const found = classes(graph, [node]);
     return new Map(valuesOf({ type: { low, high } }).map((value) => [`${value}`, found.get(`${value}`) ?? [ZERO]]));
   }
@@ -124,7 +121,7 @@ function disclosesItself(graph, shown, from, answer) {
 
 /** The bound of reports whose field at this place is below `from`, if others come from one answer each, and no sensitive one. */
 export function openBound(graph, view, place, from, secret) {
-  const answers = codesOf(graph, view, true);
+  const answers = graph.codes(view);
   const [answer] = answers;
   if (answers.length !== 1 || !isSingle(answer) || !view[place] || !isSingle(view[place])) return undefined;
   graph.spend(sizeOf(answer));
@@ -146,6 +143,6 @@ const hidden = (found, view, place, from) =>
 
 /** The densities of a report in one case or another. */
 function union(profiles) {
-  const { all } = (profiles.every(Boolean) && aligned(profiles)) || {};
+  const { all } = aligned(profiles);
   return all && new Map([...all[0]].map(([key, list]) => [key, [...list, ...all[1].get(key)]]));
 }

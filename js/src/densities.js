@@ -2,8 +2,8 @@
 // the answer is: its probability, or this over that of a fixed law. So the loss is at most the largest ratio of two numbers
 // of one class. Every rule of proof finds such classes by a look at the graph; docs/law.md states them as theorems.
 
-import { equal, largest, less, ONE, over, plus, ratio, rest, smallest, times, ZERO } from "./fraction.js";
-import { BIT, isDraw, isFixed, NONE, sizeOf } from "./graph.js";
+import { equal, largest, less, ONE, over, plus, product, ratio, rest, smallest, times, ZERO } from "./fraction.js";
+import { BIT, isDraw, isNumber, NONE, sizeOf } from "./graph.js";
 import { listed } from "./lists.js";
 import { cost, worlds } from "./worlds.js";
 
@@ -19,9 +19,20 @@ function areApart(some, others) {
   return some.every((node) => [...node.draws].every((draw) => !draws.has(draw)));
 }
 
-/** Whether a node is used, or seen, in one place only. */
-export const isUsedOnce = (graph, node, view) =>
-  [...graph.upstream(view).flatMap(({ args }) => args), ...view].filter((each) => each === node).length === 1;
+/** All nodes that are used, or seen, as often as they are; and whether one is so in one place only. */
+export const usesIn = (graph, view) => [...graph.upstream(view).flatMap(({ args }) => args), ...view];
+export const isOnce = (uses, node) => uses.filter((each) => each === node).length === 1;
+export const isUsedOnce = (graph, node, view) => isOnce(usesIn(graph, view), node);
+
+/** The values of each key, in a list. */
+export function gathered(pairs) {
+  const found = new Map();
+  for (const [key, value] of pairs) {
+    if (found.has(key)) found.get(key).push(value);
+    else found.set(key, [value]);
+  }
+  return found;
+}
 
 /**
  * For each value of `shared` and of the known codes, the densities that it has with the values of `varied`, for all secret
@@ -31,21 +42,16 @@ export function classes(graph, shared, varied = [], { possible = () => 1, scale 
   let all = [...shared, ...varied];
   if (cost(graph, all) > few) all = narrowed(graph, all);
   if (cost(graph, all) > MANY) return undefined;
-  const codes = graph.upstream(all).filter(({ op }) => op === "code");
-  const secret = codes.filter(({ tainted }) => tainted);
-  const seen = [...codes.filter(({ tainted }) => !tainted), ...all.slice(0, shared.length)];
+  const secret = graph.codes(all);
+  const seen = [...graph.codes(all, false), ...all.slice(0, shared.length)];
   const { whole, ways } = worlds(graph, [...seen, ...secret, ...all.slice(shared.length)]);
-  const found = new Map();
-  for (const [values, weight] of ways) {
+  const density = ([values, n]) => {
     const own = values.splice(seen.length).slice(secret.length);
-    const { n, d } = scale(own, values);
-    const key = values.join("|");
-    const density = { n: weight * n, d: whole * d };
-    const { times, low, high } = found.get(key) ?? { times: 0, low: density, high: density };
-    found.set(key, { times: times + 1, low: smallest([density, low]), high: largest([density, high]) });
-  }
-  const every = secret.reduce((product, code) => product * sizeOf(code), 1);
-  return new Map([...found].map(([key, { times, low, high }]) => [key, [times < every * possible(key) ? ZERO : low, high]]));
+    return [values.join("|"), product({ n, d: whole }, scale(own, values))];
+  };
+  const every = secret.reduce((all, code) => all * sizeOf(code), 1);
+  const ends = ([key, list]) => [key, [list.length < every * possible(key) ? ZERO : smallest(list), largest(list)]];
+  return new Map([...gathered(ways.map(density))].map(ends));
 }
 
 /** The largest ratio in one of these classes; null if it is unbounded. */
@@ -70,7 +76,7 @@ function narrowed(graph, targets) {
   for (const { args } of order) for (const arg of new Set(args)) users.set(arg, (users.get(arg) ?? 0) + 1);
   const size = (nodes) => nodes.reduce((product, node) => product * (node.type.row ? Infinity : sizeOf(node)), 1);
   const [early, front] = [new Set(), new Set()];
-  const codes = order.filter(({ op, tainted }) => op === "code" && tainted);
+  const codes = graph.codes(targets);
   let best = codes;
   for (const node of order) {
     if (targets.includes(node) || (isDraw(node) && !node.tainted) || !node.args.every((arg) => early.has(arg))) continue;
@@ -155,7 +161,7 @@ function permuted(terms, table) {
   const other = terms.find((term) => term !== noise);
   if (!noise || terms.length !== 2 || noise.type.low) return undefined;
   const size = Number(noise.type.high) + 1;
-  const isStep = (arg) => isFixed(arg) && arg.type.low === BigInt(size);
+  const isStep = (arg) => isNumber(arg, BigInt(size));
   if (other.op !== "mul" || !other.args.some(isStep) || table.length % size) return undefined;
   const entries = (line) => table.slice(line * size, (line + 1) * size).filter((each) => each >= 0n && each < size);
   const isWhole = listed(table.length / size, (line) => new Set(entries(line)).size).every((many) => many === size);
@@ -203,7 +209,7 @@ export function unmarked(graph, rows, view, fixed = NONE) {
   const isOdd = isDrawn && !isEven(graph, mark, view, rows[0].type.width);
   if (others.length || isOdd || [...drawsOf(shared)].some(({ type }) => !type.row)) return undefined;
   const cells = graph.rewritten(rows, fixed, cellwise(graph, false));
-  if (!cells || graph.upstream(cells).some(({ op, tainted }) => op === "code" && !tainted)) return undefined;
+  if (!cells || graph.codes(cells, false).length) return undefined;
   return { mark, isDrawn, law: classes(graph, cells) };
 }
 
@@ -245,7 +251,7 @@ export function arranged(graph, node) {
     const [row, place, last] = args;
     const [wide, at, bit] = row.args;
     const [inner] = wide?.args ?? [];
-    const isLast = (each) => isFixed(each) && each.type.low === BigInt(width - 1);
+    const isLast = (each) => isNumber(each, BigInt(width - 1));
     if (row.op !== "put" || wide.op !== "widen" || inner.type.width !== width - 1) return undefined;
     if (!isLast(last) || !isLast(at) || row.tainted || !areApart([place], [row])) return undefined;
     const found = count(bit, inner);

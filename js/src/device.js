@@ -3,7 +3,6 @@
 import { hex, unhex } from "./bytes.js";
 import { SecureCoins } from "./coins.js";
 import { BudgetSpent, InvalidParameter, SurveyMismatch } from "./errors.js";
-import { explained } from "./explain.js";
 import { ANSWERED, openLedger } from "./ledger.js";
 import { sendUntil } from "./sending.js";
 import { clock } from "./survey.js";
@@ -71,16 +70,6 @@ export class Device {
     return entry && unhex(entry.message);
   }
 
-  async preview() {
-    const message = await this.message();
-    return message && this.explain(message);
-  }
-
-  explain(message) {
-    const { reports } = this.survey.read(message);
-    return this.survey.questions.filter(({ id }) => reports.has(id)).map((each) => explained(each, reports.get(each.id)));
-  }
-
   async send(url, options = {}) {
     const entry = await this.entry();
     if (!entry) throw new InvalidParameter("There is no report to send yet. Answer first.");
@@ -105,15 +94,14 @@ export class Device {
   }
 }
 
-const backOnline = (signal) =>
-  new Promise((resolve) => {
-    const timer = setTimeout(finish, PAUSE);
-    function finish() {
-      clearTimeout(timer);
-      globalThis.removeEventListener?.("online", finish);
-      signal?.removeEventListener("abort", finish);
-      resolve();
-    }
-    globalThis.addEventListener?.("online", finish);
-    signal?.addEventListener("abort", finish);
+/** Until the network is back, or the signal, or after a pause. */
+async function backOnline(signal) {
+  const over = new AbortController();
+  const once = { signal: over.signal };
+  await new Promise((resolve) => {
+    const timer = setTimeout(resolve, PAUSE);
+    over.signal.addEventListener("abort", () => clearTimeout(timer));
+    for (const [target, event] of [[globalThis, "online"], [signal, "abort"]]) target?.addEventListener?.(event, resolve, once);
   });
+  over.abort();
+}

@@ -41,9 +41,8 @@ function interval({ low, high, steps, clip = false }) {
   const size = whole(steps, 1, 2 ** 22) + 1;
   const point = (place) => (place === steps ? high : place * ((high - low) / steps) + low);
   const position = (value) => {
-    if (!Number.isFinite(value)) refuse("An answer is not a finite number.");
     const inside = Math.min(Math.max(value, low), high);
-    if (!clip && inside !== value) refuse(`An answer lies outside the interval from ${low} to ${high}.`);
+    if (!Number.isFinite(value) || (!clip && inside !== value)) refuse(`An answer is not a number from ${low} to ${high}.`);
     const at = Math.min(Math.max(((inside - low) / (high - low)) * steps, 0), steps);
     return inside === point(rint(at)) ? rint(at) : at;
   };
@@ -94,19 +93,17 @@ function keyValue({ size, keys, low, high, at_most: atMost, cut }) {
   whole(atMost, 1, labels.length);
   /** [key, value] in the order of the keys. */
   const place = (value) => {
-    if (!value || typeof value !== "object") refuse("An answer is not a set of keys and values.");
+    const insist = (good) => good || refuse(`An answer is not a set of at most ${atMost} keys, each with a number from ${low} to ${high}.`);
+    insist(value && typeof value === "object");
     const pairs = value[Symbol.iterator] ? [...value] : Object.entries(value);
     const found = new Map();
     for (const pair of pairs.slice(0, cut ? atMost : undefined)) {
       const [key, number] = Array.isArray(pair) ? pair : [];
       const at = (value[Symbol.iterator] ? places : names).get(key);
-      if (at === undefined || found.has(at)) refuse("A key is unknown, or appears twice.");
-      if (!(typeof number === "number" && number >= low && number <= high)) {
-        refuse(`A value is not a number from ${low} to ${high}.`);
-      }
+      insist(at !== undefined && !found.has(at) && typeof number === "number" && number >= low && number <= high);
       found.set(at, number);
     }
-    if (found.size > atMost) refuse(`An answer has more than ${atMost} keys.`);
+    insist(found.size <= atMost);
     return [...found].sort(([a], [b]) => a - b);
   };
   // with which share of 2^53 a value is rounded up to the high end

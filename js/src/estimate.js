@@ -2,8 +2,9 @@
 // only answer do not load it.
 
 import { float, HALF, ONE, over, plus, ratio, read, rest, times } from "./fraction.js";
-import { EmptyBatch, InvalidParameter, InvalidReport } from "./index.js";
+import { EmptyBatch, InvalidParameter, InvalidReport } from "./errors.js";
 import { listed, sum } from "./lists.js";
+import { check, readerOf, supports } from "./reports.js";
 
 const honest = (odds) => over(odds, plus(odds, ONE));
 
@@ -48,13 +49,15 @@ const IDLE = {
   "unary-1": ({ q }, size) => (size <= 4096 ? (1 - float(read(q))) ** size : 0),
   "hadamard-1": (_, size) => [0, 1 / 2, 1 / 4][size] ?? 0, // rows 1, 2 and 3 = 1 ^ 2 are never all odd
   "design-1": ({ design: { v } }, _, mechanism) =>
-    v > 65536 ? 0 : sum(listed(v, (point) => (mechanism.supports({ point }).length ? 0 : 1))) / v,
+    v > 65536 ? 0 : sum(listed(v, (point) => (supports(mechanism, { point }).length ? 0 : 1))) / v,
 };
 
 const known = (spec) => Object.hasOwn(SHARES, spec.mechanism) && (!spec.base || known(spec.base));
 
 /** The answer that each cell is for: of open answers after those of the sensitive ones. */
-function cellsOf({ spec, size, labels, sensitive, fields, reader }) {
+function cellsOf(mechanism) {
+  const { spec, size, labels, sensitive, fields } = mechanism;
+  const reader = readerOf(mechanism);
   if (reader.numbers && !reader.coordinates) return listed(fields[0].below, Number);
   if (!reader.ends.length || !known(spec.mechanism === "utility-1" ? spec.base : spec)) return [];
   const isOpen = (place) => Boolean(sensitive && !sensitive.includes(labels[place]));
@@ -69,8 +72,8 @@ export function tally(mechanism, reports) {
   if (!reports.length) throw new EmptyBatch("This batch has no reports.");
   const votes = new Map(cells.map((place) => [place, 0]));
   for (const report of reports) {
-    mechanism.check(report);
-    for (const place of mechanism.supports(report) ?? [report.value]) votes.set(place, votes.get(place) + 1);
+    check(mechanism, report);
+    for (const place of supports(mechanism, report) ?? [report.value]) votes.set(place, votes.get(place) + 1);
   }
   return { n: reports.length, counts: [...votes.values()] };
 }
@@ -81,7 +84,8 @@ export function estimate(mechanism, { n, counts }) {
   if (!(n > 0) || counts.length !== cells.length || counts.some((count) => !(count >= 0 && count <= n))) {
     throw new InvalidReport(`A tally has ${cells.length} counts, from 0 to the number of reports.`);
   }
-  const { reader, spec, size, labels, sensitive } = mechanism;
+  const { spec, size, labels, sensitive } = mechanism;
+  const reader = readerOf(mechanism);
   const [values, noise] = reader.numbers
     ? means(reader, counts, n)
     : sensitive

@@ -2,6 +2,7 @@
 
 import { crc32, hex, joined, sealed, unhex } from "./bytes.js";
 import { InvalidReport, SurveyMismatch } from "./errors.js";
+import { unpack } from "./reports.js";
 
 const MAGIC = [68, 78, 66, 76, 1, 0, 0, 0]; // DNBL, version 1
 
@@ -25,5 +26,5 @@ export function unpackMessage(mechanism, madeBy, message) {
   if (hex(message.subarray(8, 24)) !== madeBy) {
     throw new SurveyMismatch("These reports were made by another mechanism. Read them with the one that made them.");
   }
-  return mechanism.unpack(message.subarray(32, -4), Number(view.getBigUint64(24, true)));
+  return unpack(mechanism, message.subarray(32, -4), Number(view.getBigUint64(24, true)));
 }

@@ -25,10 +25,13 @@ export const written = ({ n, d }) => (d > 1n ? `${n}/${d}` : `${n}`);
 export const ONE = ratio(1);
 export const HALF = ratio(1, 2);
 export const ZERO = ratio(0);
-export const plus = (a, b) => ratio(a.n * b.d + b.n * a.d, a.d * b.d);
+export const sum = (a, b) => ({ n: a.n * b.d + b.n * a.d, d: a.d * b.d });
+export const reduced = ({ n, d }) => ratio(n, d);
+export const plus = (a, b) => reduced(sum(a, b));
+export const times = (a, b) => reduced(product(a, b));
 export const minus = (a, b) => plus(a, { n: -b.n, d: b.d });
-export const times = (a, b) => ratio(a.n * b.n, a.d * b.d);
-export const over = (a, b) => ratio(a.n * b.d, a.d * b.n);
+export const product = (a, b) => ({ n: a.n * b.n, d: a.d * b.d }); // not reduced, which would take long
+export const over = (a, b) => times(a, { n: b.d, d: b.n });
 export const less = (a, b) => a.n * b.d < b.n * a.d;
 export const equal = (a, b) => a.n * b.d === b.n * a.d;
 export const rest = (a) => minus(ONE, a); // of one

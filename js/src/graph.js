@@ -14,6 +14,7 @@ export const BIT = { low: 0n, high: 1n };
 export const isDraw = ({ op }) => Object.hasOwn(DRAWS, op);
 export const isSingle = ({ type }) => type.width === undefined;
 export const isFixed = (node) => isSingle(node) && node.type.low === node.type.high;
+export const isNumber = (node, value) => isFixed(node) && node.type.low === value;
 
 /** What a proof throws that takes too many steps. */
 class TooLong extends DeniableError {}
@@ -50,6 +51,16 @@ export class Graph {
       if (!known.has(node)) for (const arg of node.args) todo.push(arg);
     }
     return [...found].sort((a, b) => a.id - b.id);
+  }
+
+  /** The codes that these nodes are made of: of answers if they are tainted, else known ones. */
+  codes(targets, isTainted = true) {
+    return this.upstream(targets).filter(({ op, tainted }) => op === "code" && tainted === isTainted);
+  }
+
+  /** These nodes where one of those that they are made of has this value. */
+  fixed(targets, node, value) {
+    return this.rewritten(targets, new Map([[node, this.constant(value)]]));
   }
 
   /** The number of subsets of this size. */
@@ -114,7 +125,7 @@ export class Graph {
   #simpler(op, args, [by]) {
     const [a, b, c] = args;
     const [x, y] = args.map(({ type }) => type);
-    const other = (value) => args[1 - args.findIndex((arg) => isFixed(arg) && arg.type.low === value)]; // of two, if one is this
+    const other = (value) => args[1 - args.findIndex((arg) => isNumber(arg, value))]; // of two, if one is this
     if (op === "where" && isFixed(a)) return x.low ? b : c;
     if (op === "mod") return isSingle(a) && x.low >= 0n && x.high < by && a;
     if (op === "add" || (op === "or" && !x.row)) return other(0n);

@@ -1,6 +1,8 @@
-export { Coins, SecureCoins } from "./coins.js";
-export { Device } from "./device.js";
-export * from "./errors.js";
+// In this order the bundle compresses best: first laws and their proofs.
 export { mechanismFromSpec } from "./mechanism.js";
-export { openLedger } from "./ledger.js";
+export { Program } from "./program.js";
+export { Coins, SecureCoins } from "./coins.js";
+export * from "./errors.js";
 export { Survey } from "./survey.js";
+export { openLedger } from "./ledger.js";
+export { Device } from "./device.js";

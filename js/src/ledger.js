@@ -7,6 +7,7 @@ const WARNING =
   "This browser cannot remember that you answered. Answer once, and keep the page open until the report has been sent.";
 
 export const ANSWERED = "This survey has already been answered. The same report can be sent again, but not a new one.";
+export const UNREAD = "The ledger cannot be read, and no survey can be answered without it.";
 const empty = () => ({ format: FORMAT, surveys: {}, parts: {} });
 const isLimit = (limit) => Number.isFinite(limit) && limit > 0;
 
@@ -14,9 +15,7 @@ function checked(data) {
   if (data === undefined || data === null) return empty();
   const { format, surveys, parts, lifetime = 1, memories = {} } = data;
   const tables = [surveys, parts, memories].every((each) => each && typeof each === "object");
-  if (format !== FORMAT || !tables || !isLimit(lifetime)) {
-    throw new InvalidParameter("The ledger cannot be read, and no survey can be answered without it.");
-  }
+  if (format !== FORMAT || !tables || !isLimit(lifetime)) throw new InvalidParameter(UNREAD);
   return data;
 }
 
@@ -172,14 +171,12 @@ export async function openLedger({ name = "deniable", lifetime, indexedDB, local
 
 /** The ledger in a store. The lifetime limit is kept there: a smaller one replaces it, a larger one is refused. */
 async function opened(kind, change, lifetime) {
-  if (lifetime !== undefined && !isLimit(lifetime)) throw new InvalidParameter("A lifetime limit is a number above 0.");
   const data = await change((data) => {
-    if (lifetime > data.lifetime) {
-      throw new InvalidParameter(
-        `The lifetime limit of ${data.lifetime} cannot be raised to ${lifetime}.`,
-      );
+    if (lifetime === undefined) return;
+    if (!isLimit(lifetime) || lifetime > data.lifetime) {
+      throw new InvalidParameter(`A lifetime limit is a number above 0. The limit of ${data.lifetime} cannot be raised to ${lifetime}.`);
     }
-    if (lifetime !== undefined) data.lifetime = lifetime;
+    data.lifetime = lifetime;
   });
   return new Ledger(kind, change, data.lifetime ?? null);
 }

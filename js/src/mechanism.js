@@ -1,22 +1,16 @@
 // A mechanism is one randomized vote. What runs on an answer is its law: a program that came with the survey, from anybody, and
 // that this device has proved before there is a mechanism at all.
 
+import { proved } from "./prove.js"; // first, since what is alike then stands together in the bundle
 import { SecureCoins } from "./coins.js";
 import { domainFrom } from "./domains.js";
-import { DeniableError, EmptyBatch, InvalidLaw, InvalidReport, OutsideDomain } from "./errors.js";
+import { DeniableError, EmptyBatch, OutsideDomain } from "./errors.js";
 import { logUp, within, written } from "./fraction.js";
-import { insist, whole } from "./insist.js";
+import { insist, lawful, whole } from "./insist.js";
 import * as layout from "./layout.js";
 import { trueAt } from "./lists.js";
 import { keeping, remembered } from "./memory.js";
 import { Program } from "./program.js";
-import { proved } from "./prove.js";
-import { Reader } from "./reading.js";
-import { evaluate } from "./run.js";
-
-function lawful(holds, what) {
-  if (!holds) throw new InvalidLaw(what);
-}
 
 /** The fields of a report, as the law states them. */
 const fieldsFrom = (list) =>
@@ -40,11 +34,11 @@ function check({ nodes, codes, report }, { inputs }, fields) {
   lawful(good, "The law makes other reports than it states.");
 }
 
+export const NO_LAW = "There is no law to run. The collector serves it at /v1/law: Survey.parse(text, { law }).";
+
 export class Mechanism {
   #program;
   #kept;
-  #opens;
-  #open;
   #snaps;
 
   constructor(spec, { law, fields, opens, kept, snaps, reads }) {
@@ -60,11 +54,11 @@ export class Mechanism {
     this.#kept = kept && keeping(this.#program, kept, law.nodes);
     check(this.#program, domain, this.fields);
     if (opens && secret) {
-      this.#opens = opens;
-      this.#open = trueAt(labels.map((_, place) => !secret.has(place)));
+      this.opens = opens;
+      this.open = trueAt(labels.map((_, place) => !secret.has(place)));
     }
-    this.#prove(this.#open && { field: opens[0], from: opens[1], secret });
-    this.reader = new Reader(reads, domain);
+    this.#prove(this.open && { field: opens[0], from: opens[1], secret });
+    this.reads = reads ?? {};
   }
 
   /** `odds` bounds one report and, where an answer is kept, `ever` all reports ever on one answer, by these `rules`. */
@@ -88,7 +82,7 @@ export class Mechanism {
   }
 
   #stated(odds) {
-    const protects = this.#open ? "sensitive values" : this.domain.protects;
+    const protects = this.open ? "sensitive values" : this.domain.protects;
     return { odds: written(odds), epsilon: logUp(odds), protects, proof: "proved", rules: this.rules };
   }
 
@@ -101,49 +95,21 @@ export class Mechanism {
   /** One report; what is kept of earlier ones is in `memory`, a plain object, and is added to. */
   #report(codes, coins, memory) {
     const { nodes, report } = this.#program;
-    const code = ({ params: [name] }) => codes[name];
     const values =
       this.#kept && memory
-        ? remembered(this.#program, this.#kept, memory, code, this.domain.name(codes), coins)
-        : evaluate(this.#program, [], nodes.keys(), code, coins);
+        ? remembered(this.#program, this.#kept, memory, codes, this.domain.name(codes), coins)
+        : this.#program.run(codes, coins);
     return Object.fromEntries(report.map(([name, place]) => [name, nodes[place].type.row ? values[place] : Number(values[place])]));
-  }
-
-  /** The place of the answer that a report discloses, or null. */
-  disclosed(report) {
-    return this.#open?.[report[this.#opens[0]] - this.#opens[1]] ?? null;
-  }
-
-  supports(report) {
-    const open = this.disclosed(report);
-    return open === null ? this.reader.supports(report) : [open];
-  }
-
-  check(report) {
-    const open = this.disclosed(report) !== null;
-    layout.check(this.fields, report, open);
-    // Who discloses an answer says nothing else.
-    const more = ({ name }, i) => i && (report[name].includes?.(true) ?? report[name]);
-    if (open && !this.#opens[2] && this.fields.some(more)) {
-      throw new InvalidReport("A report discloses an answer and has a protected part too.");
-    }
-    if (this.reader.coordinates) this.reader.vector(report);
   }
 
   pack(reports) {
     return layout.pack(this.fields, reports);
   }
-
-  unpack(data, size) {
-    const reports = layout.unpack(this.fields, data, size);
-    reports.forEach((report) => this.check(report));
-    return reports;
-  }
 }
 
 /** The mechanism with this description, and with the law that a collector serves for it. */
 export function mechanismFromSpec(spec, law) {
-  lawful(law, "There is no law to run. The collector serves it at /v1/law.");
+  lawful(law, NO_LAW);
   try {
     return new Mechanism(spec, law);
   } catch (error) {

@@ -1,9 +1,10 @@
 // Permanent answers: the part of a law that is made once for an answer and kept, and the reports that are made from it alone.
 
-import { InvalidLaw, InvalidParameter } from "./errors.js";
+import { InvalidParameter } from "./errors.js";
+import { lawful } from "./insist.js";
+import { UNREAD } from "./ledger.js";
 import { DRAWS } from "./operations.js";
 import { Program } from "./program.js";
-import { evaluate } from "./run.js";
 
 /**
  * The part of a program that is kept: its `base`, the `places` of its report, and what an answer is kept `under`, where that is a
@@ -17,14 +18,15 @@ export function keeping({ nodes, report }, { nodes: many, report: fields, under 
   const upstream = under === undefined ? [] : [under];
   for (const place of upstream) upstream.push(...nodes[place].args.filter((arg) => !upstream.includes(arg)));
   const drawn = upstream.sort((a, b) => a - b).filter((place) => Object.hasOwn(DRAWS, nodes[place].op));
-  const good =
+  lawful(
     nodes.every(({ op, args }, place) => place < many || (op !== "code" && args.every(free))) &&
     report.every(([, place]) => free(place)) &&
     places.every((place) => nodes[place].type.row || single(nodes[place])) &&
     base.codes.every((node) => single(node) && !node.args.length) &&
     upstream.every((place) => place < many && single(nodes[place])) &&
-    drawn.every((place) => nodes[place].op === "public");
-  if (!good) throw new InvalidLaw("The law does not keep its permanent answer.");
+    drawn.every((place) => nodes[place].op === "public"),
+    "The law does not keep its permanent answer.",
+  );
   return { base, many, places, under, upstream, drawn };
 }
 
@@ -34,7 +36,7 @@ const written = (value) => (Array.isArray(value) ? value.map(Number).join("") : 
 function parsed(text, { row, width, low, high }) {
   const value = row ? Array.from(text, (bit) => bit === "1") : BigInt(text);
   if (row ? text.length !== width : value < low || value > high) {
-    throw new InvalidParameter("What was kept of earlier answers cannot be read.");
+    throw new InvalidParameter(UNREAD);
   }
   return value;
 }
@@ -43,21 +45,21 @@ function parsed(text, { row, width, low, high }) {
  * The values of a law whose kept part comes from `memory`, a plain object, or is made now and put there. `name` is what the
  * answer is kept under where the law does not say.
  */
-export function remembered(program, { many, places, under, upstream, drawn }, memory, code, name, coins) {
+export function remembered(program, { many, places, under, upstream, drawn }, memory, codes, name, coins) {
   const { nodes } = program;
   const known = [];
   if (under !== undefined) {
     memory.public ??= drawn.map((place) => String(coins.below(nodes[place].params[0])));
     drawn.forEach((place, i) => (known[place] = parsed(memory.public[i], nodes[place].type)));
-    name = String(evaluate(program, known, upstream, code, coins)[under]);
+    name = String(program.run(codes, coins, known, upstream)[under]);
   }
   memory.answers ??= {};
   if (!Object.hasOwn(memory.answers, name)) {
-    evaluate(program, known, nodes.slice(0, many).keys(), code, coins);
+    program.run(codes, coins, known, nodes.slice(0, many).keys());
     memory.answers[name] = places.map((place) => written(known[place]));
   }
   const values = [];
   places.forEach((place, i) => (values[place] = parsed(memory.answers[name][i], nodes[place].type)));
   const later = [...nodes.keys()].filter((place) => place >= many || nodes[place].op === "const");
-  return evaluate(program, values, later, code, coins);
+  return program.run(codes, coins, values, later);
 }

@@ -214,7 +214,8 @@ export const OPERATIONS = {
     (node, [condition, a, b]) => {
       node.bit(condition);
       node.same(a.width, b.width);
-      node[a.row ? "row" : "numbers"](b);
+      if (a.row) node.row(b);
+      else node.numbers(b);
       return { ...a, low: smallest([a.low, b.low]), high: largest([a.high, b.high]) };
     },
     ([condition, a, b]) => (on(condition) ? a : b),

@@ -1,6 +1,6 @@
 // All that a draw may be, each with its exact chance.
 
-import { rest } from "./fraction.js";
+import { HALF, ONE, product, rest } from "./fraction.js";
 import { listed, trueAt } from "./lists.js";
 
 const either = (heads, yes = 1n, no = 0n) => [
@@ -13,15 +13,15 @@ const weighed = (weights) => {
 };
 const evenly = (values) => values.map((value) => [value, { n: 1n, d: BigInt(values.length) }]);
 const below = (n) => evenly(listed(Number(n), BigInt));
-const scaled = (found, { n, d }, from = 0n) => found.map(([value, own]) => [value + from, { n: n * own.n, d: d * own.d }]);
+const scaled = (found, by, from = 0n) => found.map(([value, own]) => [value + from, product(by, own)]);
 
 /** Rows of so many bits, each set with this chance. */
 const rows = (width, heads) =>
   listed(Number(width), () => either(heads, true, false)).reduce(
-    (all, bit) => all.flatMap(([row, { n, d }]) => bit.map(([value, own]) => [[...row, value], { n: n * own.n, d: d * own.d }])),
-    [[[], { n: 1n, d: 1n }]],
+    (all, bit) => all.flatMap(([row, chance]) => bit.map(([value, own]) => [[...row, value], product(chance, own)])),
+    [[[], ONE]],
   );
-const arranged = (width, good) => evenly(rows(width, { n: 1n, d: 2n }).flatMap(([row]) => (good(trueAt(row).length) ? [row] : [])));
+const arranged = (width, good) => evenly(rows(width, HALF).flatMap(([row]) => (good(trueAt(row).length) ? [row] : [])));
 
 const OUTCOMES = {
   toss: (_, [heads]) => either(heads),

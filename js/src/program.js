@@ -1,8 +1,9 @@
 // A law as data: the straight-line program that turns the code of an answer into a report. It comes from a server and may be
 // anything; what is not a law is refused here, in time and memory that its length bounds.
 
-import { InvalidLaw } from "./errors.js";
+import { lawful } from "./insist.js";
 import { LARGEST, OPERATIONS, smallest, WIDEST, wholes } from "./operations.js";
+import { evaluate } from "./run.js";
 
 const MOST_NODES = 20_000;
 const MOST_ENTRIES = 1 << 16; // of all tables and weights together; Python, which has more memory, allows 2^20
@@ -10,9 +11,7 @@ const MOST_CELLS = 1 << 22; // of all rows and vectors together
 const NO_LAW = "This is not a law: it needs the lists nodes and report.";
 const TOO_LARGE = "The law is too large for this device.";
 
-function insist(holds, what = NO_LAW) {
-  if (!holds) throw new InvalidLaw(what);
-}
+const insist = (holds, what = NO_LAW) => lawful(holds, what);
 
 /**
  * One operation, the places of the earlier nodes it is applied to, its parameters (BigInts, fractions, a name, lists), and
@@ -143,14 +142,18 @@ export class Program {
     return this.nodes.filter(({ op }) => op === "code");
   }
 
+  /** The values of the nodes at these places, or of all, where the codes have these values by name; added to those there are. */
+  run(codes, coins, values = [], places = this.nodes.keys()) {
+    return evaluate(this, values, places, ({ params: [name] }) => codes[name], coins);
+  }
+
   #known(place) {
     return Number.isInteger(place) && place >= 0 && place < this.nodes.length;
   }
 
   #read([op, args, ...params]) {
     insist(typeof op === "string" && Array.isArray(args));
-    const known = Object.hasOwn(OPERATIONS, op);
-    insist(known, `There is no operation ${JSON.stringify(op.slice(0, 30))}.`);
+    insist(Object.hasOwn(OPERATIONS, op), `There is no operation ${JSON.stringify(op.slice(0, 30))}.`);
     const [arity, most, type, value] = OPERATIONS[op];
     const node = new Node(op, Array.from(args), params);
     node.need(arity === null || args.length === arity);

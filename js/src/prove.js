@@ -1,11 +1,11 @@
 // What a device proves of a law by itself: how much it loses at most, over all codes of answers and all draws.
 
 import { openBound, profile } from "./cases.js";
-import { arranged, classes, deciders, FEW, isFree, marked, oddsOf, shifted, unmarked } from "./densities.js";
+import { arranged, classes, deciders, FEW, isFree, isOnce, marked, oddsOf, shifted, unmarked, usesIn } from "./densities.js";
 import { DeniableError } from "./errors.js";
-import { largest, ONE, ratio } from "./fraction.js";
+import { largest, ONE, product, ratio } from "./fraction.js";
 import { sampled, taken } from "./sampling.js";
-import { Graph, isDraw, isFixed, valuesOf } from "./graph.js";
+import { Graph, isDraw, valuesOf } from "./graph.js";
 import { cost } from "./worlds.js";
 
 const STEPS = 1_000_000; // of a proof: nodes that are made, and values of nodes in worlds that are followed
@@ -30,13 +30,13 @@ function shown(node) {
 function cleaned(graph, view) {
   for (;;) {
     const seen = [...new Set(view.flatMap(shown))];
-    const [instead, uses] = [new Map(), new Map()];
-    for (const each of [...graph.upstream(seen).flatMap(({ args }) => args), ...seen]) uses.set(each, (uses.get(each) ?? 0) + 1);
-    for (const node of uses.keys()) {
+    const instead = new Map();
+    const uses = usesIn(graph, seen);
+    for (const node of new Set(uses)) {
       const [heads] = node.args;
       // A law is linear in a chance that is used once, so its ends are enough.
       const isChance = node.op === "toss_each" && heads.op === "code" && heads.tainted && !heads.values;
-      if (isChance && !heads.type.low && heads.type.high === node.params[0] && uses.get(heads) === 1) {
+      if (isChance && !heads.type.low && heads.type.high === node.params[0] && isOnce(uses, heads)) {
         instead.set(node, graph.code(node.type, true));
       }
     }
@@ -100,8 +100,7 @@ function cells(graph, view) {
     if (mark) return law && oddsOf(marked(graph, rows, left, law));
     const own = !left.length && oddsOf(law);
     if (!own) return own;
-    const all = power(graph, own, often);
-    odds = { n: odds.n * all.n, d: odds.d * all.d };
+    odds = product(odds, power(graph, own, often));
   }
   return odds;
 }
@@ -117,7 +116,7 @@ function power(graph, { n, d }, times) {
 function selection(graph, view, depth) {
   const size = graph.upstream(view).length - 1;
   for (const node of deciders(graph, view, CASES)) {
-    const cases = valuesOf(node).map((value) => graph.rewritten(view, new Map([[node, graph.constant(value)]])));
+    const cases = valuesOf(node).map((value) => graph.fixed(view, node, value));
     if (!cases.every((each) => graph.upstream(each).length < size)) continue;
     const odds = [];
     if (cases.every((each) => odds.push(bound(graph, each, depth + 1)) && odds.at(-1))) return largest(odds);
@@ -155,14 +154,14 @@ const RULES = { shift, exchange, "marked cell": cells, sampling, selection, enum
 function bound(graph, view, depth = 0) {
   const groups = linked(graph, cleaned(graph, view)).filter((group) => group.some(({ tainted }) => tainted));
   if (groups.length > 1) graph.rules.add("independence");
-  let product = ONE;
+  let all = ONE;
   for (const group of groups) {
     const odds = groups.length > 1 ? bound(graph, group, depth) : attempt(graph, group, depth);
     if (!odds) return odds;
-    graph.spend(product.n.toString(16).length / 16);
-    product = { n: product.n * odds.n, d: product.d * odds.d };
+    graph.spend(all.n.toString(16).length / 16);
+    all = product(all, odds);
   }
-  return product;
+  return all;
 }
 
 function attempt(graph, view, depth) {
@@ -201,10 +200,9 @@ function read(graph, { nodes, codes }, isOpen) {
   return made;
 }
 
-/** Whether already the smallest and the largest values of the codes have reports that one of them does not. */
+/** Whether some codes, or already their smallest and largest values, have reports that others of them do not. Nothing is rounded up here. */
 function isUnbounded(graph, view) {
-  const codes = graph.upstream(view).filter(({ op, tainted }) => op === "code" && tainted);
-  const ends = codes.map((code) => [code, graph.code(code.type, true, [code.type.low, code.type.high])]);
+  const ends = graph.codes(view).map((code) => [code, graph.code(code.type, true, [code.type.low, code.type.high])]);
   return [view, graph.rewritten(view, new Map(ends))].some((each) => cost(graph, each) <= FEW && enumeration(graph, each) === null);
 }
 
@@ -223,7 +221,7 @@ export function proved(program, open) {
     const place = program.report.findIndex(([name]) => name === field);
     const odds = open ? openBound(graph, view, place, BigInt(from), secret) : bound(graph, view);
     if (odds) return { odds: odds.n < LONGEST ** 128n ? ratio(odds.n, odds.d) : odds, rules: [...graph.rules] };
-    if (!open && (odds === null || isUnbounded(graph, view))) return { odds: null, rules: ["counterexample"] };
+    if (!open && isUnbounded(graph, view)) return { odds: null, rules: ["counterexample"] };
   } catch (error) {
     if (!(error instanceof DeniableError || error instanceof RangeError)) throw error;
   }

@@ -35,8 +35,6 @@ const skipped = ({ id, optional }) => {
 };
 
 export class Question {
-  #rated;
-
   /** `law` is undefined where the survey came without its laws, and null where there is none for this question. */
   constructor(data, number, law) {
     const refuse = (what, kind = InvalidSurvey) => {
@@ -60,19 +58,9 @@ export class Question {
     if (!same(this.members?.length, domain.parts?.length)) refuse("The mechanism has another domain.");
     if (this.members) Object.assign(this, { id, kind, ask: this.members.map((own) => own.ask).join(" ") });
     else Object.assign(this, asked(data, domain, refuse), { weight, sensitive, items: atMost && domain.labels });
-    this.#rated = low !== undefined;
+    this.rated = low !== undefined;
     /** What permanent answers to this question are kept under: no other question has this name. */
     this.memory = law?.kept ? fingerprint(JSON.stringify([data, law])) : null;
-  }
-
-  /** How many bytes a report takes. */
-  get section() {
-    return Math.ceil(this.mechanism.bits / 8);
-  }
-
-  /** What a report says of an item besides its name, in words: that it is rated low, or high. */
-  get ends() {
-    return this.items && this.#rated ? [" (rated low)", " (rated high)"] : undefined;
   }
 
   /** The questions that people see, one by one. */
@@ -85,7 +73,7 @@ export class Question {
   encode(answers) {
     if (this.members) return this.members.map((own) => answers[own.id] ?? skipped(own));
     const answer = answers[this.id] ?? skipped(this);
-    if (!this.items || this.#rated) return answer;
+    if (!this.items || this.rated) return answer;
     if (!Array.isArray(answer) && !(answer instanceof Set)) {
       throw new OutsideDomain("The answer to this question is a list of names, which may be empty.");
     }

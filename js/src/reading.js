@@ -4,16 +4,13 @@
 import { InvalidReport } from "./errors.js";
 import { listed, numberOf, trueAt } from "./lists.js";
 import { Program } from "./program.js";
-import { evaluate } from "./run.js";
 
 /** The answers for which a program says yes, given the fields of a report. */
 function asked(program, report, size) {
-  const given = ({ params: [name] }, cell) => {
-    const value = name === "cell" ? cell : report[name];
-    return Array.isArray(value) ? value.map(Number) : value;
-  };
+  const plain = Object.entries(report).map(([name, value]) => [name, Array.isArray(value) ? value.map(Number) : value]);
+  const codes = Object.fromEntries(plain);
   const [[, place]] = program.report;
-  return trueAt(listed(size, (cell) => evaluate(program, [], program.nodes.keys(), (node) => given(node, cell))[place]));
+  return trueAt(listed(size, (cell) => program.run({ ...codes, cell })[place]));
 }
 
 export class Reader {

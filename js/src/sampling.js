@@ -1,9 +1,9 @@
 // The rule of sampling. Of a vector of w numbers, all different, a uniform draw that does nothing else takes one. P(y | c) is then
 // the mean of what it is with each of them: between that of the w least likely and that of the w most likely of all numbers.
 
-import { classes, isUsedOnce, MANY, marked, termsOf, unmarked } from "./densities.js";
+import { classes, gathered, isUsedOnce, MANY, marked, termsOf, unmarked } from "./densities.js";
 import { equal, largest, ONE, over, ratio, rest, smallest } from "./fraction.js";
-import { isFixed, sizeOf } from "./graph.js";
+import { isNumber, sizeOf } from "./graph.js";
 import { listed } from "./lists.js";
 import { cost } from "./worlds.js";
 
@@ -27,8 +27,7 @@ export function taken(graph, view) {
 export function sampled(graph, key, width, view) {
   const own = graph.code(key.type, false); // each key has classes of its own
   view = graph.rewritten(view, new Map([[key, own]]));
-  const isOther = (node) => node.op === "code" && !node.tainted && node !== own;
-  if (graph.upstream(view).some(isOther) || new Set(view.map(({ type }) => type.row)).size > 1) return undefined;
+  if (graph.codes(view, false).some((node) => node !== own) || new Set(view.map(({ type }) => type.row)).size > 1) return undefined;
   return view[0].type.row ? ofRows(graph, own, width, view) : ofNumbers(graph, own, width, view);
 }
 
@@ -84,7 +83,7 @@ function parted(graph, view) {
     const [p, first, second] = noise?.params ?? [];
     if (more.length || noise?.op !== "split" || first !== 1n || second !== by - 1n) continue;
     const zero = graph.constant(0n);
-    const isAsked = ({ op, args: [own, other] }) => op === "eq" && own === noise && isFixed(other) && !other.type.low;
+    const isAsked = ({ op, args: [own, other] }) => op === "eq" && own === noise && isNumber(other, 0n);
     const asked = all.filter(isAsked).map((each) => [each, zero]);
     const even = graph.rewritten(view, new Map([...asked, [node, graph.add("below", [], [by])]]));
     if (graph.upstream(even).includes(noise)) continue;
@@ -108,18 +107,17 @@ function ofRows(graph, key, width, view) {
   const { mark, law } = unmarked(graph, view, view) ?? {};
   const found = mark && law && marked(graph, view, [key], law, true); // of each key, also where it only marks a cell
   if (!found) return undefined;
-  const keys = new Map();
-  for (const [text, ends] of found) {
+  const cellsOf = ([text, ends]) => {
     const [own, , ...cell] = text.split("|");
-    keys.set(own, [...(keys.get(own) ?? []), [cell.join(), ends]]);
-  }
+    return [own, [cell.join(), ends]];
+  };
+  const keys = gathered([...found].map(cellsOf));
   const named = [...keys.values()].filter((list) => !list.every(([, ends]) => ends.every((end) => equal(end, ONE))));
   if (named.some((list) => list.length < law.size)) return undefined;
-  const cells = new Map();
-  for (const [cell, ends] of named.flat()) cells.set(cell, [...(cells.get(cell) ?? []), ...ends]);
-  const whole = [...cells.values()].flat().reduce((product, { d }) => (product % d ? product * d : product), 1n);
+  const cells = [...gathered(named.flat()).values()].map((list) => list.flat());
+  const whole = cells.flat().reduce((all, { d }) => (all % d ? all * d : all), 1n);
   if (!whole) return null;
-  const gains = [...cells.values()].map((list) => [smallest(list), largest(list)].map(({ n, d }) => (n * whole) / d));
+  const gains = cells.map((list) => [smallest(list), largest(list)].map(({ n, d }) => (n * whole) / d));
   const many = named.length;
   const by = (end) => [...gains].sort((a, b) => (a[end] < b[end] ? -1 : 1));
   const [[least], most] = [by(0), by(1).at(-1)];

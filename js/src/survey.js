@@ -4,7 +4,9 @@ import { fingerprint, joined } from "./bytes.js";
 import { SecureCoins } from "./coins.js";
 import { InvalidLaw, InvalidReport, InvalidSurvey, OutsideDomain, SurveyMismatch, Unavailable } from "./errors.js";
 import { less, logUp, ONE, times, within, written } from "./fraction.js";
-import * as message from "./message.js";
+import { lawful } from "./insist.js";
+import { NO_LAW } from "./mechanism.js";
+import { encode } from "./message.js";
 import { Question } from "./question.js";
 
 const FORMAT = "deniable survey 1";
@@ -32,11 +34,8 @@ export class Survey {
 
   constructor(text, { law, expected }) {
     const tree = parsed(text, InvalidSurvey);
-    if (tree?.format !== FORMAT) {
-      throw new InvalidSurvey(UNREAD);
-    }
-    const about = tree.survey ?? {};
-    if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(about.id) || !(tree.question?.length > 0 && tree.question.length <= 64)) {
+    const about = tree?.survey ?? {};
+    if (tree?.format !== FORMAT || !/^[a-z0-9][a-z0-9._-]{0,63}$/.test(about.id) || !(tree.question?.length > 0 && tree.question.length <= 64)) {
       throw new InvalidSurvey(UNREAD);
     }
     this.fingerprint = fingerprint(text);
@@ -66,9 +65,7 @@ export class Survey {
       throw new InvalidSurvey(UNREAD);
     /** Whether the laws of all questions came with the survey and were proved on this device; else it can only be read. */
     this.proved = laws !== null;
-    if (this.proved && !within(this.worst, epsilon)) {
-      throw new InvalidLaw("The laws of all questions together disclose more than the survey says, so they are not run.");
-    }
+    lawful(!this.proved || within(this.worst, epsilon), "All laws together disclose more than the survey says, so it is not run.");
   }
 
   /** The odds of all that one person answers; of a random part, of the worst part. */
@@ -114,7 +111,7 @@ export class Survey {
 
   /** `memories` holds what was kept of permanent answers, a plain object for each question by its id; it is added to. */
   randomize(answers, { coins = new SecureCoins(), part = this.drawPart(coins), now, id = freshId(), memories = {} } = {}) {
-    this.#needLaw();
+    this.needLaw();
     const known = new Set(this.questions.flatMap(({ asked }) => asked.map(({ id }) => id)));
     if (Object.keys(answers).some((key) => !known.has(key))) {
       throw new OutsideDomain("This survey does not ask that question.");
@@ -123,27 +120,11 @@ export class Survey {
       const { id, mechanism } = question;
       return mechanism.pack(mechanism.perturb([question.encode(answers)], coins, memories[id]));
     });
-    return message.encode(this.fingerprint, id, part, this.period(now), joined(sections));
+    return encode(this.fingerprint, id, part, this.period(now), joined(sections));
   }
 
-  #needLaw() {
-    if (!this.proved) {
-      throw new InvalidLaw(
-        "This survey came without its law. Give the text that the collector serves at /v1/law: Survey.parse(text, { law }).",
-      );
-    }
-  }
-
-  read(bytes) {
-    this.#needLaw();
-    const size = (part) => this.part(part).reduce((sum, question) => sum + question.section, 0);
-    const { id, part, period, payload } = message.decode(bytes, this.fingerprint, size);
-    let at = 0;
-    const reports = this.part(part).map((question) => {
-      const [report] = question.mechanism.unpack(payload.subarray(at, (at += question.section)), 1);
-      return [question.id, report];
-    });
-    return { id, part, period, reports: new Map(reports) };
+  needLaw() {
+    lawful(this.proved, NO_LAW);
   }
 }
 
@@ -161,8 +142,8 @@ function parsed(text, kind) {
 /** The laws in this text by question, if they are those of the survey with this fingerprint. */
 function lawsFor(text, survey) {
   const { format, survey: made, questions } = parsed(text, InvalidLaw) ?? {};
-  if (format !== LAW_FORMAT || !questions) throw new InvalidLaw(UNREAD);
-  if (made !== survey) throw new InvalidLaw("The law belongs to another survey. Fetch both from the same collector.");
+  lawful(format === LAW_FORMAT && questions, UNREAD);
+  lawful(made === survey, "The law belongs to another survey. Fetch both from the same collector.");
   return questions;
 }
 

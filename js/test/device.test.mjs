@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fingerprint } from "../src/bytes.js";
 import { Device, openLedger, Survey } from "../src/index.js";
+import { explain } from "../src/reports.js";
 import { SeededCoins } from "../src/seeded.js";
 import { answersTo, file, lawText, surveyText } from "./shared.mjs";
 
@@ -84,7 +85,7 @@ for (const [name, open] of Object.entries({
     assert.equal(first.ledger.kind, name);
     assert.deepEqual([first.ledger.lasting, first.ledger.warning], [true, null]);
     assert.equal(await first.message(), null);
-    assert.equal(await first.preview(), null);
+    assert.equal(await first.message(), null);
     const message = await first.answer(ANSWERS);
     for (const again of [first, device(await open(kept))]) {
       await assert.rejects(again.answer({ mode: "car", minutes: 3 }), { name: "BudgetSpent" });
@@ -380,8 +381,8 @@ test("a person sees what is sent, in plain data and in words", async () => {
   ]) {
     const page = device(await openLedger(), name, new SeededCoins(name));
     const message = await page.answer(answersTo(name));
-    const shown = await page.preview();
-    assert.deepEqual(shown, page.explain(message));
+    assert.deepEqual(await page.message(), message);
+    const shown = explain(page.survey, message);
     assert.deepEqual(
       shown.map(({ question }) => question),
       (await page.questions()).map(({ id }) => id),
@@ -397,7 +398,8 @@ test("a person sees what is sent, in plain data and in words", async () => {
   const seen = new Set();
   for (let seed = 0; seed < 60; seed++) {
     const survey = open.survey;
-    const [{ disclosed, names, text }] = open.explain(
+    const [{ disclosed, names, text }] = explain(
+      survey,
       survey.randomize({ mode: "car", minutes: 1 }, { coins: new SeededCoins(seed) }),
     );
     seen.add(text);

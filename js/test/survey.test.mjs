@@ -6,6 +6,7 @@ import { test } from "node:test";
 import * as deniable from "../src/index.js";
 import { SeededCoins } from "../src/seeded.js";
 import { estimate, tally } from "../src/estimate.js";
+import { read } from "../src/reports.js";
 import { answersTo, GOOD, lawOf, surveyOf, surveyText } from "./shared.mjs";
 
 const { mechanismFromSpec, Survey } = deniable;
@@ -107,7 +108,7 @@ test("ratings may come as a Map, and silence as nothing", () => {
 
 test("reports have fresh ids and secure coins unless others are given", () => {
   const survey = surveyOf("kinds");
-  const [one, two] = [1, 2].map(() => survey.read(survey.randomize(answersTo("kinds"))).id);
+  const [one, two] = [1, 2].map(() => read(survey, survey.randomize(answersTo("kinds"))).id);
   assert.notEqual(one, two);
 });
 

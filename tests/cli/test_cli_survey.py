@@ -150,7 +150,7 @@ def test_the_life_of_a_survey(file: Path, collector: Served) -> None:
     assert "410" in run(*simulate, code=2).output
     assert "commute-2026 is open." in run("manage", "reopen", file).output
     file.write_text(COMMUTE.replace("[survey]", '[survey]\ntitle = "Travelling"'))
-    assert "are now shown as: Travelling" in run("manage", "title", file).output
+    assert "is now shown as: Travelling" in run("manage", "title", file).output
     assert "Travelling: 20 people" in run("estimate", file, "--url", collector.url).output
     assert "Travelling: 20 people" in run("estimate", file).output
     assert "until the end of 2099-01-31" in run("manage", "retain", file, "--until", "2099-01-31").output

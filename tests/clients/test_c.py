@@ -281,7 +281,7 @@ def payload_of(library: Library, mechanism: dn.Mechanism, answers: Any, coins: c
         def encode(code: int, draws: list[int]) -> list[int]:
             encoder = encoders[code]
             assert encoder is not None
-            return np.ravel(encoder(truth, *(np.array([draw]) for draw in draws))).tolist()
+            return np.asarray(encoder(truth, *(np.array([draw]) for draw in draws))).ravel().tolist()
 
         law.run_encoded(coins, encode)
     return law.pack([field.bits for field in mechanism.layout.fields])

@@ -593,7 +593,8 @@ def test_a_page_of_another_site(towns: Site, tmp_path: Path, browser: "Browser")
               const survey = await Survey.fetch(collector);
               const device = new Device(survey, { ledger: await openLedger() });
               await device.answer({ town: "Nice" });
-              const [shown] = await device.preview();
+              const { explain } = await import("/pages/reports.js");
+              const [shown] = explain(survey, await device.message());
               return [(await device.send(collector)).state, shown.question];
             }""",
             running.url,

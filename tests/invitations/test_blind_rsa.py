@@ -11,6 +11,7 @@ from deniable.errors import InvalidParameter, InvalidReport
 from deniable.invitations.blind_rsa import PrivateKey, PublicKey, blind, finalize
 from tests import ROOT
 
+pytestmark = pytest.mark.needs("gmpy2")
 VECTORS = json.loads((ROOT / "vectors" / "blind_rsa.json").read_text())
 KEY = PrivateKey.fresh()
 

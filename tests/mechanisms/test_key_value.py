@@ -88,7 +88,7 @@ def test_a_set_with_a_key_twice_is_never_reported() -> None:
         """Somebody sends the first pair always, so that nothing is hidden among the others."""
 
         def _all_keys(self, truth: Any) -> Any:
-            found = super()._all_keys(truth)
+            found = np.asarray(super()._all_keys(truth))
             return np.repeat(found[:, :1], found.shape[1], axis=1)
 
     twice = Twice(keys(6, 2), 1.0)

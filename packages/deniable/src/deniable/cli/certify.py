@@ -190,6 +190,10 @@ def survey_mode(ctx: click.Context, survey: Path, as_json: bool, html: Path | No
         click.echo(str(found))
         click.echo()
         click.echo(found.statement())
+        if asked.invitations is None:
+            click.echo(
+                "\nNot certified: that each person answers once. Anyone can, any number of times: see deniable invite."
+            )
     if not found.holds:
         ctx.exit(1)
 

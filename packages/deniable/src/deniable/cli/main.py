@@ -33,8 +33,9 @@ VERBS = {
     "token": ("token:token", "Create, list, rotate and revoke access tokens of a survey."),
     "invite": ("invite:invite", "Invite people to a survey, once each."),
     "manage": ("manage:manage", "Open, close, list, correct, archive or delete a survey."),
-    "backup": ("serve:backup", "Write a backup of a collector's data."),
-    "restore": ("serve:restore", "Restore a backup into an empty database."),
+    "backup": ("moving:backup", "Write a backup of a collector's data."),
+    "restore": ("moving:restore", "Restore a backup into a database."),
+    "move": ("moving:move", "Move surveys to another database."),
     "doctor": ("doctor:doctor", "Show what is installed, what is missing and how fast this machine is."),
 }
 # Verbs of our other packages: which package has each, and its line in the list.

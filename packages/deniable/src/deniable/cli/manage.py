@@ -89,7 +89,10 @@ def _turned(name: str) -> Callable[["Store", Survey], str]:
 
         stage = Stage[name]
         before = lifecycle.turn(store, survey, stage)
-        return f"{survey.id} is {stage}." if before is not stage else f"{survey.id} was {stage} already."
+        if before is stage:
+            return f"{survey.id} was {stage} already."
+        final = ": closed for good, and the ids of its reports are deleted" if stage is Stage.ARCHIVED else ""
+        return f"{survey.id} is {stage}{final}."
 
     return turned
 
@@ -218,8 +221,9 @@ def status(survey: Path, store: str | None) -> None:
 
     table = panel.table(("id", "stage", "people", "listed", "kept until", "title"), ())
     with _store(survey, store, new=False) as place, place.view() as view:
-        for number, state in sorted(view.states().items()):
-            asked = Survey.from_json(view.spec(number))
+        states = view.states()
+        for number, spec in view.run("SELECT number, spec FROM surveys ORDER BY number"):
+            asked, state = Survey.from_json(spec), states[number]
             people = f"{sum(view.people(number).values()):,}"
             kept, shown = day(state.delete_after) or "for ever", "yes" if state.listed else "no"
             table.add_row(asked.id, str(state.stage), people, shown, kept, state.title or asked.title)

@@ -1,4 +1,4 @@
-"""`deniable serve`, `backup` and `restore`: running a collector."""
+"""`deniable serve`: running a collector."""
 
 import time
 from dataclasses import dataclass
@@ -139,6 +139,8 @@ def _serve_one(asked: Survey, file: Path, making: Making, place: "Place", bound:
     app = making.app(asked, file)
     click.echo(f"Survey {asked.id} {app.collector.survey.fingerprint} at {at}")
     click.echo(f"To answer: {at}/   the results: {at}/results   to try it out: {at}/try")
+    if asked.invitations is None and not app.submit_gate:
+        click.echo("note: anyone can answer, and more than once. To count each person once: deniable invite", err=True)
     serve(only(app, place), place, bound)
 
 
@@ -176,52 +178,3 @@ def _first_token(survey: Survey, store: "Store", file: Path, shown: bool) -> Non
         click.echo(
             "note: all tokens to read results are revoked or expired. Create one: deniable token --role results", err=True
         )
-
-
-@click.command(short_help="Write a backup of a collector's data.")
-@surveys.argument
-@surveys.store_option
-@options.target("--out", help="Write the backup to FILE.", required=True)
-@options.force
-def backup(survey: Path, store: str | None, out: Path) -> None:
-    """Write a consistent snapshot of the tallies and ids of SURVEY to FILE, which only you can read. The collector may run.
-
-    \b
-    deniable backup survey.toml --out survey.backup
-    """
-    from deniable.collector.backup import write_backup
-
-    place, collector = surveys.existing(survey, store)
-    from deniable.cli import panel
-
-    try:
-        with panel.progress("writing") as watch:
-            people = write_backup(collector.survey, place, out, overwrite=True, watch=watch)
-    finally:
-        place.close()
-    click.echo(f"Wrote a backup of {people:,} people to {out}.")
-
-
-@click.command(short_help="Restore a backup into an empty database.")
-@surveys.argument
-@click.argument("file", type=click.Path(path_type=Path), metavar="FILE")
-@surveys.store_option
-def restore(survey: Path, file: Path, store: str | None) -> None:
-    """Restore the backup in FILE into a database that does not contain SURVEY yet, for example to move to PostgreSQL.
-
-    \b
-    deniable restore survey.toml survey.backup --store postgresql://localhost/surveys
-    """
-    from deniable.collector import opened
-    from deniable.collector.backup import read_backup
-
-    if not file.is_file():
-        raise InvalidParameter(f"There is no file {str(file)!r}. Check the name.")
-    asked = Survey.load(survey)
-    from deniable.cli import panel
-
-    with opened(surveys.store_of(survey, store)) as place, panel.progress("restoring") as watch:
-        restored = read_backup(file, place, watch)
-    if restored.contract() != asked.contract():
-        click.echo(f"note: the backup is of the survey {restored.id!r}, not of the one in {survey}.", err=True)
-    click.echo(f"Restored {restored.id}.")

@@ -1,145 +1,80 @@
-"""A survey's store as one file, and back: the survey, its tallies and the ids that were counted, at one moment.
+"""A backup: the surveys of a store at one moment, in one SQLite file that only its owner can read. It is a store itself."""
 
-It is gzipped text, one JSON value a line: the format, the survey, its state, the people, the tallies, then the ids. The ids
-are in it so that a report which arrives again after a restore is still counted once, and the state, so that what was refused
-before is refused after it. Access tokens are not in it. If people were invited, what belongs to that follows the ids, the
-keys of the issuer among it, in lines that name it.
-"""
-
-import gzip
-import json
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from deniable.collector.invited_backup import invited_rows, put_invited_row
-from deniable.collector.stages import Stage
-from deniable.collector.store import Store
-from deniable.core import Tally
+from deniable.collector.store import Store, opened
+from deniable.collector.text_backup import read_text_backup
+from deniable.collector.transfer import Copied, Watch, copy_all, surveys_of
 from deniable.errors import DeniableError, InvalidParameter, InvalidReport
-from deniable.files.atomic import written_whole
 from deniable.survey import Survey
 
-FORMAT, FIRST_FORMAT = "deniable backup 2", "deniable backup 1"  # the first one has no line for the state
-INVITED_FORMAT = "deniable backup 3"  # with invitations, which earlier releases would leave out
-IDS_A_LINE = 1000
-HEAD = {FORMAT: 5, FIRST_FORMAT: 4, INVITED_FORMAT: 5}  # lines before the ids
-Watch = Callable[[float], None]  # is called with the share of the work that is done
+SQLITE = b"SQLite format 3\0"
+SUFFIX = ".partial"
 
 
 def write_backup(survey: Survey, store: Store, path: Path, overwrite: bool = False, watch: Watch = lambda _: None) -> int:
-    """Write a backup while the collector runs; how many people it holds. Only the owner of the file can read it."""
-    with (
-        written_whole(path, overwrite, private=True) as temporary,
-        store.view() as view,
-        gzip.open(temporary, "wt", encoding="utf-8") as out,
-    ):
-        view.patient()
-        known = view.survey(survey.id)
-        if known is None:
-            raise InvalidParameter("This database holds no data for that survey.")
-        number, registered = known[0], Survey.from_json(known[1])
-        people, state = view.people(number), view.state(number)
-        assert state is not None
-        kept = {"oldest": state.oldest, "stage": int(state.stage), "title": state.title, "delete_after": state.delete_after}
-        kept |= {"listed": int(state.listed)}
-        tallies = [
-            {"period": period, "question": question, "tally": json.loads(tally.to_json())}
-            for (period, question), tally in sorted(view.tallies(number, registered).items())
-        ]
-        form = FORMAT if registered.invitations is None else INVITED_FORMAT
-        for line in (form, registered.spec(), kept, sorted(people.items()), tallies):
-            out.write(json.dumps(line) + "\n")
-        lines, ids, whole = HEAD[FORMAT], list[tuple[str, int]](), max(1, view.count_ids(number))
-        for identity, period in view.ids(number):
-            ids.append((identity.hex(), period))
-            if len(ids) == IDS_A_LINE:
-                out.write(json.dumps(ids) + "\n")
-                ids, lines = [], lines + 1
-                watch(IDS_A_LINE * (lines - HEAD[FORMAT]) / whole)
-        if ids:
-            out.write(json.dumps(ids) + "\n")
-            lines += 1
-        if registered.invitations is not None:
-            for row in invited_rows(view, number, registered.id):
-                out.write(json.dumps(row) + "\n")
-                lines += 1
-        out.write(json.dumps({"lines": lines}) + "\n")
-        return sum(people.values())
+    """Write a backup of one survey while the collector runs; how many people it holds."""
+    return sum(one.people for one in write_backups([survey.id], store, path, overwrite, watch))
+
+
+def write_backups(
+    names: Sequence[str], store: Store, path: Path, overwrite: bool = False, watch: Watch = lambda _: None
+) -> list[Copied]:
+    """Write a backup of the surveys with these ids, each at one moment, while the collector runs.
+
+    It grows in a file of its own beside the target, where the next attempt goes on if this one is interrupted.
+    """
+    if path.exists() and not overwrite:
+        raise InvalidParameter(f"The file {path} exists already. Choose another name, or allow it to be overwritten.")
+    if not path.parent.is_dir():
+        raise InvalidParameter(f"The folder {path.parent} does not exist. Create it first.")
+    if not names or set(names) - set(surveys_of(store)):
+        raise InvalidParameter("This database holds no data for that survey.")
+    partial = path.with_name(f".{path.name}{SUFFIX}")
+    with opened(str(partial)) as target:
+        for name in surveys_of(target):  # from an attempt that has ended with another survey, perhaps long ago
+            with target.change() as change:
+                change.delete(change.survey(name)[0], name)  # type: ignore[index]
+        copied = copy_all(store, target, names, watch)
+    with partial.open("rb") as file:
+        os.fsync(file.fileno())
+    partial.replace(path)
+    return copied
 
 
 def read_backup(path: Path, store: Store, watch: Watch = lambda _: None) -> Survey:
-    """Put a backup into a store that does not know its survey yet: all of it, or nothing. It is read twice, line by line."""
+    """Put a backup of one survey into a store that does not know it yet."""
+    return read_backups(path, store, watch)[0]
+
+
+def read_backups(path: Path, store: Store, watch: Watch = lambda _: None) -> list[Survey]:
+    """Put a backup into a store that knows none of its surveys yet. What was interrupted goes on where it was."""
+    trouble = InvalidReport(f"The file {path} is not a complete backup of a survey. Copy it again.")
     try:
-        lines = _lines(path)
-        form = next(lines)
-        if form not in HEAD:
-            raise InvalidReport("something else")
-        survey = Survey.from_json(json.dumps(next(lines)))
-        kept = next(lines) if form != FIRST_FORMAT else None
-        people = [(int(period), int(n)) for period, n in next(lines)]
-        prints = {question.id: question.mechanism for question in survey.questions} | {j.id: j for j in survey.joints}
-        tallies = [(row["period"], row["question"], Tally.from_json(json.dumps(row["tally"]))) for row in next(lines)]
-        for _, question, tally in tallies:
-            prints[question].check_tally(tally)
-        with_ids, batches = set[int](), 0
-        for ids in _ids(path):  # refuses a file that is cut off, before anything is stored
-            with_ids.update(ids.values())
-            batches += 1
-        # A period with people but without ids has been forgotten: it is not accepted again.
-        forgotten = [period + 1 for period, _ in people if period not in with_ids]
-        oldest = max([0, *forgotten]) if kept is None else int(kept["oldest"])
-        stage = Stage.OPEN if kept is None else Stage(kept["stage"])
-    except (OSError, EOFError, ValueError, KeyError, TypeError, StopIteration, DeniableError) as error:
-        raise InvalidReport(f"The file {path} is not a complete backup of a survey. Copy it again.") from error
-    with store.change() as change:
-        change.patient()
-        change.alone()
-        if change.survey(survey.id) is not None:
-            raise InvalidParameter(f"This database already holds the survey {survey.id!r}. Restore into an empty one.")
-        number = change.put_survey(survey)
-        for place, ids in enumerate(_ids(path), 1):
-            change.claim(number, ids)
-            watch(place / batches)
-        for row in _invited(path):
-            put_invited_row(change, number, survey.id, row)
-        for period, n in people:
-            change.join(number, period, n)
-        for period, question, tally in tallies:
-            change.add(number, period, question, tally.n, tally.counts.astype(np.int64))
-        change.accept_from(number, oldest)
-        change.put_state(number, stage=int(stage))
-        if kept is not None:
-            change.put_state(number, title=kept["title"], delete_after=kept["delete_after"], listed=kept.get("listed", 0))
-    return survey
+        with path.open("rb") as file:
+            start = file.read(len(SQLITE))
+    except OSError as error:
+        raise trouble from error
+    if start != SQLITE:
+        return [read_text_backup(path, store, watch)]
+    try:
+        with opened(str(path)) as source:
+            surveys = _checked(source)
+    except (DeniableError, ValueError, TypeError) as error:
+        raise trouble from error
+    with opened(str(path)) as source:
+        copy_all(source, store, [survey.id for survey in surveys], watch)
+    return surveys
 
 
-def _ids(path: Path) -> Iterator[dict[bytes, int]]:
-    """The ids of one period, some at a time; refuses a file whose last line does not count the others."""
-    line, head = None, HEAD[FORMAT]
-    for place, line in enumerate(_lines(path)):
-        if place == 0:
-            head = HEAD[line]
-        elif isinstance(line, dict) and set(line) == {"lines"}:
-            if line != {"lines": place}:
-                break
-        elif place >= head and isinstance(line, list):
-            for made in sorted({period for _, period in line}):
-                yield {bytes.fromhex(identity): int(period) for identity, period in line if period == made}
-    if not isinstance(line, dict) or line != {"lines": place}:
-        raise InvalidReport("cut off")
-
-
-def _invited(path: Path) -> Iterator[dict[str, Any]]:
-    """What belongs to invitations."""
-    for place, line in enumerate(_lines(path)):
-        if place >= HEAD[FORMAT] and isinstance(line, dict) and set(line) != {"lines"}:
-            yield line
-
-
-def _lines(path: Path) -> Iterator[Any]:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            yield json.loads(line)
+def _checked(source: Store) -> list[Survey]:
+    """The surveys in a backup, which must be whole."""
+    with source.view() as view:
+        if view.run("PRAGMA integrity_check") != [("ok",)] or view.run("SELECT survey FROM transfers"):
+            raise InvalidReport("damaged")
+        surveys = [Survey.from_json(spec) for (spec,) in view.run("SELECT spec FROM surveys ORDER BY number")]
+    if not surveys:
+        raise InvalidReport("empty")
+    return surveys

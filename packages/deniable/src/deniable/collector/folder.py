@@ -91,8 +91,8 @@ class Folder:
         """The survey in a file, and the hash of the file. One registered from the same bytes is not planned again."""
         source = hashlib.sha256(path.read_bytes()).hexdigest()
         with self._site.store.view() as view:
-            known = view.by_source(source)
-        return (Survey.load(path) if known is None else Survey.from_json(known)), source
+            known = view.run("SELECT spec FROM surveys WHERE source = ?", source)
+        return (Survey.from_json(known[0][0]) if known else Survey.load(path)), source
 
 
 def _stamp(path: Path) -> Stamp | None:

@@ -8,6 +8,7 @@ import hmac
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from deniable.collector import verdicts
@@ -46,13 +47,14 @@ def invitation_id(code: str) -> str:
     return code_hash(code).hex()[:ID_DIGITS]
 
 
-# Keys
+# Keys: the same objects again, since to read and check one takes longer than to sign with it.
+_public, _private = lru_cache(64)(PublicKey), lru_cache(64)(PrivateKey)
 
 
 def keys_of(view: View, survey: str) -> dict[str, IssuerKey]:
     """The keys of the survey with this id, by their ids, in the order in which they are used."""
     rows = view.run("SELECT id, public, private, state FROM issuers WHERE survey = ? ORDER BY place", survey)
-    return {row[0]: IssuerKey(PublicKey(bytes(row[1])), PrivateKey(bytes(row[2])), row[3]) for row in rows}
+    return {row[0]: IssuerKey(_public(bytes(row[1])), _private(bytes(row[2])), row[3]) for row in rows}
 
 
 def put_keys(change: Change, survey: str, keys: Iterable[IssuerKey]) -> None:

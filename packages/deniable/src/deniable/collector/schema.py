@@ -76,8 +76,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE surveys ADD COLUMN listed BIGINT NOT NULL DEFAULT 0",
         # The hash of the file that a survey was registered from: an unchanged file is not planned again.
         "ALTER TABLE surveys ADD COLUMN source TEXT",
-        # What is being copied into this database; nothing is served from it until that has ended.
-        "CREATE TABLE transfers (source TEXT NOT NULL PRIMARY KEY)",
+        # Surveys that are being copied into this database under these numbers; they are not served until that has ended.
+        "CREATE TABLE transfers (survey TEXT NOT NULL PRIMARY KEY, source TEXT NOT NULL, number BIGINT NOT NULL)",
     ),
     (
         # The keys that sign tokens for a survey, in the order in which they are used.

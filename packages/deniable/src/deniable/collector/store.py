@@ -60,10 +60,6 @@ class View:
         rows = self.run("SELECT number, spec FROM surveys WHERE id = ?", name)
         return (int(rows[0][0]), str(rows[0][1])) if rows else None
 
-    def spec(self, number: int) -> str:
-        """The specification of the survey with this number."""
-        return str(self.run("SELECT spec FROM surveys WHERE number = ?", number)[0][0])
-
     def tallies(self, number: int, survey: Survey) -> dict[tuple[int, str], Tally]:
         """The tally of every period and question that has one, and of every table of questions that are counted jointly."""
         prints = {key: fingerprint for key, (fingerprint, _) in survey.counted.items()}
@@ -117,11 +113,6 @@ class View:
             for number, name, oldest, stage, title, after, listed in rows
         }
 
-    def by_source(self, source: str) -> str | None:
-        """The specification of the survey that was registered from a file with this hash."""
-        rows = self.run("SELECT spec FROM surveys WHERE source = ?", source)
-        return str(rows[0][0]) if rows else None
-
     def tokens(self, survey: str) -> list[Token]:
         """The tokens of the survey with this id, revoked and expired ones too, in the order in which they were made."""
         return self._tokens("WHERE survey = ?", survey).get(survey, [])
@@ -163,7 +154,11 @@ class Change(View):
 
     def put_survey(self, survey: Survey) -> int:
         """Remember a new survey, and give it a number."""
-        number = int(self.run("SELECT COALESCE(MAX(number), 0) + 1 FROM surveys")[0][0])
+        if self.run("SELECT 1 FROM transfers WHERE survey = ?", survey.id):
+            raise InvalidParameter(
+                f"The survey {survey.id!r} is being copied into this database. Run the same command again to finish that."
+            )
+        number = self.free_number()
         self.run(
             "INSERT INTO surveys (number, id, fingerprint, spec) VALUES (?, ?, ?, ?)",
             number, survey.id, survey.fingerprint, survey.to_json(),
@@ -174,6 +169,11 @@ class Change(View):
         )
         self.run("DELETE FROM tokens")
         return number
+
+    def free_number(self) -> int:
+        """A number that no survey has, also none that is being copied."""
+        numbers = "(SELECT number FROM surveys UNION ALL SELECT number FROM transfers) AS numbers"
+        return int(self.run(f"SELECT COALESCE(MAX(number), 0) + 1 FROM {numbers}")[0][0])
 
     def claim(self, number: int, ids: Mapping[bytes, int]) -> set[bytes]:
         """Take these ids, given with their periods; those that nobody had taken before are returned."""

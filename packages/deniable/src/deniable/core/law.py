@@ -16,7 +16,7 @@ SIZES = (1, 3, 1, 2)  # of the batches that are traced: one answer is what a dev
 class Law:
     """The program of a mechanism, and the functions that encode answers for it."""
 
-    def __init__(self, program: Program, encoders: Sequence[Callable[..., Ints] | None]) -> None:
+    def __init__(self, program: Program, encoders: Sequence[Callable[..., object] | None]) -> None:
         self.program, self.encoders = program, tuple(encoders)
 
 

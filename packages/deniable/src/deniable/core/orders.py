@@ -1,4 +1,4 @@
-"""Arrangements of all numbers below n, each checked once: codes that many answers share."""
+"""Codes that are vectors, not all written down: arrangements that answers share, and lists that are filled up."""
 
 from collections.abc import Callable
 from typing import Any
@@ -79,3 +79,51 @@ class Taken:
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         return np.asarray(self._orders)[self._answers]
+
+
+class Padded:
+    """Vectors of one width: the `numbers` of each row, from its start to the next, then `padding` at the places left.
+
+    Encoders make it; `fits` and `rises` look at everything in it, so that it is as good as the array that it stands for.
+    """
+
+    def __init__(self, starts: Ints, numbers: Ints, padding: Ints) -> None:
+        self._starts, self._numbers, self._padding = starts, numbers, padding
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def fits(self, low: int, high: int, width: int) -> bool:
+        """Whether all vectors have this width and these bounds."""
+        starts, numbers, padding = self._starts, self._numbers, self._padding
+        if {each.dtype.kind for each in (starts, numbers, padding)} - {"i", "u"} or padding.shape != (width,):
+            return False
+        if starts.ndim != 1 or numbers.ndim != 1 or not len(starts) or starts[0] != 0 or starts[-1] != len(numbers):
+            return False
+        sizes = np.diff(starts.astype(np.int64, copy=False))
+        if len(sizes) and not 0 <= sizes.min() <= sizes.max() <= width:
+            return False
+        return all(low <= each.min() and each.max() <= high for each in (numbers, padding) if len(each))
+
+    def rises(self) -> bool:
+        """Whether each vector is in order without a number twice; it may be without if it is not."""
+        if len(self._padding) > 1 and not (self._padding[1:] > self._padding[:-1]).all():
+            return False
+        if len(self._numbers) and self._numbers.max() >= self._padding[0]:
+            return False
+        rises = self._numbers[1:] > self._numbers[:-1]
+        inner = self._starts[1:-1]
+        rises[inner[(inner > 0) & (inner < len(self._numbers))] - 1] = True  # from one row to the next anything may follow
+        return bool(rises.all())
+
+    def at(self, place: Ints | int) -> Ints:
+        """The number at a place of each."""
+        at = self._starts[:-1] + place
+        real = at < self._starts[1:]
+        padding = self._padding.take(np.broadcast_to(place, at.shape)).astype(np.int64)
+        if not len(self._numbers):
+            return padding
+        return np.where(real, self._numbers.take(np.where(real, at, 0)), padding)
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        return np.stack([self.at(place) for place in range(len(self._padding))], axis=1)

@@ -12,7 +12,7 @@ from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins
 from deniable.core.layout import Drawn
 from deniable.core.operations import DRAWS, Node, Type
-from deniable.core.orders import NO_CODE, Taken, differ
+from deniable.core.orders import NO_CODE, Padded, Taken, differ
 from deniable.core.program import Program
 from deniable.core.steps import around, cells, joined, packed
 from deniable.core.tracing import Encoded
@@ -43,10 +43,16 @@ def run(program: Program, codes: Sequence[Encoded], coins: Coins, size: int) -> 
     return fields
 
 
-def checked_code(code: object, kind: Type, size: int) -> Ints | Taken:
+def checked_code(code: object, kind: Type, size: int) -> Ints | Taken | Padded:
     """Refuse a code that the law was not proved for. The message does not hold it."""
     if type(code) is Taken and kind.distinct and (len(code), code.size, code.size) == (size, kind.width, kind.high + 1):
         return code
+    if type(code) is Padded and kind.width is not None and len(code) == size:
+        if not code.fits(kind.low, kind.high, kind.width):
+            raise OutsideDomain(NO_CODE)
+        if not kind.distinct or code.rises():
+            return code
+        code = np.asarray(code)  # all different perhaps, if not in order: looked at as any other
     shape = (size,) if kind.width is None else (size, kind.width)
     if (
         isinstance(code, np.ndarray)
@@ -242,7 +248,7 @@ def _packed(node: Node) -> _Run:
 def _at(node: Node) -> _Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         vector, index = args
-        if type(vector) is Taken:
+        if type(vector) in (Taken, Padded):
             return vector.at(index)
         found = vector[:, index] if isinstance(index, int) else vector[np.arange(size), index.astype(np.int64, copy=False)]
         return found.astype(np.int64)

@@ -17,7 +17,7 @@ Entry = TypeVar("Entry", bound=np.generic)
 
 def encoded(
     truth: object,
-    function: Callable[..., Ints],
+    function: Callable[..., object],
     name: str,
     below: int,
     *draws: Ints,
@@ -36,7 +36,7 @@ def encoded(
         return cast(Ints, truth.trace.code(name, 0, below - 1, width, truth.reader(function), symbols, distinct))
     if isinstance(truth, Symbol):
         refuse("An encoder needs the answer itself", "Give it `truth`, and what is drawn beside it.")
-    return function(truth, *draws)
+    return cast(Ints, function(truth, *draws))
 
 
 def lookup(table: NDArray[Entry], index: NDArray[np.integer]) -> NDArray[Entry]:

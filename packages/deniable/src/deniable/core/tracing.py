@@ -25,7 +25,7 @@ from deniable.errors import InvalidLaw
 
 _HERE = Path(__file__).parent
 
-Encoded = Ints | Callable[..., Ints]  # a code of an answer, or a function of the draws that the code takes
+Encoded = Ints | Callable[..., object]  # a code of an answer, or a function of the draws that the code takes
 
 
 def refuse(what: str, instead: str) -> NoReturn:
@@ -42,7 +42,7 @@ class Trace:
         self.size = size
         self.nodes: list[Node] = []
         self.types: list[Type] = []
-        self.encoders: list[Callable[..., Ints] | None] = []
+        self.encoders: list[Callable[..., object] | None] = []
         self._known: dict[Node, int] = {}
 
     def add(self, op: str, args: Sequence["Symbol"] = (), *params: object, boolean: bool = False) -> "Symbol":
@@ -85,7 +85,7 @@ class Trace:
         low: int,
         high: int,
         width: int | None,
-        encoder: Callable[..., Ints] | None = None,
+        encoder: Callable[..., object] | None = None,
         draws: Sequence["Symbol"] = (),
         distinct: bool = False,
     ) -> "Symbol":
@@ -288,7 +288,7 @@ class Answer:
             refuse("An index into the answers of a batch", "A law treats every answer alike; truth[:, k] is coordinate k.")
         return Answer(self.trace, key[1])
 
-    def reader(self, function: Callable[..., Ints]) -> Callable[..., Ints]:
+    def reader(self, function: Callable[..., object]) -> Callable[..., object]:
         """The encoder, on the coordinate that this is."""
         if self.column is None:
             return function

@@ -209,11 +209,20 @@ class KeyValue(Domain[object, Pairs]):
 
     def _sorted(self, table: Pairs) -> Pairs:
         """With the keys of each person in order; refuses a key that a person has twice."""
-        cells = table.rows * len(self.labels) + table.keys
+        rows = table.rows
+        falls = (table.keys[1:] <= table.keys[:-1]) & (rows[1:] == rows[:-1])
+        if not falls.any():
+            return table
+        unordered = np.zeros(len(table), np.bool_)
+        unordered[rows[1:][falls]] = True
+        at = np.flatnonzero(unordered[rows])
+        cells = rows[at] * len(self.labels) + table.keys[at]
         order = np.argsort(cells, kind="stable")
         if (np.diff(cells[order]) == 0).any():
             raise OutsideDomain("A person has the same key twice. Give one value for each key of a person.")
-        return Pairs(table.starts, table.keys[order], table.values[order])
+        keys, values = table.keys.copy(), table.values.copy()
+        keys[at], values[at] = keys[at[order]], values[at[order]]
+        return Pairs(table.starts, keys, values)
 
     def _table(self, values: Answers) -> Pairs:
         distinct = {id(each): each for each in values}  # a certificate asks about the same set many times

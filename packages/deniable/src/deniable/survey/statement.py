@@ -60,6 +60,8 @@ def _person(survey: Survey, whole: PrivacyLoss) -> list[str]:
         "  This covers all your answers together and is the worst case. Most reports reveal less.",
         "  It is not hidden that you took part, when, and from which address.",
     ]
+    if survey.invitations is not None:
+        lines.append("  Those who invited you can see that you used your invitation. Nobody can see which report is yours.")
     open_ones = ", ".join(question.id for question in survey.questions if question.sensitive)
     if open_ones:
         lines.append(f"  In {open_ones}, only the sensitive answers are protected; the others may be sent as they are.")

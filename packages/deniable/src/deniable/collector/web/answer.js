@@ -1,6 +1,7 @@
 /** The answer page: ask, randomize once, show what will be sent, send it until it arrives, give a receipt. */
 
 import { DeniableError, Device, InvalidLaw, InvalidSurvey, NoRandomness, SecureCoins, Survey, SurveyMismatch, openLedger } from "./deniable.js";
+import { explain, read } from "./reports.js";
 import { base, byId, card, el, save, say, stage } from "./dom.js";
 import { checkedHere, promise } from "./promise.js";
 import { asks, control, mark } from "./questions.js";
@@ -248,7 +249,7 @@ async function randomize(controls, summary, button) {
 // Showing and sending
 
 async function comparison() {
-  const lines = await device.preview();
+  const lines = explain(survey, await device.message());
   return lines.map((line) => {
     const question = survey.questions.find((each) => each.id === line.question);
     const mine = el("div", {}, el("h3", {}, "Your answer (stays here)"), el("p", { class: "answer" }, given ? question.asked.map(({ id }) => given[id]).join(", ") : "not stored, not even here"));
@@ -343,8 +344,8 @@ function refused(outcome) {
 
 async function receipt(entry) {
   const message = await device.message();
-  const { id } = survey.read(message);
-  const lines = device.explain(message);
+  const { id } = read(survey, message);
+  const lines = explain(survey, message);
   const sentAt = entry.sentAt ? new Date(entry.sentAt) : null;
   const data = {
     survey: survey.id, title: survey.title, fingerprint: survey.fingerprint, report: id, sent: sentAt?.toISOString() ?? null,

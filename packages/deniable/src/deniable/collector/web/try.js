@@ -2,6 +2,7 @@
 
 import { mechanismFromSpec } from "./deniable.js";
 import { estimate, tally as counted } from "./estimate.js";
+import { supports } from "./reports.js";
 import { bars, heights, lines } from "./chart.js";
 import { base, byId, el, say, stage } from "./dom.js";
 import { atMost, digits, fold, inHundred, listed, percent, whole } from "./words.js";
@@ -161,7 +162,7 @@ function mechanism() {
 
 function once() {
   if (!state.options.length) return;
-  const law = mechanism(), [report] = law.perturb([state.answer]), names = law.supports(report).map((place) => place + 1);
+  const law = mechanism(), [report] = law.perturb([state.answer]), names = supports(law, report).map((place) => place + 1);
   const shown = names.length > 10 ? `${names.slice(0, 10).join(", ")} and ${names.length - 10} more` : listed(names);
   const said = names.length === 0 ? "names no answer" : `names ${names.length === 1 ? "answer" : "answers"} ${shown}`;
   const among = names.includes(state.answer + 1) ? "Yours is among them, perhaps only by chance." : "Yours is not among them.";

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Bools, Floats, Ints
-from deniable.core import WHOLE, Coins, Tally, encoded
+from deniable.core import WHOLE, Coins, Padded, Tally, encoded
 from deniable.domains.key_value import Pairs
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate, Named, Spread, squares
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol, weighed
@@ -74,24 +74,13 @@ class PaddedProtocol(KeyValueProtocol):
         real = key < self.keys
         return real, np.minimum(key, self.keys - 1), up
 
-    def _all_keys(self, truth: Pairs) -> Ints:
+    def _all_keys(self, truth: Pairs) -> Padded:
         """The keys of all pairs, then those beyond the last one for padding, each once."""
-        most = self.domain.at_most
-        padding = np.arange(self.keys, self.keys + most, dtype=np.min_scalar_type(self.keys + most))
-        return self._padded(truth, truth.keys, padding)
+        return Padded(truth.starts, truth.keys, self.keys + np.arange(self.domain.at_most))
 
-    def _all_heads(self, truth: Pairs) -> Ints:
+    def _all_heads(self, truth: Pairs) -> Padded:
         """The chances that the values of all pairs are rounded up, 1/2 for padding."""
-        return self._padded(truth, self.domain.heads(truth.values), np.full(self.domain.at_most, HALF))
-
-    def _padded(self, truth: Pairs, pairs: Ints, padding: Ints) -> Ints:
-        """What is known of each pair in a row for each person, filled up."""
-        most = len(padding)
-        rows = np.empty((len(truth), most), padding.dtype)
-        rows[:] = padding
-        first = np.arange(0, len(truth) * most, most) - truth.starts[:-1]
-        rows.reshape(-1)[np.repeat(first, truth.sizes) + np.arange(len(pairs))] = pairs
-        return rows
+        return Padded(truth.starts, self.domain.heads(truth.values), np.full(self.domain.at_most, HALF))
 
     def _sampled_key(self, truth: Pairs, draw: Ints) -> Ints:
         """The key of the pair with this number, past the last one for padding."""

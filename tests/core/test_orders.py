@@ -1,0 +1,51 @@
+"""Vectors that are filled up stand for the arrays that they are, and are refused where those would be."""
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.core.operations import Type
+from deniable.core.orders import Padded
+from deniable.core.running import checked_code
+
+
+def made(starts: list[int], numbers: list[int], padding: list[int]) -> Padded:
+    return Padded(np.array(starts), np.array(numbers, np.int64), np.array(padding))
+
+
+KEYS = Type(0, 8, 3, distinct=True)  # 0 to 5, and 6, 7, 8 for padding
+
+
+def test_numbers_and_padding() -> None:
+    code = checked_code(made([0, 2, 2, 5], [1, 4, 0, 3, 5], [6, 7, 8]), KEYS, 3)
+    assert isinstance(code, Padded)
+    assert np.asarray(code).tolist() == [[1, 4, 8], [6, 7, 8], [0, 3, 5]]
+    assert code.at(np.array([2, 0, 1])).tolist() == [8, 6, 3] and code.at(1).tolist() == [4, 7, 3]
+    nobody = checked_code(made([0, 0], [], [6, 7, 8]), KEYS, 1)
+    assert np.asarray(nobody).tolist() == [[6, 7, 8]]
+
+
+def test_what_is_not_in_order_is_looked_at_as_an_array() -> None:
+    code = checked_code(made([0, 2], [4, 1], [6, 7, 8]), KEYS, 1)
+    assert np.asarray(code).tolist() == [[4, 1, 8]]
+
+
+@pytest.mark.parametrize(
+    ("starts", "numbers", "padding"),
+    [
+        ([0, 2], [1, 1], [6, 7, 8]),  # twice
+        ([0, 2], [2, 1, 0], [6, 7, 8]),  # numbers beyond the last start
+        ([0, 4], [0, 1, 2, 3], [6, 7, 8]),  # more than fit
+        ([0, 2, 1, 3], [0, 1, 2], [6, 7, 8]),  # starts that go back
+        ([1, 2], [0, 1], [6, 7, 8]),  # a first number that is nobody's
+        ([0, 1], [9], [6, 7, 8]),  # too large
+        ([0, 1], [-1], [6, 7, 8]),
+        ([0, 1], [6], [6, 7, 7]),  # padding twice
+        ([0, 2], [1, 8], [6, 7, 8]),  # a number that padding has too
+        ([0, 1], [1], [6, 7]),  # too narrow
+        ([0, 1], [1], [6, 7, 9]),
+    ],
+)
+def test_a_law_is_not_run_on_anything_else(starts: list[int], numbers: list[int], padding: list[int]) -> None:
+    with pytest.raises(dn.OutsideDomain, match="Nothing was reported"):
+        checked_code(made(starts, numbers, padding), KEYS, len(starts) - 1)
