@@ -130,6 +130,12 @@ DISTRIBUTIONS: dict[str, DistributionMechanism] = {
     "hierarchy-wave": dn.Hierarchy.square(dn.Ordered(range(6)), 1.0),
 }
 
+DISCOVERY: dict[str, dn.PrefixHashing] = {
+    "prefix": dn.PrefixHashing(dn.Strings("key", 3, [1, 2], 9), EPSILON, 3, [1, 2, 1]),
+    "prefix-two": dn.PrefixHashing(dn.Strings("key", 2, [1], 4), 1.0, 2, [1, 1]),
+    "prefix-alone": dn.PrefixHashing(dn.Strings("key", 2, [], 5), 1.0, 5, [2]),
+}
+
 PLANE = dn.Features(2, -1, 1, steps=2)
 SAMPLED: dict[str, dn.FeatureVector] = {
     "one-of-two": dn.FeatureVector(PLANE, 1.0, 1, "duchi-1"),

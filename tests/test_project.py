@@ -29,6 +29,7 @@ ORDER = [
     "metrics",
     "planning",
     "analysis",
+    "discovery",
     "graphs",
     "files",
     "aggregate",

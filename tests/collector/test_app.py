@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from prometheus_client.parser import text_string_to_metric_families
 
 import deniable as dn
 from deniable.collector import Collector, open_store, results
@@ -209,7 +210,7 @@ def test_what_is_refused(app: App) -> None:
         refused(get(app, f"/v1/results?confidence={level}"), 422, "bad-query")
     assert counted(app) == 0
     assert app.metrics.refused["damaged"] == 6
-    assert 'deniable_refused_total{reason="damaged"} 6' in get(app, "/metrics").body.decode()
+    assert 'deniable_refused_total{reason="damaged",survey="one"} 6.0' in get(app, "/metrics").body.decode()
 
 
 def test_too_many_reports_at_once(tmp_path: Path) -> None:
@@ -261,9 +262,9 @@ def test_a_store_in_trouble_is_a_503_and_comes_back(app: App, monkeypatch: pytes
         refused(get(app, "/health/ready"), 503, "store-away")
         refused(get(app, "/v1/results"), 503, "store-away")
         assert get(app, "/health/live").status == 200
-        assert "deniable_store_up 0" in get(app, "/metrics").body.decode()
+        assert 'deniable_store_up{survey="one"} 0.0' in get(app, "/metrics").body.decode()
     assert post(app, body).data()["counted"] == 1
-    assert "deniable_store_up 1" in get(app, "/metrics").body.decode()
+    assert 'deniable_store_up{survey="one"} 1.0' in get(app, "/metrics").body.decode()
 
 
 def test_a_slow_body_is_given_up(tmp_path: Path) -> None:
@@ -307,9 +308,17 @@ def test_metrics_are_what_happened(app: App) -> None:
     post(app, body)
     post(app, body)
     text = get(app, "/metrics").body.decode()
-    for line in ('deniable_messages_total{outcome="counted"} 1', 'deniable_messages_total{outcome="duplicate"} 1',
-                 "deniable_reports_total 1", "deniable_commit_seconds_count 2", "deniable_waiting_bytes 0"):  # fmt: skip
-        assert line in text.splitlines()
+    families = list(text_string_to_metric_families(text))
+    samples = {(one.name, frozenset(one.labels.items())): one.value for each in families for one in each.samples}
+    for name, labels, value in (
+        ("deniable_messages_total", {"outcome": "counted"}, 1),
+        ("deniable_messages_total", {"outcome": "duplicate"}, 1),
+        ("deniable_reports_total", {}, 1),
+        ("deniable_commit_seconds_count", {}, 2),
+        ("deniable_waiting_bytes", {}, 0),
+        ("deniable_store_up", {}, 1),
+    ):
+        assert samples[(name, frozenset({**labels, "survey": "one"}.items()))] == value
 
 
 def test_openapi_describes_every_path_and_answer(app: App) -> None:

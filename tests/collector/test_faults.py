@@ -120,9 +120,9 @@ def test_a_full_disk(file: Path, tmp_path: Path) -> None:
             pid = collector.process.pid
             before = resource.prlimit(pid, resource.RLIMIT_FSIZE)
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (Path(store + "-wal").stat().st_size, before[1]))
-            wait_for(lambda: "deniable_store_up 0" in text(collector))
+            wait_for(lambda: 'deniable_store_up{survey="several"} 0.0' in text(collector))
             resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
-            wait_for(lambda: "deniable_store_up 1" in text(collector))
+            wait_for(lambda: 'deniable_store_up{survey="several"} 1.0' in text(collector))
             made = len(load.made)
             wait_for(lambda: len(load.made) > made + 40)
         finally:
@@ -147,9 +147,9 @@ def test_a_database_that_goes_away(file: Path, database_server: Postgres) -> Non
                 made = len(load.made)
                 wait_for(lambda made=made: len(load.made) > made + 40)  # type: ignore[misc]
                 database_server.stop()
-                wait_for(lambda: "deniable_store_up 0" in text(collector))
+                wait_for(lambda: 'deniable_store_up{survey="several"} 0.0' in text(collector))
                 database_server.start()
-                wait_for(lambda: "deniable_store_up 1" in text(collector))
+                wait_for(lambda: 'deniable_store_up{survey="several"} 1.0' in text(collector))
         finally:
             load._going = False
         (sent,) = load.finish()
@@ -174,9 +174,9 @@ def test_a_database_that_becomes_read_only(file: Path, database_server: Postgres
         try:
             wait_for(lambda: len(load.made) > 40)
             read_only("on")
-            wait_for(lambda: "deniable_store_up 0" in text(collector))
+            wait_for(lambda: 'deniable_store_up{survey="several"} 0.0' in text(collector))
             read_only("off")
-            wait_for(lambda: "deniable_store_up 1" in text(collector))
+            wait_for(lambda: 'deniable_store_up{survey="several"} 1.0' in text(collector))
         finally:
             load._going = False
         (sent,) = load.finish()

@@ -4,7 +4,9 @@
 """
 
 import shutil
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -100,3 +102,17 @@ def test_tokens_that_were_made_before_any_survey_close_the_first(new_store: Call
         with store.view() as view:
             assert [(token.role, token.hash) for token in view.tokens("one")] == [("submit", b"x" * 32)]
         assert replayed(store, ONE, "one.body", OPENS) == [Counted.NOW.value] * 30
+
+
+def test_several_collectors_upgrade_a_store_once(earlier: str) -> None:
+    """All begin with the first schema at the same time: one brings the store up to date, the others wait for it."""
+    begin = threading.Barrier(4)
+
+    def upgraded() -> int:
+        begin.wait()
+        with opened(earlier) as store:
+            number, asked = store.register(survey(ONE))
+            return results(asked, number, store).people
+
+    with ThreadPoolExecutor(4) as pool:
+        assert [each.result() for each in [pool.submit(upgraded) for _ in range(4)]] == [30] * 4

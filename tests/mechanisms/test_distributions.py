@@ -3,6 +3,7 @@
 import pickle
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -169,6 +170,24 @@ class TestLevels:
             workload.questions > size
         )
 
+    @pytest.mark.parametrize("epsilon", [0.1, 0.25, 0.5, 1.0, 2.0, 4.0])
+    @pytest.mark.parametrize("workload", [dn.Workload.prefixes(256), dn.Workload.ranges(256)], ids=["prefixes", "ranges"])
+    def test_haar_wavelets_are_hardly_ever_better(self, workload: dn.Workload, epsilon: float) -> None:
+        """A person reports one Haar coefficient with its sign: the best such protocol has variance 1 / tanh(epsilon / 2)^2.
+
+        Its levels say nothing about each other, so that the best weights give (sum of root(cost / strength))^2.
+        """
+        size, cells = 256, [1 << level for level in range(1, 9)]
+        shown = [0.0]
+        for each in cells:
+            sums = workload.centred.reshape(each, size // each, each, size // each).sum(axis=(1, 3))
+            shown.append(float(np.trace(sums)) * each / size)
+        costs = np.diff(shown) / workload.questions
+        haar = float(np.sqrt(costs / [2 * np.tanh(epsilon / 2) ** 2 * size / each for each in cells]).sum() ** 2)
+        assert figure(dn.Hierarchy.weighted(line(size), epsilon, workload), workload) < haar * (
+            1 if epsilon >= 0.5 else 1.025
+        )
+
     def test_no_other_weights_are_better(self) -> None:
         workload, cells = dn.Workload.prefixes(32), [2, 4, 8, 16, 32]
         gains = [gain(level_oracle(each, 1.0)) for each in cells]
@@ -307,6 +326,53 @@ class TestDistribution:
         assert 172 <= bands < 200 and 172 <= intervals < 200
 
 
+class TestCircles:
+    def test_arcs(self) -> None:
+        rows = [[(x - start) % 7 < length for x in range(7)] for start in range(7) for length in range(1, 7)]
+        assert np.array_equal(dn.Workload(np.array(rows, float)).gram, dn.Workload.arcs(7).gram)
+        assert dn.Workload.arcs(7).questions == len(rows)
+
+    @pytest.mark.parametrize("target", ["ranges", "distribution"])
+    @pytest.mark.parametrize("size", [2, 7, 24, 96])
+    def test_plans_are_proved_and_go_round(self, size: int, target: Literal["ranges", "distribution"]) -> None:
+        mechanism = dn.plan(line(size), 1.0, 10_000, target=target, circular=True)
+        assert mechanism.circular and dn.certify(mechanism).holds
+
+    def test_ranges_past_midnight_and_quantiles_from_an_origin(self) -> None:
+        people = np.where(np.isin(np.arange(24), [23, 0, 1]), 1e6, 0)
+        mechanism = dn.plan(line(24), 1.0, 10_000, target="ranges", circular=True)
+        counts = np.rint(people @ mechanism.matrix).astype(np.int64)
+        found = mechanism.distribution(dn.Tally(mechanism.fingerprint, 3_000_000, counts))
+        assert found.share(22, 2).raw == pytest.approx(1, abs=1e-3) and found.share(23, 0).raw == pytest.approx(
+            2 / 3, abs=1e-3
+        )
+        assert found.share(0, 1).raw == pytest.approx(2 / 3, abs=1e-3)
+        opened = found.starting_at(12)
+        assert float(opened.quantile(0.5)) == 24 and opened.mean().raw == pytest.approx(24, abs=0.05)
+        assert opened.share(22, 26).standard_error == pytest.approx(found.share(22, 2).standard_error)
+        asked: list[Callable[[], object]] = [found.mean, found.band, found.plot]
+        asked += [lambda: found.cdf(3), lambda: found.quantile(0.5)]
+        for ask in asked:
+            with pytest.raises(dn.InvalidParameter, match="starting_at"):
+                ask()
+        with pytest.raises(dn.InvalidParameter):
+            found.starting_at(24)
+        with pytest.raises(dn.InvalidParameter):
+            opened.starting_at(3)
+
+
+class TestPilot:
+    def test_a_pilot_is_a_prior_and_counts_in_the_end(self) -> None:
+        truth = np.exp(-np.arange(32) / 6)
+        people = np.rint(20_000 * truth / truth.sum())
+        first = dn.plan(line(32), 1.0, 20_000, target="distribution")
+        pilot = first.distribution(tally := collected(first, people, 1))
+        second = dn.plan(line(32), 1.0, 80_000, target="ranges", prior=pilot.values / pilot.values.sum())
+        both = dn.combined([(first, tally), (second, collected(second, 4 * people, 2))])
+        assert both.n == tally.n + 4 * int(people.sum())
+        assert both.mean().standard_error < 0.6 * pilot.mean().standard_error
+
+
 class TestRefusals:
     @pytest.mark.parametrize(
         "make",
@@ -330,6 +396,8 @@ class TestRefusals:
             lambda: dn.Workload([1, 2, 3]),
             lambda: dn.plan(dn.Categories(["a", "b"]), 1.0, 100, target="quantiles"),
             lambda: dn.plan(line(5), 1.0, 100, target=dn.Workload([[1, 0]])),
+            lambda: dn.plan(line(5), 1.0, 100, target="quantiles", circular=True),
+            lambda: dn.plan(dn.Interval(0, 24, steps=24), 1.0, 100, target="ranges", circular=True),
             lambda: dn.plan(line(5), 1.0, 100, target="quantiles", prior="smooth"),
             lambda: dn.plan(line(5), 1.0, 100, target="distribution", prior=[0.5, 0.5]),
             lambda: dn.plan(dn.Interval(0, 1), 1.0, 100, target="mean", prior="smooth"),

@@ -11,7 +11,7 @@ from deniable.core.bits import PackedBits
 from deniable.core.pure import PureProtocol
 from deniable.core.reports import Reports
 from deniable.privacy.law import law
-from deniable.privacy.liars import LISTED_BITS, every_report, extremes
+from deniable.privacy.liars import LISTED_BITS, _profiles, every_report, extremes, profile_counts
 from tests.examples import EXAMPLES
 
 SIX = dn.Categories(range(6))
@@ -145,3 +145,39 @@ class TestIntervalWithLiars:
         with pytest.raises(dn.InvalidParameter, match="number of false reports"):
             dn.interval_with_liars(mechanism, tally, 10_000)
         assert math.isfinite(wide[0].sum())
+
+
+class TestProfiles:
+    @pytest.mark.parametrize("name", sorted(name for name, each in SMALL.items() if len(each.profile_law)))
+    def test_their_law_is_the_same_for_every_value(self, name: str) -> None:
+        """Enumerated: the exact probability of every profile, under every value."""
+        mechanism = SMALL[name]
+        for index in range(mechanism.domain.size):
+            chances = np.zeros(len(mechanism.profile_law))
+            for report, chance in law(mechanism, index).items():
+                row = np.frombuffer(report, np.uint8)[None, :]
+                chances[mechanism.profiles(mechanism.layout.columns(row))[0]] += float(chance)
+            assert chances == pytest.approx(mechanism.profile_law, abs=1e-9)
+
+    def test_some_family_has_them(self) -> None:
+        assert {type(each).__name__ for each in SMALL.values() if len(each.profile_law)} >= {"Unary", "LocalHashing"}
+
+    def test_reports_with_the_target_alone_are_seen_where_only_tallies_are_kept(self) -> None:
+        """Five in a hundred reports with one bit: their number of ones gives them away, not the counts."""
+        mechanism = dn.Unary(dn.Categories(range(64)), 1.0)
+        honest = mechanism.perturb(np.arange(9_500) % 64, dn.SeededCoins(1))
+        fakes = PackedBits.pack(np.tile(np.eye(64, dtype=np.bool_)[5], (500, 1))).bytes
+        columns = {"cells": np.concatenate([honest.columns["cells"], fakes])}
+        seen = profile_counts(mechanism, columns)
+        tally = mechanism.tally(Reports(mechanism.fingerprint, mechanism.layout, columns))
+        found = dn.suspicions_of_tally(mechanism, tally, seen)
+        assert "deviation of the profiles of reports from their law" in [each.what for each in found]
+        assert sum(each.error for each in found) <= 1e-6
+
+    def test_the_bound_on_false_alarms_holds(self) -> None:
+        """At an error of 1/10 the exact probability of an alarm is below it: all outcomes of 40 reports, two profiles."""
+        chances, n = np.array([0.3, 0.7]), 40
+        exact = [math.comb(n, k) * 0.3**k * 0.7 ** (n - k) for k in range(n + 1)]
+        alarms = [bool(_profiles(chances, np.array([k, n - k]), 0.1)) for k in range(n + 1)]
+        assert any(alarms) and not alarms[12]
+        assert sum(chance for chance, alarm in zip(exact, alarms, strict=True) if alarm) <= 0.1

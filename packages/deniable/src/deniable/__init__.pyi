@@ -47,6 +47,11 @@ from deniable.device.device import Device as Device
 from deniable.device.device import Outcome as Outcome
 from deniable.device.ledger import Ledger as Ledger
 from deniable.device.memory import Memory as Memory
+from deniable.discovery.discover import decode as decode
+from deniable.discovery.discover import discover as discover
+from deniable.discovery.discover import known as known
+from deniable.discovery.found import Found as Found
+from deniable.discovery.planning import plan_discovery as plan_discovery
 from deniable.domains.categories import Categories as Categories
 from deniable.domains.codes import SignMagnitude as SignMagnitude
 from deniable.domains.features import Features as Features
@@ -61,6 +66,7 @@ from deniable.domains.points import Points as Points
 from deniable.domains.product import Product as Product
 from deniable.domains.quadkey import quadkey as quadkey
 from deniable.domains.sparse_vector import SparseVector as SparseVector
+from deniable.domains.strings import Strings as Strings
 from deniable.domains.vectors import Vectors as Vectors
 from deniable.errors import (
     BudgetSpent as BudgetSpent,
@@ -127,6 +133,7 @@ from deniable.graphs.graph import Graph as Graph
 from deniable.graphs.neighbours import common_neighbours as common_neighbours
 from deniable.graphs.triangles import count_triangles as count_triangles
 from deniable.mechanisms.algebra.rotation import Rotation as Rotation
+from deniable.mechanisms.discovery.prefix_hashing import PrefixHashing as PrefixHashing
 from deniable.mechanisms.distributions.comb_wave import CombWave as CombWave
 from deniable.mechanisms.distributions.cuts import Cuts as Cuts
 from deniable.mechanisms.distributions.distribution import Distribution as Distribution
@@ -194,6 +201,8 @@ from deniable.postprocess.em import em_channel as em_channel
 from deniable.postprocess.ems import ems as ems
 from deniable.postprocess.least_squares import least_squares as least_squares
 from deniable.postprocess.norm_sub import norm_sub as norm_sub
+from deniable.postprocess.recovery import Recovered as Recovered
+from deniable.postprocess.recovery import recover as recover
 from deniable.privacy.certificate import Certificate as Certificate
 from deniable.privacy.certify import certify as certify
 from deniable.privacy.composition import (
@@ -221,6 +230,9 @@ from deniable.privacy.liars import (
 )
 from deniable.privacy.liars import (
     suspicions as suspicions,
+)
+from deniable.privacy.liars import (
+    suspicions_of_tally as suspicions_of_tally,
 )
 from deniable.privacy.liars import (
     worst_gain as worst_gain,

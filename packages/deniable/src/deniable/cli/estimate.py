@@ -11,6 +11,7 @@ import numpy as np
 
 from deniable.arrays import Floats
 from deniable.cli import options, surveys
+from deniable.cli.false_reports import FalseReports
 from deniable.cli.modes import Modes, names_survey
 from deniable.cli.spread import QUARTILES, Spread
 from deniable.cli.survey_results import survey_results, write_results
@@ -45,6 +46,12 @@ def estimate() -> None:
     """
 
 
+fakes_option = click.option(
+    "--fakes",
+    type=click.FloatRange(0, 0.5, max_open=True),
+    metavar="SHARE",
+    help="Also show intervals that hold if at most this share of the reports is false, and shares recovered from them.",
+)
 csv_option = options.target("--csv", "csv_file", help="Write the table to FILE as CSV instead of printing it.")
 
 
@@ -54,6 +61,7 @@ csv_option = options.target("--csv", "csv_file", help="Write the table to FILE a
 @click.option("--url", metavar="URL", help="Ask the collector at URL instead of reading the database.")
 @surveys.token_option
 @options.confidence
+@fakes_option
 @csv_option
 @options.target("--parquet", "parquet_file", help="Write the results to FILE as Parquet.")
 @options.force
@@ -65,6 +73,7 @@ def survey_mode(
     url: str | None,
     token: str | None,
     confidence: float,
+    fakes: float | None,
     csv_file: Path | None,
     parquet_file: Path | None,
     picture: Path | None,
@@ -77,7 +86,7 @@ def survey_mode(
     deniable estimate survey.toml --url http://127.0.0.1:8080 --csv results.csv --picture results.png
     """
     confidence_each(confidence, 1)  # refuses what is no confidence level
-    write_results(survey_results(survey, store, url, token, confidence), csv_file, parquet_file, picture, as_json)
+    write_results(survey_results(survey, store, url, token, confidence, fakes), csv_file, parquet_file, picture, as_json)
 
 
 @estimate.command("reports", short_help="The shares of answers, from files of reports.")
@@ -95,6 +104,8 @@ def survey_mode(
     show_default=True,
     help="Also show shares that are not negative and sum to 100 %.",
 )
+@fakes_option
+@click.option("--target", metavar="ANSWER", help="With --fakes: the answer that all false reports are assumed to support.")
 @click.option(
     "--quantile", "quantiles", type=float, multiple=True, metavar="Q", help="A quantile of a number; 0.5 is the median."
 )
@@ -111,6 +122,8 @@ def reports_mode(
     confidence: float,
     exact: bool,
     clean: str,
+    fakes: float | None,
+    target: str | None,
     quantiles: tuple[float, ...],
     bins: int | None,
     csv_file: Path | None,
@@ -158,6 +171,7 @@ def reports_mode(
     many = top is None and raw.values.size > MOST_ROWS and not as_json and csv_file is None
     shown = FEW_ROWS if many else top
     result = Shares.of(mechanism, tally, raw, confidence, exact, shown, clean)
+    false = FalseReports.of(mechanism, tally, fakes, target, confidence, result.order)
     if picture is not None:
         draw(raw.plot(confidence, shown or MOST_ROWS), picture)
     if save_tally is not None:
@@ -165,12 +179,14 @@ def reports_mode(
     if csv_file is not None:
         write_text(csv_file, result.csv())
     if as_json:
-        click.echo(json.dumps(result.record()))
+        click.echo(json.dumps(result.record() | false.record()))
         return
     console = panel.console()
     if csv_file is None:
         console.print(result.table())
-    for line in (*result.notes(), *_written(csv_file, save_tally, picture)):
+        for table in false.tables():
+            console.print(table)
+    for line in (*result.notes(), *false.notes(), *_written(csv_file, save_tally, picture)):
         console.print(line, markup=False, soft_wrap=line.startswith("Wrote "))
 
 

@@ -23,6 +23,7 @@ VERBS = {
     "perturb": ("perturb:perturb", "Randomize a column of answers into reports."),
     "aggregate": ("aggregate:aggregate", "Count many files of reports into one tally."),
     "estimate": ("estimate:estimate", "Estimate shares from reports, or show the results of a survey."),
+    "discover": ("discover:discover", "Find the most frequent words, addresses or versions."),
     "crosstab": ("crosstab:crosstab", "Tabulate how the answers to several questions hang together."),
     "compare": ("compare:compare", "Measure the errors of mechanisms and compare them with the predictions."),
     "release": ("release:release", "Release noisy places or numbers that stay close to the truth."),

@@ -13,11 +13,14 @@ from deniable.files.atomic import written_whole
 Made = Callable[[str], bytes]  # the results in one format: csv, parquet or json
 
 
-def survey_results(path: Path, store: str | None, url: str | None, token: str | None, confidence: float) -> Made:
-    """The results: from the store, or from the collector at `url`."""
+def survey_results(
+    path: Path, store: str | None, url: str | None, token: str | None, confidence: float, fakes: float | None = None
+) -> Made:
+    """The results: from the store, or from the collector at `url`; `fakes` is a share of false reports to reckon with."""
     if url is not None:
-        return lambda kind: fetched_results(url, token, confidence, kind)
+        return lambda kind: fetched_results(url, token, confidence, kind, fakes)
     from deniable.collector import results
+    from deniable.collector.fakes import with_fakes
 
     place, collector = surveys.existing(path, store)
     try:
@@ -26,7 +29,8 @@ def survey_results(path: Path, store: str | None, url: str | None, token: str | 
         found = results(collector.survey, collector.number, place, confidence, None if state is None else state.title)
     finally:
         place.close()
-    makers: dict[str, Callable[[], str | bytes]] = {"csv": found.csv, "parquet": found.parquet, "json": found.json}
+    makers: dict[str, Callable[[], str | bytes]] = {"csv": found.csv, "parquet": found.parquet}
+    makers["json"] = lambda: json.dumps(with_fakes(found, fakes))
     return lambda kind: _bytes(makers[kind]())
 
 
@@ -52,10 +56,11 @@ def write_results(made: Made, csv_file: Path | None, parquet_file: Path | None, 
         surveys.show(json.loads(made("json")))
 
 
-def fetched_results(url: str, token: str | None, confidence: float, kind: str) -> bytes:
+def fetched_results(url: str, token: str | None, confidence: float, kind: str, fakes: float | None = None) -> bytes:
     """The results from a running collector."""
     from urllib.parse import urlencode
 
     from deniable.collector.fetching import fetched
 
-    return fetched(f"{url.rstrip('/')}/v1/results?{urlencode({'format': kind, 'confidence': confidence})}", token)
+    asked = {"format": kind, "confidence": confidence} | ({} if fakes is None else {"fakes": fakes})
+    return fetched(f"{url.rstrip('/')}/v1/results?{urlencode(asked)}", token)

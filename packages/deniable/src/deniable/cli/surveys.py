@@ -130,6 +130,28 @@ def show(data: dict[str, Any]) -> None:
         for line in others[:MOST_BARS]:
             name, ends = f"{line['answer']} {line['measure']}".strip(), f"{line['low']:.4g} to {line['high']:.4g}"
             console.print(f"{name} {line['value']:.4g}, {data['confidence']:.0%} interval {ends}", highlight=False)
+    _show_fakes(console, data)
+
+
+def _show_fakes(console: "Console", data: dict[str, Any]) -> None:
+    """What looks like false reports, and what could be true if there were some."""
+    for alarm in data.get("suspicions", ()):
+        window = f", period {alarm['period']}" if "period" in alarm else ""
+        console.print(
+            f"warning: suspicious reports on {alarm['question']}{window}: {alarm['what']} {alarm['seen']:,.6g}; at most "
+            f"{alarm['allowed']:,.6g} if all are honest (false alarm probability {alarm['false_alarm_probability']:.1g})",
+            highlight=False,
+        )
+    asked = data.get("false_reports")
+    if asked is not None:
+        console.print(
+            f"\nIf up to {100 * asked['share']:g} % of the reports are false, whatever they contain:", highlight=False
+        )
+        for line in asked["estimates"]:
+            recovered = f", recovered {100 * line['recovered']:.1f}" if "recovered" in line else ""
+            ends = f"{100 * line['low']:.1f} to {100 * line['high']:.1f} %"
+            console.print(f"{line['question']}, {line['answer']}: {ends}{recovered}", highlight=False)
+        console.print(f"Recovered: an estimate under this assumption: {asked['recovered_if']}", style="dim", highlight=False)
 
 
 def _bars(console: "Console", shares: list[dict[str, Any]]) -> None:

@@ -14,12 +14,11 @@ from deniable.collector.service import (
     Headers,
     Limits,
     Receive,
+    Reply,
     Scope,
     Send,
     Service,
     Shared,
-    refuse,
-    respond,
     too_many_headers,
 )
 from deniable.collector.verdicts import Counted, Refusal, Verdict
@@ -42,7 +41,8 @@ class App(Service):
 
         super().__init__(collector, submit, read, limits, batch, shared)
         self._rest: Callable[[Scope, Receive, Send], Awaitable[None]] = routes(self)
-        self._one_counted = _summary([Counted.NOW], collector.survey.fingerprint)
+        counted = _summary([Counted.NOW], collector.survey.fingerprint)
+        self._one_counted = Reply.of(200, counted, b"application/json")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -52,12 +52,12 @@ class App(Service):
         headers: Headers = scope["headers"]
         excess = too_many_headers(headers, self.limits)
         if excess is not None:
-            await self._reply(excess, send)
+            await self._reply(excess).give(send)
         elif scope["path"] == "/v1/reports":
             named = dict(reversed(headers))  # the first of each name
             sender = self._admitted(scope, named)
             outcome = sender if isinstance(sender, Refusal) else await self._submitted(named, receive, sender)
-            await self._reply(outcome, send)
+            await self._reply(outcome).give(send)
         else:
             await self._rest(scope, receive, send)
 
@@ -91,24 +91,65 @@ class App(Service):
         try:
             if isinstance(body, Refusal):
                 return body
-            media, survey = media_of(headers.get(b"content-type")), self.collector.survey
             if len(body) <= QUICK:
-                messages = read_messages(survey, body, media, self.limits, sender.batch)
+                messages = self._messages(headers, body, sender)
             else:
                 read, loop = self.shared.reader, asyncio.get_running_loop()
-                messages = await loop.run_in_executor(read, read_messages, survey, body, media, self.limits, sender.batch)
+                messages = await loop.run_in_executor(read, self._read, headers, body, sender)
+                messages = self._charged(messages, sender)
             if isinstance(messages, Refusal):
                 return messages
-            if sender.rate is not None:
-                refusal = sender.charged(sum(message.reports for message in messages))
-                if refusal is not None:
-                    return refusal
             answer = await self.writer.submit(self.collector, messages)
             if not isinstance(answer, Refusal):
                 self._note(messages, answer)
             return answer
         finally:
             self.flight.bytes -= taken
+
+    def _messages(self, headers: Mapping[bytes, bytes], body: bytes, sender: "Sender") -> list[Message] | Refusal:
+        """The messages in a body that its sender may send."""
+        return self._charged(self._read(headers, body, sender), sender)
+
+    def _read(self, headers: Mapping[bytes, bytes], body: bytes, sender: "Sender") -> list[Message] | Refusal:
+        media = media_of(headers.get(b"content-type"))
+        return read_messages(self.collector.survey, body, media, self.limits, sender.batch)
+
+    def _charged(self, messages: list[Message] | Refusal, sender: "Sender") -> list[Message] | Refusal:
+        if isinstance(messages, Refusal) or sender.rate is None:
+            return messages
+        return sender.charged(sum(message.reports for message in messages)) or messages
+
+    def take_whole(self, scope: Scope, body: bytes, done: Callable[[Reply], None]) -> None:
+        """Count a short body that has arrived whole; `done` gets the answer once it is durable, or at once if refused."""
+        headers: Headers = scope["headers"]
+        outcome: Refusal | Sender | None = too_many_headers(headers, self.limits)
+        named = dict(reversed(headers))  # the first of each name
+        if outcome is None:
+            outcome = self._admitted(scope, named)
+        if isinstance(outcome, Sender):
+            outcome = self._handed_over(named, body, outcome, done)
+        if outcome is not None:
+            done(self._reply(outcome))
+
+    def _handed_over(
+        self, headers: Mapping[bytes, bytes], body: bytes, sender: "Sender", done: Callable[[Reply], None]
+    ) -> Refusal | None:
+        """Give the messages in a body to the writer; or why that is refused."""
+        messages = self._messages(headers, body, sender) if self.flight.take(len(body), len(body)) else None
+        if messages is None:
+            return verdicts.BUSY
+        if isinstance(messages, Refusal):
+            self.flight.bytes -= len(body)
+            return messages
+
+        def answered(answer: Refusal | list[Verdict]) -> None:
+            self.flight.bytes -= len(body)
+            if not isinstance(answer, Refusal):
+                self._note(messages, answer)
+            done(self._reply(answer))
+
+        self.writer.hand_over(self.collector, messages, answered)
+        return None
 
     async def _body(self, receive: Receive, batch: bool) -> tuple[bytes | Refusal, int]:
         """The body, or why it is not read to its end; and how many bytes of it are in flight."""
@@ -146,19 +187,18 @@ class App(Service):
                 if verdict is Counted.NOW:
                     self.metrics.reports += message.reports
 
-    async def _reply(self, outcome: Refusal | list[Verdict], send: Send) -> None:
+    def _reply(self, outcome: Refusal | list[Verdict]) -> Reply:
         if isinstance(outcome, Refusal):
             self.metrics.refused[outcome.reason] += 1
+        elif len(outcome) == 1 and outcome[0] is Counted.NOW:
+            return self._one_counted
         elif all(isinstance(verdict, Refusal) for verdict in outcome):
             first = outcome[0]
             assert isinstance(first, Refusal)
             outcome = first
         if isinstance(outcome, Refusal):
-            await refuse(send, outcome)
-        elif len(outcome) == 1 and outcome[0] is Counted.NOW:
-            await respond(send, 200, self._one_counted, b"application/json")
-        else:
-            await respond(send, 200, _summary(outcome, self.collector.survey.fingerprint), b"application/json")
+            return Reply.refusing(outcome)
+        return Reply.of(200, _summary(outcome, self.collector.survey.fingerprint), b"application/json")
 
 
 class Sender(NamedTuple):

@@ -8,13 +8,15 @@ import numpy as np
 
 from deniable.arrays import Bools, Ints
 from deniable.collector.invited import Admission
+from deniable.collector.profiles import Profiles
 from deniable.collector.relations import joint_counts
 from deniable.collector.stages import Stage, State
 from deniable.collector.store import Change, Store
 from deniable.collector.verdicts import CLOCK, CLOSED, DRAFT, IMPOSSIBLE, TOO_EARLY, TOO_LATE, Counted, Refusal, Verdict
-from deniable.core import Reports, concatenate
+from deniable.core import Columns, PureProtocol, Reports, concatenate
 from deniable.errors import InvalidReport
-from deniable.survey import Message, Survey
+from deniable.privacy.liars import profile_counts
+from deniable.survey import Message, Question, Survey
 from deniable.survey.survey import SKEW
 
 Clock = Callable[[], float]
@@ -36,6 +38,7 @@ class Collector:
         self.admission = Admission(self.survey, store)
         self.oldest = 0  # the first period that is accepted, as the store had it last
         self.untidy = True  # whether there may be ids that need not be kept
+        self.profiles = Profiles()
 
     def take(self, messages: Sequence[Message]) -> list[Verdict]:
         """Count these messages in one transaction; when this returns, what was counted is durable.
@@ -160,6 +163,7 @@ class Group:
             self._oldest = min(collector.survey.oldest_period(now), newest)
             self.alone = self._oldest > collector.oldest
         self._found: int | None = None  # the oldest period that the store accepted
+        self._profiles: dict[tuple[int, str], Ints] = {}
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -197,6 +201,7 @@ class Group:
         if self._found is not None:
             self.collector.untidy |= self._oldest > self._found
             self.collector.oldest = max(self._oldest, self._found)
+        self.collector.profiles.add(self._profiles)
 
     def _refuse(self, state: State | None) -> None:
         """Refuse what the store no longer accepts, whatever this collector's clock says."""
@@ -228,6 +233,7 @@ class Group:
                 for period, rows in wanted:
                     chosen = columns if rows is None else {name: column[rows] for name, column in columns.items()}
                     votes = question.mechanism.votes(chosen)
+                    self._profile(period, question, chosen)
                     n, counts = tallies.get((period, question.id), (0, np.zeros(len(votes), np.int64)))
                     size = len(owners) if rows is None else int(rows.sum())
                     tallies[(period, question.id)] = n + size, counts + votes
@@ -241,6 +247,13 @@ class Group:
             change.join(self.number, period, people[period])
         for period, name in sorted(tallies):
             change.add(self.number, period, name, *tallies[(period, name)])
+
+    def _profile(self, period: int, question: Question, columns: Columns) -> None:
+        """Remember what is the same for all honest people, for `suspicions`, until the transaction is durable."""
+        if isinstance(question.mechanism, PureProtocol):
+            seen, key = profile_counts(question.mechanism, columns), (period, question.id)
+            if len(seen):
+                self._profiles[key] = self._profiles[key] + seen if key in self._profiles else seen
 
     @staticmethod
     def _rows(

@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from typing import NamedTuple
 
+from deniable.collector.fakes import with_fakes
 from deniable.collector.publish import Results, results
 from deniable.collector.service import Service
 from deniable.collector.verdicts import BUSY, Refusal
@@ -32,25 +33,25 @@ class Published:
 
     def __init__(self, app: Service) -> None:
         self._app, self._turn, self._waiting = app, asyncio.Lock(), 0
-        self._kept: OrderedDict[tuple[str, float], _Rendered] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, float, float | None], _Rendered] = OrderedDict()
         self._cost, self._rested = 0.0, 0.0
 
-    async def answer(self, kind: str, confidence: float) -> bytes | Refusal:
-        """The results in one format."""
+    async def answer(self, kind: str, confidence: float, fakes: float | None = None) -> bytes | Refusal:
+        """The results in one format; `fakes` asks what holds if this share of the reports is false."""
         if self._waiting >= WAITING:
             return BUSY.saying("Too many people read the results right now. Try again.")
         self._waiting += 1
         try:
             async with self._turn:
-                return await asyncio.to_thread(self._current, kind, confidence)
+                return await asyncio.to_thread(self._current, kind, confidence, fakes)
         finally:
             self._waiting -= 1
 
-    def _current(self, kind: str, confidence: float) -> bytes | Refusal:
+    def _current(self, kind: str, confidence: float, fakes: float | None) -> bytes | Refusal:
         collector, now = self._app.collector, time.monotonic()
         with collector.store.view() as view:
             version, state = tuple(view.people(collector.number).items()), view.state(collector.number)
-        title, kept = state.title if state is not None else None, self._kept.get((kind, confidence))
+        title, kept = state.title if state is not None else None, self._kept.get((kind, confidence, fakes))
         resting = self._cost > CHEAP and now < self._rested
         if kept is not None and (resting or (kept.version, kept.title) == (version, title)):
             return kept.body
@@ -58,13 +59,18 @@ class Published:
             wait = max(1, math.ceil(self._rested - now))
             return _later(wait)
         if kind == "parquet":
-            pyarrow_package()  # to load it is no part of what a rendering costs
+            arrow = pyarrow_package()
+            arrow.array([""], arrow.string())  # to load what it needs is no part of what a rendering costs
         start = time.thread_time()
-        body = _rendered(results(collector.survey, collector.number, collector.store, confidence, title), kind)
+        found = results(collector.survey, collector.number, collector.store, confidence, title)
+        if kind == "json":
+            body = json.dumps(with_fakes(found, fakes, collector.profiles)).encode()
+        else:
+            body = _rendered(found, kind)
         self._cost = time.thread_time() - start
         self._rested = time.monotonic() + REST * self._cost
-        self._kept[(kind, confidence)] = _Rendered(version, body, title)
-        self._kept.move_to_end((kind, confidence))
+        self._kept[(kind, confidence, fakes)] = _Rendered(version, body, title)
+        self._kept.move_to_end((kind, confidence, fakes))
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
         return body
@@ -77,7 +83,7 @@ def _later(seconds: int) -> Refusal:
 def _rendered(found: Results, kind: str) -> bytes:
     if kind == "parquet":
         return found.parquet()
-    return (found.csv() if kind == "csv" else _tallies(found) if kind == "tallies" else found.json()).encode()
+    return (found.csv() if kind == "csv" else _tallies(found)).encode()
 
 
 def _tallies(found: Results) -> str:

@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from deniable.collector import verdicts
+from deniable.collector.fakes import checked_fakes
 from deniable.collector.issuing import MOST_BYTES, Issuing
+from deniable.collector.metrics import MEDIA_TYPE
 from deniable.collector.openapi import description
 from deniable.collector.playground import Playground
 from deniable.collector.promises import Promises
@@ -18,7 +20,7 @@ from deniable.collector.service import Service
 from deniable.collector.static import FOLDER, PAGES, File, all_files
 from deniable.collector.verdicts import Refusal
 from deniable.collector.work import running
-from deniable.errors import MissingExtra, Unavailable
+from deniable.errors import InvalidParameter, MissingExtra, Unavailable
 from deniable.survey.law_document import law_json
 
 try:
@@ -83,7 +85,11 @@ def routes(app: Service) -> Starlette:
             return refused(verdicts.BAD_QUERY.saying(f"format must be one of {', '.join(FORMATS)}."))
         if not 0 < level <= MOST_CONFIDENT:
             return refused(verdicts.BAD_QUERY.saying("confidence must be a number between 0 and 1, such as 0.95."))
-        return shown(await rendered.answer(kind, level), FORMATS[kind])
+        try:
+            fakes = checked_fakes(request.query_params.get("fakes"))
+        except InvalidParameter as error:
+            return refused(verdicts.BAD_QUERY.saying(str(error)))
+        return shown(await rendered.answer(kind, level, fakes), FORMATS[kind])
 
     async def tallies(request: Request) -> Response:
         return shown(await rendered.answer("tallies", 0.95), "application/json")
@@ -146,7 +152,7 @@ def routes(app: Service) -> Starlette:
             Route("/v1/intake", guarded(says(lambda app: json.dumps(app.metrics.summary())))),
             Route("/health/live", says(lambda _: '{"status":"alive"}')),
             Route("/health/ready", ready),
-            Route("/metrics", guarded(says(_metrics, "text/plain; version=0.0.4; charset=utf-8"))),
+            Route("/metrics", guarded(says(_metrics, MEDIA_TYPE))),
             Route("/openapi.json", says(_described)),
         ],
         exception_handlers={HTTPException: on_http, Unavailable: on_away, MissingExtra: on_extra},

@@ -29,6 +29,7 @@ from deniable.plugins import optional
 from deniable.survey import Survey
 
 if TYPE_CHECKING:
+    from deniable.collector.connections import Connection
     from deniable.collector.folder import Folder, Make
     from deniable.collector.site import Site
 
@@ -126,7 +127,7 @@ def warm_up(survey: Survey) -> None:
 
 def serve(site: "Site", place: Place, bound: socket.socket) -> None:
     """Serve at a socket until the process is asked to stop; what has arrived by then is counted and answered."""
-    from deniable.collector.connections import KEEP_ALIVE, Connection, Server
+    from deniable.collector.connections import KEEP_ALIVE, Server
 
     uvicorn = optional("uvicorn", "A collector over HTTP", "collector")
     waiting = queue.SimpleQueue[App]()
@@ -144,8 +145,11 @@ def serve(site: "Site", place: Place, bound: socket.socket) -> None:
     logging.basicConfig(level=logging.INFO, format=FORMAT)
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # what clients do wrong is counted, not logged one by one
 
-    class Limited(Connection):
+    class Limited(_connection_class()):  # type: ignore[misc]
         limits = replace(site.shared.limits, connections=_connections(site.shared.limits.connections))
+
+        def taker(self, path: bytes) -> App | None:
+            return site.taker(path)
 
     config = uvicorn.Config(
         site,
@@ -173,6 +177,17 @@ def serve(site: "Site", place: Place, bound: socket.socket) -> None:
         Server(config).run(sockets=[bound])
     for app in site.apps:
         note("stopped", survey=app.collector.survey.id)
+
+
+def _connection_class() -> "type[Connection]":
+    """The quick one where httptools is installed, which it is not on Windows."""
+    from deniable.collector.connections import Connection
+
+    try:
+        from deniable.collector.quick import QuickConnection
+    except ImportError:
+        return Connection
+    return QuickConnection
 
 
 def _warm(waiting: "queue.SimpleQueue[App]") -> None:

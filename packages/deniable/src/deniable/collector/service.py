@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from deniable.collector.access import Gate, RateLimit, Senders
 from deniable.collector.collector import Collector
@@ -96,7 +96,8 @@ class Service:
         self.collector, self.shared = collector, shared or Shared(limits)
         self.limits = limits or self.shared.limits
         self.submit_gate, self.read_gate, self.batch_gate = submit, read, batch or Gate()
-        self.metrics = Metrics()
+        self.metrics = Metrics(collector.survey.id)
+        self.alarms: set[tuple[str, int | None, str]] = set()  # patterns of false reports that are in the log
         self.segments: Path | None = None  # where kept reports go as Parquet files, if the survey keeps them
         self.writer, self.flight, self.senders = self.shared.writer, self.shared.flight, Senders()
         self.writer.add(collector, self.metrics.commit)
@@ -155,7 +156,7 @@ def too_many_headers(headers: Headers, limits: Limits) -> Refusal | None:
 
 async def refuse(send: Send, refusal: Refusal) -> None:
     """A refusal as a problem document."""
-    await respond(send, refusal.status, problem(refusal), b"application/problem+json", problem_headers(refusal))
+    await Reply.refusing(refusal).give(send)
 
 
 def problem(refusal: Refusal) -> bytes:
@@ -181,8 +182,30 @@ def problem_headers(refusal: Refusal) -> Headers:
     return headers
 
 
+class Reply(NamedTuple):
+    """One whole answer."""
+
+    status: int
+    headers: Headers
+    body: bytes
+
+    @classmethod
+    def of(cls, status: int, body: bytes, media: bytes, headers: Headers | None = None) -> "Reply":
+        """The answer with the headers that every answer has."""
+        size = str(len(body)).encode()
+        return cls(status, [(b"content-type", media), (b"content-length", size), *SAFE[:2], *(headers or ())], body)
+
+    @classmethod
+    def refusing(cls, refusal: Refusal) -> "Reply":
+        """A refusal as a problem document."""
+        return cls.of(refusal.status, problem(refusal), b"application/problem+json", problem_headers(refusal))
+
+    async def give(self, send: Send) -> None:
+        """Send it."""
+        await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
+        await send({"type": "http.response.body", "body": self.body})
+
+
 async def respond(send: Send, status: int, body: bytes, media: bytes, headers: Headers | None = None) -> None:
     """One whole answer."""
-    start = [(b"content-type", media), (b"content-length", str(len(body)).encode()), *SAFE[:2], *(headers or ())]
-    await send({"type": "http.response.start", "status": status, "headers": start})
-    await send({"type": "http.response.body", "body": body})
+    await Reply.of(status, body, media, headers).give(send)

@@ -42,6 +42,7 @@ class Site:
         self._apps: dict[str, App] = {}
         self._answering: dict[str, Application] = {}  # the same, for pages of other sites too
         self._first: Application | None = None
+        self._takers: dict[bytes, App] = {}  # by the path of their reports
         self.jobs: list[Job] = []  # what is done beside requests
         self.prepare: Callable[[App], None] = lambda app: None  # is called with every survey that is added
         self._own: Application = _own_routes(self)
@@ -58,13 +59,23 @@ class Site:
         self._apps, self._answering = self._apps | {name: app}, self._answering | {name: answering}
         if first:
             self._first = answering
+        if not self._origins:  # otherwise answers say who may read them
+            path = b"/v1/reports"
+            paths = [FOLDER_OF_SURVEYS.encode() + name.encode() + path, *([path] if first else [])]
+            prefixes = {b"", self._prefix.encode()}
+            self._takers = self._takers | {prefix + each: app for prefix in prefixes for each in paths}
         self.prepare(app)
+
+    def taker(self, path: bytes) -> App | None:
+        """The survey whose reports are sent to this path, if nothing else has a say about them."""
+        return self._takers.get(path)
 
     def remove(self, survey: str) -> None:
         """Serve the survey with this id no more. What is stored stays."""
         app = self._apps[survey]
         self._apps = {name: each for name, each in self._apps.items() if name != survey}
         self._answering = {name: each for name, each in self._answering.items() if name != survey}
+        self._takers = {path: each for path, each in self._takers.items() if each is not app}
         app.writer.drop(app.collector)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

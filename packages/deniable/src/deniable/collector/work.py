@@ -3,11 +3,14 @@
 import asyncio
 import logging
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager, suppress
 
 from deniable.collector.access import renew_gates
 from deniable.collector.events import note
+from deniable.collector.fakes import alarms
+from deniable.collector.publish import results
 from deniable.collector.segments import write_segment
 from deniable.collector.service import Service, Shared
 from deniable.errors import DeniableError, Unavailable
@@ -37,6 +40,7 @@ async def working_beside(services: Services, *jobs: Job) -> AsyncIterator[None]:
         _every(RENEWED, lambda: look(services())),
         _every(MINUTE, lambda: _each(services(), _keep_time)),
         _every(MINUTE, lambda: _each(services(), _segments)),
+        _every(MINUTE, lambda: _each(services(), look_for_fakes)),
         refusals.watch(),
         *(_every(*job) for job in jobs),
     ]
@@ -84,6 +88,19 @@ def _segments(app: Service) -> None:
             pass
     except (DeniableError, OSError) as error:
         note("reports-not-moved", logging.ERROR, cause=str(error), consequence="they remain in the database")
+
+
+def look_for_fakes(app: Service) -> None:
+    """Raise an alarm where reports have a pattern that honest people do not produce: once for each in the log."""
+    collector, known = app.collector, app.alarms
+    with suppress(Unavailable):
+        found = alarms(results(collector.survey, collector.number, collector.store), collector.profiles)
+        for alarm in found:
+            key = (alarm.question, alarm.period, alarm.found.what)
+            if key not in known:
+                note("suspicious-reports", logging.WARNING, survey=collector.survey.id, found=str(alarm))
+            known.add(key)
+        app.metrics.suspicions = Counter(alarm.question for alarm in found)
 
 
 def _keep_time(app: Service) -> None:

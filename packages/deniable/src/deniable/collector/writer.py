@@ -9,6 +9,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 
 from deniable.collector.collector import Collector, settle
@@ -18,7 +19,8 @@ from deniable.errors import Unavailable
 from deniable.survey import Message
 
 Answer = list[Verdict] | Refusal
-Waiting = tuple[Collector, Sequence[Message], "asyncio.Future[Answer]"]
+Done = Callable[[Answer], None]  # is called in the event loop, with the verdicts
+Waiting = tuple[Collector, Sequence[Message], Done]
 Watch = Callable[[int, float], None]  # is called with the messages of a commit, and how many seconds it took
 MOST_AT_ONCE = 2000  # messages in one transaction, so that nobody waits long
 MOST_REPORTS = 1_000_000  # reports that begin a transaction of their own, so that memory stays small
@@ -64,8 +66,12 @@ class Writer:
         """The verdicts on these messages of one survey, once they are durable."""
         assert self._loop is not None
         future: asyncio.Future[Answer] = self._loop.create_future()
-        self._queue.put((collector, messages, future))
+        self.hand_over(collector, messages, partial(_resolve, future))
         return await future
+
+    def hand_over(self, collector: Collector, messages: Sequence[Message], done: Done) -> None:
+        """The same without waiting: `done` gets the verdicts."""
+        self._queue.put((collector, messages, done))
 
     def _work(self) -> None:
         going = True
@@ -169,6 +175,13 @@ def _reports(waiting: Waiting) -> int:
 
 
 def _answer(together: list[Waiting], answers: Sequence[Answer]) -> None:
-    for (_, _, future), answer in zip(together, answers, strict=True):
-        if not future.done():  # the client may have gone away
-            future.set_result(answer)
+    for (_, _, done), answer in zip(together, answers, strict=True):
+        try:
+            done(answer)
+        except Exception:  # of one connection; the others still get their answers
+            note("not-answered", logging.ERROR, trace=True)
+
+
+def _resolve(future: "asyncio.Future[Answer]", answer: Answer) -> None:
+    if not future.done():  # the client may have gone away
+        future.set_result(answer)

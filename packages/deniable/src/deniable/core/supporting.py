@@ -29,6 +29,15 @@ class Supporting:
         return None
 
     @property
+    def profile_law(self) -> Floats:
+        """The probabilities of the profiles of a report, which are the same under every value; empty if none are known."""
+        return np.zeros(0)
+
+    def profiles(self, columns: Columns) -> Ints:
+        """The profile of each report, where there are any: its place in `profile_law`."""
+        return np.zeros(len(next(iter(columns.values()))), np.int64)
+
+    @property
     def choice(self) -> tuple[str, int] | None:
         """The field that names one of so many values or buckets by direct response, if that is what a report does."""
         return None

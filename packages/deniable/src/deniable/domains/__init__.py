@@ -33,7 +33,14 @@ KINDS: dict[str, Callable[[Mapping[str, Any]], AnyDomain]] = {
     "key-value": KeyValue.from_spec,
     "link": Link.from_spec,
     "sparse-vector": SparseVector.from_spec,
+    "strings": lambda spec: _strings(spec),
 }
+
+
+def _strings(spec: Spec) -> AnyDomain:
+    from deniable.domains.strings import Strings  # which few need
+
+    return Strings.from_spec(spec)
 
 
 def domain_from_spec(spec: Spec) -> AnyDomain:

@@ -15,6 +15,7 @@ from deniable.errors import InvalidParameter
 from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
 from deniable.mechanisms.distributions.fitting import differences, fitted
 from deniable.mechanisms.distributions.grid import grid_of
+from deniable.mechanisms.distributions.hierarchy import Hierarchy
 from deniable.mechanisms.distributions.workload import Workload
 from deniable.mechanisms.registry import candidates
 from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, made, people, planned
@@ -33,12 +34,20 @@ def distribution_options(
     n: int,
     target: str | Workload = "distribution",
     prior: str | ArrayLike | None = None,
+    circular: bool = False,
 ) -> Ranking[DistributionMechanism]:
     """Every mechanism for the distribution of a number, the smallest error for the target first."""
     checked_people(n)
     budget, grid = checked_epsilon(epsilon), grid_of(domain)
-    offered = candidates("distributions").values()
-    subject = f"the distribution of {grid.size:,} ordered answers, epsilon {budget:g} for one answer, {people(n)}"
+    if circular and (not grid.atoms or target == "quantiles"):
+        raise InvalidParameter(
+            "Answers that go round are Ordered, such as Ordered(range(24)) for hours, because the ends of an Interval would "
+            "be the same number; and they have no quantiles without an origin. Plan them with "
+            'target="distribution" or "ranges".'
+        )
+    offered = Hierarchy.round() if circular else candidates("distributions").values()
+    kind = "answers that go round" if circular else "ordered answers"
+    subject = f"the distribution of {grid.size:,} {kind}, epsilon {budget:g} for one answer, {people(n)}"
     if target == "distribution":
         judge = Shapes.of(grid.size, prior)
 
@@ -49,7 +58,7 @@ def distribution_options(
         rows, remarks = made(offered, grid.size, fit_row)
         error = Column("error", f"error of the distribution function in percentage points: {judge.words}", ".3g", 100)
         return Ranking(rows, subject, error, judge.columns, remarks=remarks, power=1, close=1.0)
-    asked = workload_of(target, grid.size)
+    asked = workload_of(target, grid.size, circular)
     truth = _shares(prior, grid.size)
 
     def row(candidate: Candidate[DistributionMechanism]) -> Row[DistributionMechanism]:
@@ -72,6 +81,7 @@ def plan_distribution(
     target: str | Workload = "distribution",
     prior: str | ArrayLike | None = None,
     max_bits: int | None = None,
+    circular: bool = False,
 ) -> DistributionMechanism:
     """The best mechanism for the distribution of a number; its `explain()` shows the others.
 
@@ -80,22 +90,30 @@ def plan_distribution(
     'workload-1'
     """
     if isinstance(target, str) and (prior is None or isinstance(prior, str)) and isinstance(domain, Interval | Ordered):
-        return _remembered(json.dumps(domain.spec()), checked_epsilon(epsilon), checked_people(n), target, prior, max_bits)
-    return _planned(domain, epsilon, n, target, prior, max_bits)
+        return _remembered(
+            json.dumps(domain.spec()), checked_epsilon(epsilon), checked_people(n), target, prior, max_bits, circular
+        )
+    return _planned(domain, epsilon, n, target, prior, max_bits, circular)
 
 
 @lru_cache(maxsize=64)
 def _remembered(
-    domain: str, epsilon: float, n: int, target: str, prior: str | None, max_bits: int | None
+    domain: str, epsilon: float, n: int, target: str, prior: str | None, max_bits: int | None, circular: bool
 ) -> DistributionMechanism:
     """Survey files are planned whenever they are read."""
-    return _planned(domain_from_spec(json.loads(domain)), epsilon, n, target, prior, max_bits)  # type: ignore[arg-type]
+    return _planned(domain_from_spec(json.loads(domain)), epsilon, n, target, prior, max_bits, circular)  # type: ignore[arg-type]
 
 
 def _planned(
-    domain: Domain, epsilon: float, n: int, target: str | Workload, prior: str | ArrayLike | None, max_bits: int | None
+    domain: Domain,
+    epsilon: float,
+    n: int,
+    target: str | Workload,
+    prior: str | ArrayLike | None,
+    max_bits: int | None,
+    circular: bool,
 ) -> DistributionMechanism:
-    ranking = distribution_options(domain, epsilon, n, target, prior).within(max_bits)
+    ranking = distribution_options(domain, epsilon, n, target, prior, circular).within(max_bits)
     if target != "distribution":
         return planned(ranking, "The error is that of the unbiased estimate, which intervals and bands belong to.")
     words = "The error is that of the fitted shares, which are biased towards smooth curves."
@@ -110,13 +128,13 @@ def _planned(
     return planned(ranking, words)
 
 
-def workload_of(target: str | Workload, size: int) -> Workload:
+def workload_of(target: str | Workload, size: int, circular: bool = False) -> Workload:
     """The questions behind the name of a target."""
     if isinstance(target, Workload):
         if target.size != size:
             raise InvalidParameter(f"The workload has weights for {target.size} answers, but there are {size}.")
         return target
-    return {"quantiles": Workload.prefixes, "ranges": Workload.ranges}[target](size)
+    return {"quantiles": Workload.prefixes, "ranges": Workload.arcs if circular else Workload.ranges}[target](size)
 
 
 def _shares(prior: str | ArrayLike | None, size: int) -> Floats:
@@ -179,7 +197,8 @@ class Shapes:
             return self._simulated(mechanism, n, self.shares), bits, {}
         each: dict[str, float | None] = {kind: self._expected(mechanism, n, kind) for kind in self.kinds}
         if len(each) > 1:
-            each["band"] = math.sqrt(Workload.prefixes(self.size).mean_square(mechanism.even_noise) / n)
+            asked = workload_of("ranges" if mechanism.circular else "quantiles", self.size, mechanism.circular)
+            each["band"] = math.sqrt(asked.mean_square(mechanism.even_noise) / n)
         weights = [BAND if name == "band" else 1 for name in each]
         mean = math.prod((error or 0) ** weight for error, weight in zip(each.values(), weights, strict=True))
         return mean ** (1 / sum(weights)), bits, each if len(each) > 1 else {}

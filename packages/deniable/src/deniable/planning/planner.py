@@ -86,6 +86,7 @@ def plan(
     *,
     target: 'Literal["distribution", "quantiles", "ranges"] | Workload',
     prior: str | ArrayLike | None = None,
+    circular: bool = False,
 ) -> "DistributionMechanism": ...
 @overload
 def plan(
@@ -109,6 +110,7 @@ def plan(
     open_share: float = OPEN_SHARE,
     target: "Target | Workload" = "shares",
     prior: str | ArrayLike | None = None,
+    circular: bool = False,
 ) -> Mechanism:
     """The best mechanism to estimate the share of each answer from n people; its `explain()` shows the alternatives.
 
@@ -122,7 +124,8 @@ def plan(
     With `target="distribution"`, how a number or an ordered answer is distributed; with "quantiles" or "ranges" the same,
     where only those count; a `Workload` holds any other linear questions. A prior is then the expected shares of all
     answers, or "smooth" or "spiky" for the distribution. For places, `Points` or a `Product` of two ordered domains,
-    "ranges" gives a map with the shares of rectangles.
+    "ranges" gives a map with the shares of rectangles. With `circular`, the last answer is a neighbour of the first, as for
+    hours and compass points.
 
     >>> from deniable.domains import Categories
     >>> plan(Categories(["Lyon", "Paris", "Nice", "Lille"]), epsilon=1.0, n=50_000).wire
@@ -134,9 +137,11 @@ def plan(
         from deniable.planning.distributions import plan_distribution  # which few plans need
         from deniable.planning.maps import plan_map
 
-        if isinstance(single, Points | Product) and prior is None:
+        if isinstance(single, Points | Product) and prior is None and not circular:
             return plan_map(single, epsilon, n, target, max_bits)
-        return plan_distribution(single, epsilon, n, target, prior, max_bits)
+        return plan_distribution(single, epsilon, n, target, prior, max_bits, circular)
+    if circular:
+        raise InvalidParameter('Answers that go round are planned with target="distribution", "ranges" or a Workload.')
     if isinstance(prior, str):
         raise InvalidParameter('A prior in words, "smooth" or "spiky", is for target="distribution".')
     if target == "mean" and sensitive is None:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.arrays import Floats
-from deniable.core import Mechanism, PureProtocol, Reports, Tally, distinct_rows
+from deniable.arrays import Floats, Ints
+from deniable.core import Columns, Mechanism, PureProtocol, Reports, Tally, distinct_rows
 from deniable.errors import InvalidParameter, InvalidReport
 
 LISTED_BITS = 12  # of reports that are tried one by one
@@ -114,9 +114,10 @@ class Suspicion:
 def suspicions(mechanism: PureProtocol, reports: Reports, error: float = 1e-6) -> list[Suspicion]:
     """Patterns in these reports that honest people do not produce; the probability of a false alarm is at most `error`.
 
-    Three patterns are checked: values with too many or too few supporters for any population; reports that support too many
-    or too few values on average; the same report too often. Liars who randomize a false answer as honest people do cannot
-    be found by any means, and none of this proves who lied.
+    Four patterns are checked: values with too many or too few supporters for any population; reports that support too many
+    or too few values on average; profiles that are too frequent or too rare, such as the number of ones or the bucket of a
+    hash; the same report too often. Liars who randomize a false answer as honest people do cannot be found by any means,
+    and none of this proves who lied.
 
     >>> from deniable.domains import Categories
     >>> from deniable.mechanisms.shares.unary import Unary
@@ -124,10 +125,49 @@ def suspicions(mechanism: PureProtocol, reports: Reports, error: float = 1e-6) -
     >>> suspicions(unary, unary.perturb([3] * 1000))
     []
     """
+    seen = profile_counts(mechanism, reports.columns)
+    found = suspicions_of_tally(mechanism, mechanism.tally(reports), seen, error * 3 / 4)
+    return [*found, *_copies(mechanism, reports, error / 4)]
+
+
+def suspicions_of_tally(
+    mechanism: PureProtocol, tally: Tally, profiles: Ints | None = None, error: float = 1e-6
+) -> list[Suspicion]:
+    """The same where only a tally is left, and how often each profile was seen if that was counted too.
+
+    >>> from deniable.domains import Categories
+    >>> from deniable.mechanisms.shares.unary import Unary
+    >>> unary = Unary(Categories(range(8)), 1.0)
+    >>> only_one_bit = Tally(unary.fingerprint, 1000, np.eye(8, dtype=np.int64)[3] * 1000)
+    >>> print(suspicions_of_tally(unary, only_one_bit)[0])
+    most supporters of a value: 1,000; at most 594.039 if all are honest (false alarm probability 3e-07)
+    """
     if not 0 < error < 1:
         raise InvalidParameter("The probability of a false alarm must be between 0 and 1, for example 1e-6.")
-    tally, each = mechanism.tally(reports), error / 3
-    return [*_counts(mechanism, tally, each), *_sizes(mechanism, tally, each), *_copies(mechanism, reports, each)]
+    each = error / 3
+    found = [*_counts(mechanism, tally, each), *_sizes(mechanism, tally, each)]
+    return found if profiles is None else [*found, *_profiles(mechanism.profile_law, profiles, each)]
+
+
+def profile_counts(mechanism: PureProtocol, columns: Columns) -> Ints:
+    """How often each profile occurs in these reports; empty where the mechanism has none."""
+    law = mechanism.profile_law
+    return np.bincount(mechanism.profiles(columns), minlength=len(law)) if len(law) else np.zeros(0, np.int64)
+
+
+def _profiles(law: Floats, seen: Ints, error: float) -> list[Suspicion]:
+    """The number of reports with a profile is binomial for every population (Chernoff's bound, for all at once)."""
+    n = int(seen.sum())
+    if not n or not len(law):
+        return []
+    allowed, shares = math.log(2 * len(law) / error), seen / n
+    with np.errstate(divide="ignore", invalid="ignore"):
+        one = np.where(seen > 0, shares * np.log(shares / law), 0.0)
+        other = np.where(seen < n, (1 - shares) * np.log((1 - shares) / (1 - law)), 0.0)
+    worst = float(n * (one + other).max())  # n times the divergence: P(at least so far away) <= exp(-that)
+    return (
+        [Suspicion("deviation of the profiles of reports from their law", worst, allowed, error)] if worst > allowed else []
+    )
 
 
 def _counts(mechanism: PureProtocol, tally: Tally, error: float) -> list[Suspicion]:
@@ -177,9 +217,7 @@ def _log_choose(n: int, k: int) -> float:
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
-def interval_with_liars(
-    mechanism: PureProtocol, tally: Tally, liars: int, confidence: float = 0.95
-) -> tuple[Floats, Floats]:
+def interval_with_liars(mechanism: Mechanism, tally: Tally, liars: int, confidence: float = 0.95) -> tuple[Floats, Floats]:
     """Intervals for the shares among the honest people, if at most so many of the reports are lies of any kind.
 
     The influence of every report on the estimate is bounded, so that of all lies is too: the usual interval is widened by

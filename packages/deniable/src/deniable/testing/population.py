@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from deniable.arrays import Floats, Ints
 from deniable.core import AnyDomain, Estimate
 from deniable.domains import Features, KeyValue, SignMagnitude, UnitVectors, Vectors
+from deniable.domains.strings import Strings
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate
 from deniable.testing.failures import NotApplicable
 
@@ -59,6 +60,12 @@ def _(domain: Vectors, people: Ints) -> ArrayLike:
     rows = domain.index([domain.answer(person) for person in people.tolist()])
     counts = [np.bincount(own, minlength=part.size) for own, part in zip(rows.T, domain.parts, strict=True)]
     return np.concatenate(counts) / len(people)
+
+
+@truth.register(Strings)
+def _(domain: Strings, people: Ints) -> ArrayLike:
+    cells = domain.cells_of(domain.index([domain.answer(person) for person in people.tolist()]))
+    return np.concatenate([np.bincount(own, minlength=domain.cells) for own in cells.T]) / len(people)
 
 
 @truth.register(KeyValue)

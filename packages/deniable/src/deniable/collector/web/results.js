@@ -154,12 +154,15 @@ const figure = (name) => {
   return { number, element: el("div", { class: "figure" }, number, el("span", {}, name)) };
 };
 
-let figures, refusals, promised, when, live, level, timer;
+let figures, refusals, promised, when, live, level, share, alarms, bounded, timer;
 
 function build() {
   figures = { people: figure("people counted"), duplicates: figure("duplicates, not counted"), refused: figure("refused"), loss: figure("largest change of odds, one person") };
   live = el("input", { type: "checkbox", id: "live", checked: true, onchange: () => look() });
   level = el("select", { id: "level", onchange: () => look() }, ["0.8", "0.9", "0.95", "0.99"].map((value) => el("option", { value, selected: value === "0.95" }, `${100 * value} %`)));
+  share = el("select", { id: "share", onchange: () => look() }, ["0.01", "0.05", "0.1", "0.2"].map((value) => el("option", { value, selected: value === "0.05" }, `${100 * value} %`)));
+  alarms = el("ul", {});
+  bounded = el("tbody");
   when = el("span", { class: "count" }, "");
   const download = (format, media) => el("button", { class: "plain", onclick: async () => {
     try {
@@ -182,6 +185,11 @@ function build() {
     el("section", { class: "card", "aria-labelledby": "promise" }, el("h2", { id: "promise" }, "Privacy loss of one person"), el("p", { id: "loss" }, " "), el("p", { id: "proof", class: "soft" }, "The certificate is being computed."),
       scroll("The privacy loss of each question", el("table", { class: "exact" }, el("thead", {}, el("tr", {}, ["question", "mechanism", "exact odds", "epsilon", "certificate"].map((name) => el("th", { scope: "col" }, name)))), promised)),
       el("details", {}, el("summary", {}, "The certificates"), el("pre", { id: "certificates", tabindex: "0", role: "region", "aria-label": "The certificates" }, "not yet"))),
+    el("section", { class: "card", "aria-labelledby": "fakes" }, el("h2", { id: "fakes" }, "False reports"), alarms,
+      el("details", {}, el("summary", {}, "What holds if some reports are false"),
+        el("p", {}, el("label", { class: "check", for: "share" }, "At most this share of the reports is false:"), share),
+        scroll("Intervals in spite of false reports", el("table", {}, el("caption", {}, "The intervals hold whatever the false reports contain. A recovered share holds only under an assumption: false reports are spread evenly over the answers whose estimates are positive."),
+          el("thead", {}, el("tr", {}, ["question", "answer", "interval", "recovered"].map((name, column) => el("th", { scope: "col", class: column > 1 ? "n" : "" }, name)))), bounded)))),
     el("section", { class: "card", "aria-labelledby": "refused" }, el("h2", { id: "refused" }, "Refused reports since the collector started"),
       el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "reason"), el("th", { scope: "col" }, "meaning"), el("th", { scope: "col", class: "n" }, "number"))),
         el("tbody", {}, Object.entries(REASONS).map(([reason, words]) => el("tr", {}, el("th", { scope: "row" }, reason), el("td", {}, words), refusals[reason]))))));
@@ -204,13 +212,21 @@ function promises(found) {
   });
 }
 
+function fakes(found) {
+  const alarm = (each) => `${each.question}${each.period === undefined ? "" : `, period ${each.period}`}: ${each.what}, ${asNumber(each.seen)}; at most ${asNumber(each.allowed)} if all reports are honest. The probability of a false alarm is at most ${each.false_alarm_probability.toExponential(0)}.`;
+  alarms.replaceChildren(...found.suspicions.map((each) => el("li", { class: "wrong" }, alarm(each))));
+  if (found.suspicions.length === 0) alarms.replaceChildren(el("li", {}, "No pattern that honest people do not produce. False reports that follow the protocol cannot be seen."));
+  bounded.replaceChildren(...(found.false_reports?.estimates ?? []).map((each) => el("tr", {}, el("th", { scope: "row" }, each.question), el("td", {}, each.answer),
+    el("td", { class: "n" }, `${asPercent(each.low)} to ${asPercent(each.high)}`), el("td", { class: "n" }, each.recovered === undefined ? "–" : asPercent(each.recovered)))));
+}
+
 let turn = 0;
 async function look() {
   const mine = ++turn;
   clearTimeout(timer);
   try {
     const [found, intake, promise] = await Promise.all([
-      ask(`/v1/results?confidence=${level.value}`).then((answer) => answer.json()), ask("/v1/intake").then((answer) => answer.json()),
+      ask(`/v1/results?confidence=${level.value}&fakes=${share.value}`).then((answer) => answer.json()), ask("/v1/intake").then((answer) => answer.json()),
       promiseKnown ? null : ask("/v1/promise").then((answer) => answer.json()),
     ]);
     if (mine !== turn) return; // something newer is on its way
@@ -220,6 +236,7 @@ async function look() {
     figures.refused.number.textContent = whole(Object.values(intake.refused).reduce((sum, each) => sum + each, 0));
     for (const [reason, cell] of Object.entries(refusals)) cell.textContent = whole(intake.refused[reason] ?? 0);
     if (promise) promises(promise);
+    fakes(found);
     found.questions.forEach((each, place) => update(views[place], each));
     views.forEach((each) => periods(each, found.history));
     relations.forEach((each, place) => relate(each, found.tables[place], latest));

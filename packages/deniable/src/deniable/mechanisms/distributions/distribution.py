@@ -88,6 +88,38 @@ class Distribution:
     raw: Floats = field(repr=False)
     covary: Callable[[], Floats] = field(repr=False)
     heaps: tuple[int, ...] = ()
+    circular: bool = False
+
+    def starting_at(self, number: float) -> "Distribution":
+        """The same people, where answers that go round begin with this one: then they have quantiles.
+
+        Answers before it follow after the last one: hours that start at 4 end with 25, 26 and 27.
+        """
+        if not self.circular:
+            raise InvalidParameter("Only answers that go round, planned with circular=True, can start anywhere.")
+        points = self.grid.points
+        first = int((points < number).sum())
+        if first == self.grid.size:
+            raise InvalidParameter("The answers start with one of them, at most the largest.")
+        order = np.roll(np.arange(self.grid.size), -first)
+        turn = points[-1] - points[0] + points[1] - points[0]
+        moved = Grid(np.roll(points + np.where(points < number, turn, 0), -first), self.grid.labels, atoms=True)
+        back = np.argsort(order)
+        return Distribution(
+            moved,
+            self.n,
+            self.values[order],
+            self.raw[order],
+            lambda: self.covariance[np.ix_(order, order)],
+            tuple(sorted(int(back[heap]) for heap in self.heaps)),
+        )
+
+    def _needs_origin(self) -> None:
+        if self.circular:
+            raise InvalidParameter(
+                "Answers that go round have no order, and so no quantiles, mean or distribution function. Use share(22, 5) "
+                "for a range, or start somewhere: starting_at(4).quantile(0.5)."
+            )
 
     @cached_property
     def covariance(self) -> Floats:
@@ -104,14 +136,18 @@ class Distribution:
 
     def cdf(self, number: float) -> Value:
         """The share of people whose number is at most this one."""
+        self._needs_origin()
         return within_one(self.linear(self.grid.below(number)))
 
     def share(self, low: float, high: float) -> Value:
-        """The share of people whose number is from `low` to `high`."""
+        """The share of people whose number is from `low` to `high`; if numbers go round, `low` may be the larger one."""
+        if self.circular and low > high:
+            return within_one(self.linear(np.maximum(self.grid.points >= low, self.grid.points <= high).astype(np.float64)))
         return within_one(self.linear(self.grid.between(low, high)))
 
     def mean(self) -> Value:
         """The mean number."""
+        self._needs_origin()
         return self.linear(self.grid.points)
 
     @cached_property
@@ -126,6 +162,7 @@ class Distribution:
         Its interval holds the numbers at which the unbiased distribution function, put in order, may reach the share; see
         `_errors_in_order`. For single answers, as those of `Ordered`, it covers at least as often as stated.
         """
+        self._needs_origin()
         if not 0 < share < 1:
             raise InvalidParameter("A quantile is asked for a share between 0 and 1, for example 0.5 for the median.")
         ordered = np.sort(np.clip(self._cumulated[1], 0, 1))
@@ -185,6 +222,7 @@ class Distribution:
         draws (seed 0) of the largest error, with the exact covariance. Since a distribution function never falls, lower
         limits hold further right too, and upper ones further left: that narrows the band and costs no confidence.
         """
+        self._needs_origin()
         _reach(confidence)
         _, raw, errors = self._cumulated
         reach = float(np.quantile(self._largest, confidence)) * errors
@@ -213,6 +251,7 @@ class Distribution:
 
     def plot(self, bins: int = 40, confidence: float = 0.95) -> "Figure":
         """The histogram and the distribution function with its band, with median and quartiles."""
+        self._needs_origin()
         try:
             from matplotlib.figure import Figure
         except ImportError:

@@ -78,7 +78,10 @@ class DistributionMechanism(LinearMechanism):
         """The distribution behind a tally: shares, quantiles, ranges and bands."""
         raw = self.estimate(tally)
         values, heaps = fitted(self.matrix, tally.counts, self.circular)
-        return Distribution(self.grid, tally.n, values, raw.values, lambda: self.joint_noise(values) / tally.n, tuple(heaps))
+        round_ = self.circular and self.grid.atoms
+        return Distribution(
+            self.grid, tally.n, values, raw.values, lambda: self.joint_noise(values) / tally.n, tuple(heaps), round_
+        )
 
 
 def least_squares_inverse(matrix: Floats) -> Floats:

@@ -24,7 +24,14 @@ FACTORS = 10.0 ** np.arange(-12.0, 4.0, 0.1)
 REFERENCE_ROUNDS = 100
 
 
-def fitted(matrix: Floats, counts: Ints, circular: bool = False, penalty: Floats | None = None) -> tuple[Floats, list[int]]:
+def fitted(
+    matrix: Floats,
+    counts: Ints,
+    circular: bool = False,
+    penalty: Floats | None = None,
+    degree: float = DEGREE,
+    clear: float = CLEAR,
+) -> tuple[Floats, list[int]]:
     """The shares that fit counted reports of this channel, and which answers are heaps; a map has a penalty of its own."""
     size, n = len(matrix), float(counts.sum())
     seen = counts.astype(np.float64)
@@ -37,8 +44,8 @@ def fitted(matrix: Floats, counts: Ints, circular: bool = False, penalty: Floats
         return shares / shares.sum(), []
     penalty, heaps = _penalty(size, circular) if penalty is None else penalty, list[int]()
     for _ in range(2):  # the curve is smoother once the heaps have been taken out of it
-        factor = _factor(*_without(form, score, heaps), penalty)
-        found = _heaps(form, score, factor * penalty)
+        factor = _factor(*_without(form, score, heaps), penalty, degree)
+        found = _heaps(form, score, factor * penalty, clear)
         heaps, known = found, heaps
         if found == known:
             break
@@ -72,7 +79,7 @@ def _without(form: Floats, score: Floats, heaps: Sequence[int]) -> tuple[Floats,
     return form - own @ solved[:, :-1], score - own @ solved[:, -1]
 
 
-def _factor(form: Floats, score: Floats, penalty: Floats) -> float:
+def _factor(form: Floats, score: Floats, penalty: Floats, degree: float) -> float:
     """The factor of the penalty with the smallest value of Akaike's criterion."""
     size = len(form)
     scale = float(np.trace(form)) / size
@@ -81,11 +88,11 @@ def _factor(form: Floats, score: Floats, penalty: Floats) -> float:
     roughness, basis = np.linalg.eigh(np.linalg.solve(root, half.T))
     part = basis.T @ np.linalg.solve(root, score)
     rough = FACTORS[:, None] * np.maximum(roughness, 0)
-    criterion = ((rough / (1 + rough)) ** 2 @ part**2) + DEGREE * (1 / (1 + rough)).sum(axis=1)
+    criterion = ((rough / (1 + rough)) ** 2 @ part**2) + degree * (1 / (1 + rough)).sum(axis=1)
     return float(FACTORS[int(criterion.argmin())])
 
 
-def _heaps(form: Floats, score: Floats, penalty: Floats) -> list[int]:
+def _heaps(form: Floats, score: Floats, penalty: Floats, clear_by: float) -> list[int]:
     """Answers that have clearly more people than the curve, the clearest first."""
     smoother = np.linalg.solve(form + penalty, np.column_stack([form, score]))
     rest = score - form @ smoother[:, -1]  # what the curve leaves of the score, and its covariance
@@ -96,7 +103,7 @@ def _heaps(form: Floats, score: Floats, penalty: Floats) -> list[int]:
         open_ = own > 1e-3 * first
         clear = np.where(open_, rest / np.sqrt(np.where(open_, own, 1.0)), 0.0)
         best = int(clear.argmax())
-        if clear[best] < CLEAR:
+        if clear[best] < clear_by:
             break
         found.append(best)
         column = spread[:, best] / spread[best, best]

@@ -109,10 +109,23 @@ class Hierarchy(DistributionMechanism):
         )
 
     @classmethod
-    def square(cls, domain: Domain, epsilon: float, circular: bool = False) -> "Hierarchy":
-        """A square wave for four people of five, and all points of the grid for the fifth."""
+    def square(cls, domain: Domain, epsilon: float, circular: bool = False, points: int = 20) -> "Hierarchy":
+        """A square wave for four people of five, and all points of the grid for the fifth, or for so many percent."""
         wave = SquareWave(Ordered(range(domain.size)), epsilon, circular=circular)
-        return cls.with_wave(domain, epsilon, wave, 20)
+        return cls.with_wave(domain, epsilon, wave, points)
+
+    @classmethod
+    def round(cls) -> Sequence[Candidate[DistributionMechanism]]:
+        """What planners compare for answers that go round, such as hours and compass points."""
+        return (
+            *(
+                Candidate[DistributionMechanism](
+                    f"square wave, {points} % points", partial(cls.square, circular=True, points=points)
+                )
+                for points in (10, 20, 30, 40, 60, 80)
+            ),
+            Candidate("square wave", partial(SquareWave, circular=True)),
+        )
 
     @classmethod
     def fours(cls, domain: Domain, epsilon: float) -> "Hierarchy":

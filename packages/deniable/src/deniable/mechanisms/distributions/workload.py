@@ -46,6 +46,14 @@ class Workload:
         both = (np.minimum.outer(place, place) + 1) * (size - np.maximum.outer(place, place))
         return cls(both, "the shares of all ranges", size * (size + 1) // 2)
 
+    @classmethod
+    def arcs(cls, size: int) -> "Workload":
+        """The shares of all ranges of neighbouring answers that go round, such as hours, from any answer to any other."""
+        place = np.arange(size)
+        apart = np.abs(place[:, None] - place[None, :])
+        both = ((size - 1 - apart) * (size - apart) + (apart - 1) * apart) // 2  # one way round, and the other
+        return cls(both, "the shares of all ranges round the circle", size * (size - 1))
+
     @property
     def size(self) -> int:
         """How many answers there are."""

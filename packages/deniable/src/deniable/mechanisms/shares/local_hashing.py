@@ -10,7 +10,7 @@ from typing import Self, cast
 import numpy as np
 
 from deniable import kernels
-from deniable.arrays import Bools, Ints, Whole
+from deniable.arrays import Bools, Floats, Ints, Whole
 from deniable.core import Candidate, Coins, Columns, Domain, Layout, Number, checked_epsilon, odds_below
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.affine import ROWS, all_missed, field_for, least_stretch, word_for
@@ -113,6 +113,16 @@ class LocalHashing(UtilityBase):
             start = np.minimum(start, start - word(self.prime))  # below 0 it wraps around, to more
             counts += kernels.interval_counts(a + word(1), start, loads[bucket], self.prime, self.domain.size)
         return counts
+
+    @property
+    def profile_law(self) -> Floats:
+        # The true bucket is that of a uniform residue, whatever the value, since b is uniform.
+        shares = np.diff(-(-np.arange(self.buckets + 1) * self.prime // self.buckets)) / self.prime
+        other = float((1 - self.p) / (self.buckets - 1))
+        return np.asarray(shares * float(self.p) + (1 - shares) * other, np.float64)
+
+    def profiles(self, columns: Columns) -> Ints:
+        return columns["bucket"].astype(np.int64)
 
     @property
     def unsupported(self) -> Fraction:

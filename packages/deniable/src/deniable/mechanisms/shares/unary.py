@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.arrays import Ints
+from deniable.arrays import Floats, Ints
 from deniable.core import (
     LARGEST_DENSE,
     Candidate,
@@ -104,13 +104,17 @@ class Unary(CellProtocol, UtilityBase):
     def is_idle(self, columns: Columns) -> NDArray[np.bool_]:
         return empty(columns["cells"])
 
-    def guess(self) -> float:
-        # Exactly, over the number of bits that are one: the true one or not, and a binomial number of others.
+    @cached_property
+    def _ones(self) -> Floats:
+        """The law of how many bits are one: the true one or not, and a binomial number of others."""
         size, p, q = self.domain.size, float(self.p), float(self.q)
         k = np.arange(size)
         logs = np.concatenate([[0.0], np.cumsum(np.log(k[1:]))])  # of factorials
         others = np.exp(logs[-1] - logs - logs[::-1] + k * np.log(q) + (size - 1 - k) * np.log1p(-q))
-        ones = np.append(0, p * others) + np.append((1 - p) * others, 0)
+        return np.append(0, p * others) + np.append((1 - p) * others, 0)
+
+    def guess(self) -> float:
+        size, p, q, ones = self.domain.size, float(self.p), float(self.q), self._ones
         odds = p * (1 - q) / (q * (1 - p))
         k = np.arange(size + 1)
         return float((ones * np.where(k > 0, odds, 1) / (k * odds + size - k)).sum())
@@ -133,6 +137,22 @@ class Unary(CellProtocol, UtilityBase):
 
     def least_load(self) -> int:
         return 1
+
+    @cached_property
+    def _profile_of(self) -> tuple[Floats, Ints]:
+        """The law of the profiles, and the profile of each number of ones. Rare neighbouring numbers share one."""
+        ones = self._ones
+        profile = np.minimum(np.cumsum(ones) - ones / 2, 1 - 1e-12) * 32
+        _, profile = np.unique(profile.astype(np.int64), return_inverse=True)
+        return np.bincount(profile, ones).astype(np.float64), profile.astype(np.int64)
+
+    @property
+    def profile_law(self) -> Floats:
+        return self._profile_of[0]
+
+    def profiles(self, columns: Columns) -> Ints:
+        ones = np.bitwise_count(columns["cells"].astype(np.uint8, copy=False)).sum(axis=1, dtype=np.int64)
+        return self._profile_of[1][ones]
 
     def supported(self, targets: int) -> tuple[int, int, bool]:
         return targets, 0, True

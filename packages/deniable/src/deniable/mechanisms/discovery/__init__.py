@@ -1,0 +1,1 @@
+"""Mechanisms that find answers nobody listed."""
