@@ -147,10 +147,15 @@ class PrefixHashing(Mechanism[str | int | Sequence[str], Batch]):
         return np.asarray((supporters(own, self.base, self.digits) / reports - q) / (p - q))
 
     def noise(self, shares: Floats | float = 0.0) -> Floats:
-        """n times the variance of the share of a cell, for n reports of one group."""
+        """n times the variance of the share of a cell, for n reports of people drawn at random."""
         p, q = float(self.p), float(self.q)
         mean = q + np.asarray(shares, np.float64) * (p - q)
         return np.asarray(mean * (1 - mean) / (p - q) ** 2)
+
+    def _variance(self, shares: Floats, reports: Floats, n: int) -> Floats:
+        """The variance about n people, of whom so many report on the group of each cell, drawn without replacement."""
+        drawn = shares * (1 - shares) * (n - reports) / max(n - 1, 1)
+        return np.asarray((self.noise(shares) - shares * (1 - shares) + drawn) / reports)
 
     def estimate(self, tally: Tally) -> Estimate:
         """The shares of all cells of all groups; the variance includes who was drawn into a group."""
@@ -158,7 +163,8 @@ class PrefixHashing(Mechanism[str | int | Sequence[str], Batch]):
         if sizes.min() == 0:
             raise EmptyBatch("A group has no reports. Collect more reports.")
         values = np.concatenate([self.table(tally, level) for level in range(self.levels)])
-        return Estimate(self.domain.labels, values, self.noise(values) / np.repeat(sizes, self.domain.cells), tally.n)
+        each = np.repeat(sizes, self.domain.cells).astype(np.float64)
+        return Estimate(self.domain.labels, values, self._variance(values, each, tally.n), tally.n)
 
     def predict(self, truth: ArrayLike, n: int) -> Estimate:
         """From the true shares of the cells of all groups, one group after the other."""
@@ -167,4 +173,4 @@ class PrefixHashing(Mechanism[str | int | Sequence[str], Batch]):
         if shares.shape != (self.levels * self.domain.cells,) or (shares < 0).any():
             raise InvalidParameter("A prediction needs the share of each cell, of one group after the other.")
         each = np.repeat(self.shares * n, self.domain.cells)
-        return Estimate(self.domain.labels, shares, self.noise(shares) / each, n)
+        return Estimate(self.domain.labels, shares, self._variance(shares, each, n), n)
