@@ -64,7 +64,7 @@ class Running:
         self._folder, self._store, self._clock = folder, store, folder / f"{name}.clock"
         self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
-        self._log = (folder / f"{name}.log").open("ab")
+        self._log = folder / f"{name}.log"
         self.set_clock(0.0)
         self.start()
 
@@ -77,7 +77,8 @@ class Running:
     def start(self) -> None:
         command = [sys.executable, "-c", LAUNCH, str(self._clock), "serve", str(self._folder / "survey.toml")]
         command += ["--store", self._store, "--port", str(self.port), "--open-results"]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=self._log)
+        with self._log.open("ab") as log:
+            self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log)
 
     def wait(self) -> None:
         wait_until_ready(f"http://127.0.0.1:{self.port}", self.process)

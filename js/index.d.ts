@@ -182,6 +182,10 @@ export class Survey {
   readonly invitations: { readonly keys: readonly string[]; readonly delay: number } | null;
   /** 32 hexadecimal digits. */
   readonly fingerprint: string;
+  /** What a ledger knows this survey by: its fingerprint, or what is the same in all its rounds. */
+  readonly lasting: string;
+  /** Which of several rounds this is, from 1 on. */
+  readonly round: number;
   readonly questions: readonly Question[];
   /** What one person gives away over the whole survey, as this device proved it; null without a law. */
   readonly loss: Loss | null;

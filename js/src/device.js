@@ -32,7 +32,7 @@ export class Device {
 
   async #part() {
     const ledger = await this.#opened();
-    const key = `${this.survey.id} ${this.survey.fingerprint}`;
+    const key = `${this.survey.id} ${this.survey.lasting}`;
     return BigInt(await ledger.part(key, String(this.survey.drawPart(this.#secure()))));
   }
 
@@ -42,7 +42,7 @@ export class Device {
 
   async entry() {
     const entry = await (await this.#opened()).entry(this.survey.id);
-    if (entry && entry.fingerprint !== this.survey.fingerprint) {
+    if (entry && entry.fingerprint !== this.survey.lasting) {
       throw new SurveyMismatch("Another survey with this id has already been answered. A changed survey needs a new id.");
     }
     return entry;
@@ -51,7 +51,7 @@ export class Device {
   async answer(answers) {
     const ledger = await this.#opened();
     if (await this.entry()) throw new BudgetSpent(ANSWERED);
-    const { id, fingerprint, epsilon } = this.survey;
+    const { id, lasting: fingerprint, epsilon } = this.survey;
     const part = await this.#part();
     for (;;) {
       const asked = this.survey.part(part).filter(({ memory }) => memory);

@@ -1,6 +1,7 @@
 // What reports say: out of their bytes, in plain data and in words, so that a person may look at one before it is sent. A device that
 // only answers does without it.
 
+import { hex } from "./bytes.js";
 import { InvalidReport } from "./errors.js";
 import * as layout from "./layout.js";
 import { decode } from "./message.js";
@@ -111,8 +112,10 @@ function explained(question, report) {
   };
 }
 
-/** What a message holds, question by question. */
+/** What a message holds, question by question; of one that was made in an earlier round nothing, since its law is not known here. */
 export function explain(survey, message) {
+  const { lasting, fingerprint } = survey;
+  if (lasting !== fingerprint && hex(message.subarray(8, 24)) !== fingerprint) return [];
   const { reports } = read(survey, message);
   return survey.questions.filter(({ id }) => reports.has(id)).map((each) => explained(each, reports.get(each.id)));
 }

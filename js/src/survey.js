@@ -52,10 +52,14 @@ export class Survey {
       opens = null,
       closes = null,
       window = null,
+      round = 1,
     } = about;
-    Object.assign(this, { id, title, epsilon, budget, sample, people, opens, closes, window });
+    Object.assign(this, { id, title, epsilon, budget, sample, people, opens, closes, window, round });
     this.minimumReports = about.minimum_reports;
     this.keepReports = about.keep_reports ?? false;
+    /** What a ledger knows this survey by: its fingerprint, or what is the same in all its rounds. */
+    const unlike = (key, value) => (key === "mechanism" || key === "round" ? undefined : value);
+    this.lasting = about.rounds ? fingerprint(JSON.stringify(tree, unlike)) : this.fingerprint;
     this.invitations = tree.invitations ?? null;
     const laws = law === undefined ? null : lawsFor(law, this.fingerprint);
     this.questions = tree.question.map((each, number) => new Question(each, number, laws ? lawOf(laws, each) : undefined));
@@ -85,7 +89,7 @@ export class Survey {
   // Time, only in whole periods
 
   period(now = clock()) {
-    return this.window === null || this.opens === null ? 0 : Math.max(0, Math.floor((now - this.opens) / this.window));
+    return this.window === null || this.opens === null ? this.round - 1 : Math.max(0, Math.floor((now - this.opens) / this.window));
   }
 
   isOpen(now = clock()) {

@@ -407,3 +407,23 @@ test("a person sees what is sent, in plain data and in words", async () => {
   }
   assert.deepEqual(seen, new Set(['The report discloses "car".', 'The report names "none of these".']));
 });
+
+test("a person answers once, whichever round", async () => {
+  const tree = JSON.parse(TEXT);
+  const law = JSON.parse(lawText("commute"));
+  const round = (about) => {
+    const text = JSON.stringify({ ...tree, survey: { ...tree.survey, opens: undefined, window: undefined, rounds: 3, ...about } });
+    return Survey.parse(text, { law: JSON.stringify({ ...law, survey: fingerprint(text) }) });
+  };
+  const [first, second, changed] = [{}, { round: 2 }, { round: 2, title: "Another" }].map(round);
+  assert.notEqual(first.fingerprint, second.fingerprint);
+  assert.deepEqual([first.lasting === second.lasting, changed.lasting === second.lasting], [true, false]);
+  assert.deepEqual([first.period(), second.period()], [0, 1]);
+  const ledger = await openLedger({ indexedDB: null, localStorage: storage() });
+  const message = await new Device(first, { ledger }).answer(ANSWERS);
+  const later = new Device(second, { ledger });
+  assert.deepEqual(await later.message(), message);
+  assert.deepEqual(explain(second, message), []); // the law of the first round is not known any more
+  await assert.rejects(later.answer(ANSWERS), { name: "BudgetSpent" });
+  await assert.rejects(new Device(changed, { ledger }).message(), { name: "SurveyMismatch" });
+});

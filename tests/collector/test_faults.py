@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 import deniable as dn
+from benchmarks.chaos import chaos
 from deniable.collector import opened, results
 from deniable.collector.access import new_token
 from deniable.collector.crowd import Sent, post_all
@@ -288,3 +289,39 @@ def test_told_to_stop_it_answers_everybody(file: Path, tmp_path: Path) -> None:
         load._going = False
         collector.kill()
     load.check(store)
+
+
+@pytest.mark.needs("postgres", "psycopg")
+def test_a_rolling_restart(file: Path, database_server: Postgres) -> None:
+    """Two collectors on one database, each stopped and started again in turn while both get reports."""
+    store = database_server.database()
+    collectors = [Served(file, store).wait() for _ in range(2)]
+    load = Load(*(each.url for each in collectors), connections=4)
+    try:
+        for place in (0, 1):
+            made = len(load.made)
+            wait_for(lambda made=made: len(load.made) > made + 40)  # type: ignore[misc]
+            assert collectors[place].stop() == 0
+            collectors[place] = Served(file, store, collectors[place].port).wait()
+        load.finish()
+        counted = sum(_metric(each, 'deniable_messages_total{outcome="counted",survey="several"}') for each in collectors)
+        assert 0 < counted <= len(load.made)  # each counts for itself, since it began
+    finally:
+        load._going = False
+        for each in collectors:
+            each.kill()
+    load.check(store)
+    with opened(store) as data, data.view() as view:
+        shards = {row[0] for row in view.run("SELECT shard FROM tallies")}
+    assert len(shards) >= 2  # they did not add to the same rows
+
+
+def _metric(collector: Served, name: str) -> float:
+    return next(float(line.split()[-1]) for line in text(collector).splitlines() if line.startswith(name))
+
+
+def test_a_short_loop_of_faults() -> None:
+    """The loop of `benchmarks.chaos`, with short faults."""
+    outcome = chaos("sqlite", 8.0, pace=0.2, seed=3)
+    assert outcome.lost == 0 and outcome.doubled == 0 and outcome.account.given_up == []
+    assert sum(sum(each.values()) for each in outcome.account.acknowledged.values()) > 20

@@ -9,9 +9,10 @@ import click
 
 from deniable.cli import options, surveys
 from deniable.device import Device, Ledger
-from deniable.device.sending import http_exchanger, http_sender
+from deniable.device.sending import FINGERPRINT, http_exchanger, http_sender
 from deniable.errors import BudgetSpent, InvalidParameter, OutsideDomain
 from deniable.survey import Survey
+from deniable.survey.rounds import people_of
 
 AT_ONCE = 10_000  # people whose reports are made together
 
@@ -64,8 +65,8 @@ def answer(
         click.echo("You have already answered this survey. If your report has not arrived, the same one is sent again.")
     message = device.message()
     assert message is not None
-    sent = asked.read(message)[0]
-    for question, reports in zip(asked.part(sent.part), asked.unpack(sent), strict=True):
+    sent = asked.read(message)[0] if message[FINGERPRINT] == asked.fingerprint_bytes else None  # None: of an earlier round
+    for question, reports in zip(asked.part(sent.part), asked.unpack(sent), strict=True) if sent is not None else ():
         cost = f"epsilon {question.mechanism.epsilon:g}" + (f" for {question.how.unit}" if question.how.unit else "")
         click.echo(f"{question.id}: the report is {reports.pack().hex()} ({cost}); your answer stays on this machine")
     if not yes and not click.confirm("Send it?", default=True):
@@ -167,9 +168,12 @@ def simulate(survey: Path, people: int, url: str, token: str | None, connections
                 advance_to(done / people)
 
         def bodies() -> Iterator[bytes]:
-            for start in range(0, people, AT_ONCE):
-                part = {name: values[start : start + AT_ONCE] for name, values in whole.items()}
-                yield from asked.randomize_all(part, min(AT_ONCE, people - start), coins)
+            current, size = asked, AT_ONCE if asked.rounds is None else max(1, min(AT_ONCE, people_of(asked) // 8))
+            for start in range(0, people, size):
+                part = {name: values[start : start + size] for name, values in whole.items()}
+                yield from current.randomize_all(part, min(size, people - start), coins)
+                if asked.rounds is not None:
+                    current = surveys.fetched(asked, url)  # perhaps the next round
 
         sent = run_crowd(url, bodies(), min(connections, people), token, watch)
     refused = {status: number for status, number in sent.statuses.items() if not 200 <= status < 300}

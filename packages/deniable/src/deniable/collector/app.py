@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 from deniable.collector import verdicts
@@ -22,6 +23,7 @@ from deniable.collector.service import (
     too_many_headers,
 )
 from deniable.collector.verdicts import Counted, Refusal, Verdict
+from deniable.errors import Unavailable
 from deniable.survey import Message
 
 
@@ -41,8 +43,7 @@ class App(Service):
 
         super().__init__(collector, submit, read, limits, batch, shared)
         self._rest: Callable[[Scope, Receive, Send], Awaitable[None]] = routes(self)
-        counted = _summary([Counted.NOW], collector.survey.fingerprint)
-        self._one_counted = Reply.of(200, counted, b"application/json")
+        self._one_counted = dict[str, Reply]()  # by the fingerprint of the survey, or of a round
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -56,8 +57,10 @@ class App(Service):
         elif scope["path"] == "/v1/reports":
             named = dict(reversed(headers))  # the first of each name
             sender = self._admitted(scope, named)
-            outcome = sender if isinstance(sender, Refusal) else await self._submitted(named, receive, sender)
-            await self._reply(outcome).give(send)
+            if isinstance(sender, Refusal):
+                await self._reply(sender).give(send)
+            else:
+                await self._reply(*await self._submitted(named, receive, sender)).give(send)
         else:
             await self._rest(scope, receive, send)
 
@@ -86,33 +89,42 @@ class App(Service):
 
     async def _submitted(
         self, headers: Mapping[bytes, bytes], receive: Receive, sender: "Sender"
-    ) -> Refusal | list[Verdict]:
+    ) -> tuple[Refusal | list[Verdict], str]:
+        """What became of the messages of a request, and the fingerprint of the survey, or of the round, they were for."""
         body, taken = await self._body(receive, sender.batch)
         try:
             if isinstance(body, Refusal):
-                return body
+                return body, ""
             if len(body) <= QUICK:
-                messages = self._messages(headers, body, sender)
+                collector, messages = self._read(headers, body, sender)
             else:
                 read, loop = self.shared.reader, asyncio.get_running_loop()
-                messages = await loop.run_in_executor(read, self._read, headers, body, sender)
-                messages = self._charged(messages, sender)
+                collector, messages = await loop.run_in_executor(read, self._read, headers, body, sender)
+            messages = self._charged(messages, sender)
             if isinstance(messages, Refusal):
-                return messages
-            answer = await self.writer.submit(self.collector, messages)
+                return messages, ""
+            answer = await self.writer.submit(collector, messages)
             if not isinstance(answer, Refusal):
                 self._note(messages, answer)
-            return answer
+            return answer, collector.survey.fingerprint
         finally:
             self.flight.bytes -= taken
 
-    def _messages(self, headers: Mapping[bytes, bytes], body: bytes, sender: "Sender") -> list[Message] | Refusal:
-        """The messages in a body that its sender may send."""
-        return self._charged(self._read(headers, body, sender), sender)
-
-    def _read(self, headers: Mapping[bytes, bytes], body: bytes, sender: "Sender") -> list[Message] | Refusal:
-        media = media_of(headers.get(b"content-type"))
-        return read_messages(self.collector.survey, body, media, self.limits, sender.batch)
+    def _read(
+        self, headers: Mapping[bytes, bytes], body: bytes, sender: "Sender"
+    ) -> tuple[Collector, list[Message] | Refusal]:
+        """The messages in a body, and the collector they are for: that of the survey, or of one of its rounds."""
+        media, collector = media_of(headers.get(b"content-type")), self.collector
+        found = read_messages(collector.survey, body, media, self.limits, sender.batch)
+        if collector.survey.rounds is None or not _is_other(found):
+            return collector, found
+        with suppress(Unavailable):
+            self.next_round(only_look=True)  # perhaps another collector has opened one
+        for collector in self.rounds.newest_first:
+            found = read_messages(collector.survey, body, media, self.limits, sender.batch)
+            if not _is_other(found):
+                break
+        return collector, found
 
     def _charged(self, messages: list[Message] | Refusal, sender: "Sender") -> list[Message] | Refusal:
         if isinstance(messages, Refusal) or sender.rate is None:
@@ -135,9 +147,10 @@ class App(Service):
         self, headers: Mapping[bytes, bytes], body: bytes, sender: "Sender", done: Callable[[Reply], None]
     ) -> Refusal | None:
         """Give the messages in a body to the writer; or why that is refused."""
-        messages = self._messages(headers, body, sender) if self.flight.take(len(body), len(body)) else None
-        if messages is None:
+        if not self.flight.take(len(body), len(body)):
             return verdicts.BUSY
+        collector, found = self._read(headers, body, sender)
+        messages = self._charged(found, sender)
         if isinstance(messages, Refusal):
             self.flight.bytes -= len(body)
             return messages
@@ -146,9 +159,9 @@ class App(Service):
             self.flight.bytes -= len(body)
             if not isinstance(answer, Refusal):
                 self._note(messages, answer)
-            done(self._reply(answer))
+            done(self._reply(answer, collector.survey.fingerprint))
 
-        self.writer.hand_over(self.collector, messages, answered)
+        self.writer.hand_over(collector, messages, answered)
         return None
 
     async def _body(self, receive: Receive, batch: bool) -> tuple[bytes | Refusal, int]:
@@ -187,18 +200,25 @@ class App(Service):
                 if verdict is Counted.NOW:
                     self.metrics.reports += message.reports
 
-    def _reply(self, outcome: Refusal | list[Verdict]) -> Reply:
+    def _reply(self, outcome: Refusal | list[Verdict], fingerprint: str = "") -> Reply:
         if isinstance(outcome, Refusal):
             self.metrics.refused[outcome.reason] += 1
         elif len(outcome) == 1 and outcome[0] is Counted.NOW:
-            return self._one_counted
+            if fingerprint not in self._one_counted:
+                self._one_counted[fingerprint] = Reply.of(200, _summary(outcome, fingerprint), b"application/json")
+            return self._one_counted[fingerprint]
         elif all(isinstance(verdict, Refusal) for verdict in outcome):
             first = outcome[0]
             assert isinstance(first, Refusal)
             outcome = first
         if isinstance(outcome, Refusal):
             return Reply.refusing(outcome)
-        return Reply.of(200, _summary(outcome, self.collector.survey.fingerprint), b"application/json")
+        return Reply.of(200, _summary(outcome, fingerprint), b"application/json")
+
+
+def _is_other(messages: list[Message] | Refusal) -> bool:
+    """Whether these messages are for another survey or round."""
+    return isinstance(messages, Refusal) and messages.reason == verdicts.OTHER_SURVEY.reason
 
 
 class Sender(NamedTuple):

@@ -3,6 +3,7 @@
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from copy import copy
 
 import numpy as np
 
@@ -35,10 +36,17 @@ class Collector:
     def __init__(self, survey: Survey, store: Store, clock: Clock = time.time) -> None:
         self.store, self.clock = store, clock
         self.number, self.survey = store.register(survey)
+        self.registered = self.survey.fingerprint  # of the first round, if there are several
         self.admission = Admission(self.survey, store)
         self.oldest = 0  # the first period that is accepted, as the store had it last
         self.untidy = True  # whether there may be ids that need not be kept
         self.profiles = Profiles()
+
+    def at(self, survey: Survey) -> "Collector":
+        """The collector of another round of this survey."""
+        made = copy(self)
+        made.survey = survey
+        return made
 
     def take(self, messages: Sequence[Message]) -> list[Verdict]:
         """Count these messages in one transaction; when this returns, what was counted is durable.
@@ -69,7 +77,7 @@ class Collector:
         """
         with self.store.change() as change:
             state = change.accepting(self.number)
-            if state is None or state.fingerprint != self.survey.fingerprint:
+            if state is None or state.fingerprint != self.registered:
                 self.untidy = False
             else:
                 before = state.oldest - 1 if state.stage is not Stage.ARCHIVED else 1 << 32
@@ -93,6 +101,8 @@ class Collector:
             return CLOSED
         if survey.opens is not None and now < survey.opens - SKEW:
             return TOO_EARLY
+        if survey.rounds is not None and message.period != survey.period(now):
+            return IMPOSSIBLE.saying("The report states another round than it was made for.")
         if message.period == 0 and survey.window is None:
             return None
         if message.period > survey.period(now + SKEW):
@@ -155,6 +165,7 @@ class Group:
                 self._twins[place] = self._firsts[(message.period, message.id)]
             elif known[place] is None:
                 self._firsts[(message.period, message.id)] = place
+        self.round = collector.survey.round or 1
         self.waits = bool(self._firsts)  # for the store to say what is new
         self.alone = False  # whether it is going to change which periods are accepted
         if self.waits:
@@ -205,7 +216,7 @@ class Group:
 
     def _refuse(self, state: State | None) -> None:
         """Refuse what the store no longer accepts, whatever this collector's clock says."""
-        mine = state is not None and state.fingerprint == self.collector.survey.fingerprint
+        mine = state is not None and state.fingerprint == self.collector.registered
         for key in list(self._firsts):
             if state is None or not mine or state.stage is not Stage.OPEN:
                 draft = state is not None and state.stage is Stage.DRAFT
@@ -272,7 +283,7 @@ def settle(store: Store, groups: Sequence[Group]) -> None:
 
     Always in the same order, so that two collectors never wait for each other in a circle.
     """
-    waiting = sorted((group for group in groups if group.waits), key=lambda group: group.number)
+    waiting = sorted((group for group in groups if group.waits), key=lambda group: (group.number, group.round))
     if waiting:
         alone = any(group.alone for group in waiting)
         with store.change() as change:

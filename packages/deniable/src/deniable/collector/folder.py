@@ -73,7 +73,7 @@ class Folder:
         number, kept = self._site.store.register(survey)  # refuses what has changed since people answered
         before = self._served.get(path)
         running = next((app for app in self._site.apps if app.collector.survey.id == before), None)
-        if running is None or running.collector.survey.fingerprint != kept.fingerprint:
+        if running is None or running.collector.registered != kept.fingerprint:
             self._replace(path, survey, before)
         with self._site.store.change() as change:
             change.put_state(number, source=source)

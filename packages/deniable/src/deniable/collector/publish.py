@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -13,12 +14,14 @@ from typing import cast
 import numpy as np
 
 from deniable.collector.relations import Related, margins, related
+from deniable.collector.rounds import counted, opened
 from deniable.collector.store import Store
 from deniable.core import Estimate, Tally, confidence_each
 from deniable.errors import InvalidParameter
 from deniable.files.arrow import pyarrow_package
 from deniable.survey import Question, Survey
 from deniable.survey.question import Asked
+from deniable.survey.rounds import Counted
 
 MOST_CONFIDENT = 0.999999999  # above it, floating-point numbers have no tail left
 COLUMNS = ("question", "period", "measure", "answer", "value", "standard_error", "low", "high", "reports", "cleaned")
@@ -149,10 +152,16 @@ def results(survey: Survey, number: int, store: Store, confidence: float = 0.95,
     if confidence > MOST_CONFIDENT:
         raise InvalidParameter(f"The confidence level of published intervals must be at most {MOST_CONFIDENT}.")
     with store.view() as view:
-        tallies, people = view.tallies(number, survey), view.people(number)
+        people, rounds = view.people(number), opened(view, number, survey)
+        known = counted(view, number, rounds) if len(rounds) > 1 else []
+        tallies = view.tallies(number, survey) if not known else {}
     periods = sorted(people)
     answered, history, whole = list[Answered](), list[Answered](), dict[str, Tally | None]()
     published = list[tuple[str, int | None, Tally]]()
+    if known:
+        answered = [_combined(survey, place, known) for place in range(len(survey.questions))]
+        alike = tuple((each.question.id, None, each.tally) for each in answered if each.tally is not None)
+        return Results(survey, sum(people.values()), confidence, tuple(answered), (), title or "", (), alike)
     for key in survey.counted:
         found = {period: tallies[(period, key)] for period in periods if (period, key) in tallies}
         whole[key] = reduce(add, found.values()) if found else None
@@ -180,3 +189,15 @@ def _answered(survey: Survey, question: Question, period: int | None, tally: Tal
             for member in question.members
         ]
     return [Answered(question, period, reports, tally, question.how.estimate(question.mechanism, tally))]
+
+
+def _combined(survey: Survey, place: int, known: Sequence[Counted]) -> Answered:
+    """A question over all rounds; it has one tally only if all rounds have the same law."""
+    question = survey.questions[place]
+    rounds = [(each.questions[place].mechanism, tallies[question.id]) for each, tallies in known if question.id in tallies]
+    reports = sum(tally.n for _, tally in rounds)
+    if reports < max(survey.minimum_reports, 1):
+        return Answered(question, None, reports, None, None)
+    alike = len({mechanism.fingerprint for mechanism, _ in rounds}) == 1
+    tally = reduce(add, [tally for _, tally in rounds]) if alike else None
+    return Answered(question, None, reports, tally, question.how.combined(rounds))

@@ -48,7 +48,7 @@ class Published:
             self._waiting -= 1
 
     def _current(self, kind: str, confidence: float, fakes: float | None) -> bytes | Refusal:
-        collector, now = self._app.collector, time.monotonic()
+        collector, now = self._app.rounds.first, time.monotonic()
         with collector.store.view() as view:
             version, state = tuple(view.people(collector.number).items()), view.state(collector.number)
         title, kept = state.title if state is not None else None, self._kept.get((kind, confidence, fakes))

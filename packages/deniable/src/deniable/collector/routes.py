@@ -39,10 +39,10 @@ FORMATS = {"json": "application/json", "csv": "text/csv; charset=utf-8", "parque
 def routes(app: Service) -> Starlette:
     """The routes of one survey; served alone, with its writer started and stopped around them."""
 
-    promises, playground, checks = Promises(app.collector.survey), Playground(), set[asyncio.Future[None]]()
+    of_rounds, playground, checks = dict[str, Promises](), Playground(), set[asyncio.Future[None]]()
     rendered, readiness = Published(app), Readiness(app.collector.store, app.writer, app.warm.is_set)
     issuing = Issuing(app)
-    laws: list[File] = []  # the one document, once somebody has asked for it
+    laws = dict[str, File]()  # the document of the survey, or of each round, once somebody has asked for it
 
     def refused(refusal: Refusal) -> Response:
         app.metrics.refused[refusal.reason] += 1
@@ -65,12 +65,18 @@ def routes(app: Service) -> Starlette:
         return file_reply(request, file)
 
     async def law(request: Request) -> Response:
-        if not laws:
-            text = await asyncio.to_thread(law_json, app.collector.survey)
-            laws.append(File.of(text.encode(), "application/json"))
-        return file_reply(request, laws[0])
+        survey = app.collector.survey
+        if survey.fingerprint not in laws:
+            text = await asyncio.to_thread(law_json, survey)
+            laws[survey.fingerprint] = File.of(text.encode(), "application/json")
+        return file_reply(request, laws[survey.fingerprint])
 
     async def promise(request: Request) -> Response:
+        survey = app.collector.survey
+        if survey.fingerprint not in of_rounds:
+            of_rounds[survey.fingerprint] = Promises(survey)
+            checks.clear()
+        promises = of_rounds[survey.fingerprint]
         if not promises.settled and not checks:
             checks.add(asyncio.ensure_future(asyncio.to_thread(promises.settle)))
         return reply(json.dumps(promises.data() | {"needs_token": bool(app.submit_gate)}), "application/json")

@@ -88,6 +88,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "PRIMARY KEY (survey, hash)) WITHOUT ROWID",
         "CREATE TABLE spent (survey INTEGER NOT NULL, nonce BLOB NOT NULL, PRIMARY KEY (survey, nonce)) WITHOUT ROWID",
     ),
+    (
+        # The rounds of a survey from the second on, each a survey of its own.
+        "CREATE TABLE rounds (survey INTEGER NOT NULL, round INTEGER NOT NULL, spec TEXT NOT NULL, "
+        "PRIMARY KEY (survey, round))",
+    ),
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from deniable.collector.access import Gate, RateLimit, Senders
 from deniable.collector.collector import Collector
 from deniable.collector.metrics import Metrics
+from deniable.collector.rounds import Rounds
 from deniable.collector.stages import Stage, State
 from deniable.collector.tokens import Role
 from deniable.collector.verdicts import NO_METHOD, TOO_MANY_HEADERS, Refusal
@@ -93,14 +94,15 @@ class Service:
         batch: Gate | None = None,
         shared: Shared | None = None,
     ) -> None:
-        self.collector, self.shared = collector, shared or Shared(limits)
+        self.rounds, self.shared = Rounds(collector), shared or Shared(limits)
         self.limits = limits or self.shared.limits
         self.submit_gate, self.read_gate, self.batch_gate = submit, read, batch or Gate()
         self.metrics = Metrics(collector.survey.id)
         self.alarms: set[tuple[str, int | None, str]] = set()  # patterns of false reports that are in the log
         self.segments: Path | None = None  # where kept reports go as Parquet files, if the survey keeps them
         self.writer, self.flight, self.senders = self.shared.writer, self.shared.flight, Senders()
-        self.writer.add(collector, self.metrics.commit)
+        for each in self.rounds.newest_first:
+            self.writer.add(each, self.metrics.commit)
         self.address_rate, self.token_rate = self.shared.address_rate, self.shared.token_rate
         self.state: State | None = None  # as the store had it last; None if the survey was deleted
         self.look()
@@ -113,7 +115,7 @@ class Service:
             with self.collector.store.view() as view:
                 states = view.states()
         found = states.get(self.collector.number)
-        mine = found is not None and found.fingerprint == self.collector.survey.fingerprint
+        mine = found is not None and found.fingerprint == self.collector.registered
         self.state = found if mine else None
 
     @property
@@ -132,6 +134,21 @@ class Service:
         survey, now = self.collector.survey, self.collector.clock()
         timely = (survey.opens is None or survey.opens <= now) and (survey.closes is None or now < survey.closes)
         return self.state is not None and self.state.listed and self.state.stage is Stage.OPEN and timely
+
+    @property
+    def collector(self) -> Collector:
+        """That of the survey, or of the round that people are asked to answer."""
+        return self.rounds.current
+
+    def next_round(self, only_look: bool = False) -> None:
+        """Open the next round if it is time, or only look whether another collector has opened one."""
+        known = set(self.rounds.newest_first)
+        if only_look:
+            self.rounds.refresh()
+        else:
+            self.rounds.step()
+        for each in set(self.rounds.newest_first) - known:
+            self.writer.add(each, self.metrics.commit)
 
     @property
     def gates(self) -> dict[Role, Gate]:

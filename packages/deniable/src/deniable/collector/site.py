@@ -76,7 +76,8 @@ class Site:
         self._apps = {name: each for name, each in self._apps.items() if name != survey}
         self._answering = {name: each for name, each in self._answering.items() if name != survey}
         self._takers = {path: each for path, each in self._takers.items() if each is not app}
-        app.writer.drop(app.collector)
+        for collector in app.rounds.newest_first:
+            app.writer.drop(collector)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""

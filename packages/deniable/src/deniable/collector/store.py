@@ -60,6 +60,10 @@ class View:
         rows = self.run("SELECT number, spec FROM surveys WHERE id = ?", name)
         return (int(rows[0][0]), str(rows[0][1])) if rows else None
 
+    def rounds(self, number: int) -> list[str]:
+        """The specifications of the rounds of a survey that were opened, from the second on."""
+        return [str(spec) for (spec,) in self.run("SELECT spec FROM rounds WHERE survey = ? ORDER BY round", number)]
+
     def tallies(self, number: int, survey: Survey) -> dict[tuple[int, str], Tally]:
         """The tally of every period and question that has one, and of every table of questions that are counted jointly."""
         prints = {key: fingerprint for key, (fingerprint, _) in survey.counted.items()}
@@ -169,6 +173,10 @@ class Change(View):
         )
         self.run("DELETE FROM tokens")
         return number
+
+    def put_round(self, number: int, round_: int, spec: str) -> None:
+        """Open another round of a survey."""
+        self.run("INSERT INTO rounds (survey, round, spec) VALUES (?, ?, ?)", number, round_, spec)
 
     def free_number(self) -> int:
         """A number that no survey has, also none that is being copied."""

@@ -38,6 +38,7 @@ async def working_beside(services: Services, *jobs: Job) -> AsyncIterator[None]:
     refusals = _Refusals(services)
     work: list[Awaitable[None]] = [
         _every(RENEWED, lambda: look(services())),
+        _every(RENEWED, lambda: _each(services(), _next_round)),
         _every(MINUTE, lambda: _each(services(), _keep_time)),
         _every(MINUTE, lambda: _each(services(), _segments)),
         _every(MINUTE, lambda: _each(services(), look_for_fakes)),
@@ -90,9 +91,18 @@ def _segments(app: Service) -> None:
         note("reports-not-moved", logging.ERROR, cause=str(error), consequence="they remain in the database")
 
 
+def _next_round(app: Service) -> None:
+    """Open the next round if enough people have answered this one."""
+    if app.collector.survey.rounds is not None:
+        with suppress(Unavailable):
+            app.next_round()
+
+
 def look_for_fakes(app: Service) -> None:
     """Raise an alarm where reports have a pattern that honest people do not produce: once for each in the log."""
     collector, known = app.collector, app.alarms
+    if collector.survey.rounds is not None:  # their tallies have different laws
+        return
     with suppress(Unavailable):
         found = alarms(results(collector.survey, collector.number, collector.store), collector.profiles)
         for alarm in found:
@@ -114,7 +124,7 @@ def delete_in_time(app: Service) -> bool:
     collector = app.collector
     with collector.store.change() as change:
         state = change.accepting(collector.number, alone=True)
-        mine = state is not None and state.fingerprint == collector.survey.fingerprint
+        mine = state is not None and state.fingerprint == collector.registered
         due = mine and state is not None and state.delete_after is not None and collector.clock() >= state.delete_after
         if due:
             change.delete(collector.number, collector.survey.id)

@@ -14,7 +14,7 @@ from deniable.core import Coins
 from deniable.device.invitation import Exchange, code_of
 from deniable.device.ledger import Entry, Ledger, checked_entry
 from deniable.device.sending import Exchanger, Reply, Sender, http_exchanger, http_sender, send_until
-from deniable.errors import BudgetSpent, InvalidParameter, SurveyMismatch
+from deniable.errors import BudgetSpent, InvalidParameter, NotCertifiable, SurveyMismatch
 from deniable.survey.message import with_token
 from deniable.survey.survey import Survey
 
@@ -66,12 +66,12 @@ class Device:
         drawn = self.survey.draw_parts(1, self._coins)[0]
         if self.survey.budget != "sampled":
             return drawn  # all questions: nothing was drawn
-        return self.ledger.part(f"{self.survey.id} {self.survey.fingerprint}", drawn)
+        return self.ledger.part(f"{self.survey.id} {self.survey.lasting}", drawn)
 
     def entry(self) -> Entry | None:
         """What the ledger holds for this survey; refused if it is for another survey with the same id."""
         entry = self.ledger.entry(self.survey.id)
-        if entry is not None and entry.fingerprint != self.survey.fingerprint:
+        if entry is not None and entry.fingerprint != self.survey.lasting:
             raise SurveyMismatch("Another survey with this id has already been answered. A changed survey needs a new id.")
         return entry
 
@@ -79,12 +79,21 @@ class Device:
         """Randomize the answers, once: the report is in the ledger before it is returned."""
         if self.entry() is not None:
             raise BudgetSpent("This survey has already been answered. The same report can be sent again, but not a new one.")
+        self._check_round()
         message = self.survey.randomize(answers, self._coins, part=self.part)
         own = {question: checked_entry(loss.odds) for question, loss in self.survey.losses(self.part).items()}
         odds = str(math.prod(map(Fraction, own.values()), start=Fraction(1)))
-        entry = Entry(self.survey.fingerprint, self.survey.epsilon, message.hex(), odds=odds, questions=own)
+        entry = Entry(self.survey.lasting, self.survey.epsilon, message.hex(), odds=odds, questions=own)
         self.ledger.add(self.survey.id, entry)
         return message
+
+    def _check_round(self) -> None:
+        """The laws of a round were made while people answered: they are proved here, before anything is made with them."""
+        if self.survey.rounds is not None:
+            from deniable.survey.certificate import certify_survey  # which other surveys do not need
+
+            if not certify_survey(self.survey).holds:
+                raise NotCertifiable("This round discloses more than the survey says, so it was not answered.")
 
     def message(self) -> bytes | None:
         """The report that was made for this survey, the same however often it is asked for; None before."""

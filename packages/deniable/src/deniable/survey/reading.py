@@ -24,11 +24,12 @@ from deniable.survey.relation import Relation
 from deniable.survey.survey import FORMAT, MOST_QUESTIONS, Survey
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+MOST_ROUNDS = 16
 _WINDOWS = {"hour": 3600, "day": 86_400, "week": 604_800}
 _COMMON = {"id", "ask", "kind", "weight", "mechanism"}
 _ABOUT = {
     "id", "title", "epsilon", "budget", "sample", "people", "minimum_reports", "opens", "closes", "window", "late",
-    "keep_reports",
+    "keep_reports", "rounds", "round", "round_time",
 }  # fmt: skip
 
 Where = Callable[[str, int | None, str | None], str]
@@ -168,9 +169,12 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         sample = 1
     people = about.whole("people", 10_000, 1)
     relations: tuple[Relation, ...] = ()
+    rounds, current = _rounds(about)
     if "table" in data:
         from deniable.survey.arranging import arrange  # loads what plans relations
 
+        if rounds is not None:
+            about.refuse("rounds", "Rounds cannot be combined with [[table]]. Leave one of them out.")
         wanted = data["table"] if isinstance(data["table"], list) else [None]
         found = [Section(row, place, "table", number) for number, row in enumerate(wanted)]
         questions, relations = arrange(tables, found, Spending(epsilon, split, sample, people), about)
@@ -178,13 +182,14 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         weights = [read_weight(table, split) for table in tables]
         budgets = budget.shares(epsilon, split, sample, weights)
         questions = tuple(
-            _question(table, weight, share, people) for table, weight, share in zip(tables, weights, budgets, strict=True)
+            _question(table, weight, share, -(-people // (rounds or 1)))
+            for table, weight, share in zip(tables, weights, budgets, strict=True)
         )
         check_ids(tables, [question.id for question in questions])
     opens, closes = about.moment("opens"), about.moment("closes")
     if opens is not None and closes is not None and closes <= opens:
         about.refuse("closes", "closes must be after opens.")
-    window = _window(about)
+    window = _seconds(about, "window")
     if window is not None and opens is None:
         about.refuse("window", "window requires opens, when the first window starts: opens = 2026-11-01T00:00:00Z.")
     survey = Survey(
@@ -202,11 +207,36 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         keep_reports=about.flag("keep_reports"),
         questions=questions,
         tables=relations,
+        rounds=rounds,
+        round=current,
+        round_time=_seconds(about, "round_time"),
         invitations=_invitations(data, place),
     )
+    if rounds is not None and not any(question.how.moves(question.details) for question in questions):
+        about.refuse("rounds", 'rounds need a question that learns from them: a number with target = "quantiles".')
+    if survey.round_time is not None and (rounds is None or opens is None):
+        about.refuse("round_time", "round_time requires rounds, and opens, when the first round starts.")
+    if rounds is not None and survey.keep_reports:
+        about.refuse("keep_reports", "The reports of a survey with rounds are not kept: each round has laws of its own.")
+    if rounds is not None and survey.invitations is not None:
+        about.refuse(
+            "rounds", "A survey has either rounds or invitations, whose tokens are for one round. Remove one of them."
+        )
+    if rounds is not None and window is not None:
+        about.refuse("window", "A survey has either rounds or windows. Remove one of them.")
     if survey.loss().epsilon() > epsilon:
         about.refuse("epsilon", "The mechanisms in this file spend more than the survey's epsilon.")
     return survey
+
+
+def _rounds(about: Section) -> tuple[int | None, int | None]:
+    """How many rounds there are, and which one this is, from the second on."""
+    if "rounds" not in about.data:
+        if "round" in about.data:
+            about.refuse("round", "round is the number of one of several rounds. Write rounds = 3 instead.")
+        return None, None
+    rounds = about.whole("rounds", 2, 2, MOST_ROUNDS)
+    return rounds, about.whole("round", 2, 2, rounds) if "round" in about.data else None
 
 
 def _invitations(data: Mapping[str, Any], place: Where) -> Invitations | None:
@@ -243,12 +273,12 @@ def read_weight(table: Section, split: str) -> float:
     return float(weight)
 
 
-def _window(about: Section) -> int | None:
-    window = about.data.get("window")
+def _seconds(about: Section, key: str) -> int | None:
+    window = about.data.get(key)
     if isinstance(window, str) and window in _WINDOWS:
         return _WINDOWS[window]
     if window is not None and (isinstance(window, bool) or not isinstance(window, int) or window < 60):
-        about.refuse("window", 'window must be "hour", "day", "week" or a number of seconds, at least 60.')
+        about.refuse(key, f'{key} must be "hour", "day", "week" or a number of seconds, at least 60.')
     return window
 
 

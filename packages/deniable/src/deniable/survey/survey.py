@@ -55,6 +55,9 @@ class Survey:
     keep_reports: bool
     questions: tuple[Question, ...]  # what is reported; those that are reported together are one
     tables: tuple[Relation, ...] = ()
+    rounds: int | None = None  # how many there are, each with other people and with laws that follow from earlier ones
+    round: int | None = None  # which one this is, from the second on
+    round_time: int | None = None  # seconds after which the next round begins, however few people have answered
     invitations: Invitations | None = None  # None if anybody may answer, and as often as they like
 
     @classmethod
@@ -74,19 +77,19 @@ class Survey:
     # What it says
 
     def contract(self) -> dict[str, object]:
-        """What people are asked and promised, as plain data: everything but the laws of the reports."""
-        return self._data([question.contract() for question in self.asked])
+        """What people are asked and promised, as plain data: everything but the laws of the reports, and the round."""
+        return self._data([question.contract() for question in self.asked], "rounds", "round_time")
 
     def spec(self) -> dict[str, object]:
         """The survey as plain data, with the laws of the reports: all that a client in another language needs."""
-        return self._data([question.spec() for question in self.questions])
+        return self._data([question.spec() for question in self.questions], "rounds", "round_time", "round")
 
-    def _data(self, questions: list[dict[str, object]]) -> dict[str, object]:
+    def _data(self, questions: list[dict[str, object]], *more: str) -> dict[str, object]:
         about: dict[str, object] = {
             name: value
             for name in (
                 "id", "title", "epsilon", "budget", "sample", "people", "minimum_reports", "opens", "closes", "window",
-                "late", "keep_reports",
+                "late", "keep_reports", *more,
             )
             if (value := getattr(self, name)) is not None
         }  # fmt: skip
@@ -130,6 +133,13 @@ class Survey:
         found = {question.id: (question.mechanism.fingerprint, question.mechanism.cells) for question in self.questions}
         return found | {each.id: (each.fingerprint, each.cells) for each in self.joints}
 
+    @cached_property
+    def lasting(self) -> str:
+        """What a ledger knows this survey by: its fingerprint, or what is the same in all its rounds."""
+        if self.rounds is None:
+            return self.fingerprint
+        return hashlib.sha256(json.dumps(self.contract(), sort_keys=True).encode()).hexdigest()[:32]
+
     @property
     def unit(self) -> str:
         """What the budget is for: one person, unless a question says that it protects less than that."""
@@ -166,9 +176,12 @@ class Survey:
     # Time, only in whole periods
 
     def period(self, now: float) -> int:
-        """The number of the period that this moment lies in; 0 for a survey without windows, or before it opens."""
+        """The number of the period that this moment lies in; 0 for a survey without windows, or before it opens.
+
+        A round is a period of its own, whenever it is.
+        """
         if self.window is None or self.opens is None:
-            return 0
+            return 0 if self.round is None else self.round - 1
         return max(0, int((now - self.opens) // self.window))
 
     def oldest_period(self, now: float) -> int:

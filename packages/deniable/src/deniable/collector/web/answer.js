@@ -1,7 +1,7 @@
 /** The answer page: ask, randomize once, show what will be sent, send it until it arrives, give a receipt. */
 
 import { DeniableError, Device, InvalidLaw, InvalidSurvey, NoRandomness, SecureCoins, Survey, SurveyMismatch, openLedger } from "./deniable.js";
-import { explain, read } from "./reports.js";
+import { explain } from "./reports.js";
 import { base, byId, card, el, save, say, stage } from "./dom.js";
 import { checkedHere, promise } from "./promise.js";
 import { asks, control, mark } from "./questions.js";
@@ -164,7 +164,7 @@ function recall(store, name) {
 }
 
 /** Whether the person pressed Send: nothing leaves before, not even on a later visit. */
-const agreed = () => recall("localStorage", `deniable send ${survey.fingerprint}`) === "yes";
+const agreed = () => recall("localStorage", `deniable send ${survey.lasting}`) === "yes";
 
 // Asking
 
@@ -267,7 +267,7 @@ async function review() {
   const invited = needsToken && el("div", { class: "card" }, el("label", { class: "ask", for: "token" }, "Your invitation code"), el("p", { class: "hint" }, "Only invited people can take part in this survey."), field);
   const go = el("button", { class: "main", onclick: () => {
     if (needsToken) remember("sessionStorage", SUBMIT, field.value.trim());
-    remember("localStorage", `deniable send ${survey.fingerprint}`, "yes");
+    remember("localStorage", `deniable send ${survey.lasting}`, "yes");
     deliver();
   } }, "Send the report");
   stage(card("This is what will be sent", "", el("p", {}, "Your answer was randomized on this device. Nothing has been sent yet. If you leave now, this report waits here for you; it is never drawn again.")),
@@ -286,7 +286,7 @@ async function deliver() {
     if (invitation && !right?.token) return right && (LATER.includes(right.status) ? waiting(right) : notInvited(right));
     if (right && right.after > Date.now()) return soon(right.after - Date.now());
     const send = () => device.send(base, { attempts: 3, token, seal: right ? seal(right.token) : undefined });
-    const outcome = navigator.locks ? await navigator.locks.request(`deniable ${survey.fingerprint}`, send) : await send();
+    const outcome = navigator.locks ? await navigator.locks.request(`deniable ${survey.lasting}`, send) : await send();
     sending = false;
     if (outcome.state === "kept") return waiting(outcome);
     if (outcome.state === "refused" && outcome.status === 401) {
@@ -344,7 +344,7 @@ function refused(outcome) {
 
 async function receipt(entry) {
   const message = await device.message();
-  const { id } = read(survey, message);
+  const id = entry.message.slice(48, 80);
   const lines = explain(survey, message);
   const sentAt = entry.sentAt ? new Date(entry.sentAt) : null;
   const data = {

@@ -51,8 +51,27 @@ class Distributed(Kind[D]):
 
     def estimate(self, mechanism: Mechanism, tally: Tally) -> Any:
         if distributes(mechanism):
-            return summary(cast("DistributionMechanism", mechanism), tally)
+            return summary((cast("DistributionMechanism", mechanism), tally))
         return super().estimate(mechanism, tally)
+
+    def combined(self, rounds: Sequence[tuple[Mechanism, Tally]]) -> Any:
+        if not distributes(rounds[0][0]):
+            return super().combined(rounds)
+        return summary(*cast("Sequence[tuple[DistributionMechanism, Tally]]", rounds))
+
+    def moves(self, details: Details) -> bool:
+        return self.target(details) in TARGETS
+
+    def next_round(
+        self, details: Details, epsilon: float, people: int, earlier: Sequence[tuple[Mechanism, Tally]]
+    ) -> Mechanism:
+        """Cuts near the median, where it may lie by now."""
+        if not self.moves(details):
+            return super().next_round(details, epsilon, people, earlier)
+        from deniable.planning.rounds import next_round  # which few surveys need
+
+        known = cast("Sequence[tuple[DistributionMechanism, Tally]]", earlier)
+        return next_round(known[0][0].domain, epsilon, people, (0.5,), known)
 
     def parts(self, estimate: Any) -> Sequence[Estimate]:
         return estimate.parts if isinstance(estimate, Summary) else super().parts(estimate)

@@ -47,6 +47,16 @@ class Kind(ABC, Generic[D]):
         """The best mechanism for this many people; for shares unless a kind says otherwise."""
         return plan(domain, epsilon, people)
 
+    def moves(self, details: Details) -> bool:
+        """Whether the mechanism of a later round follows from the results of earlier ones."""
+        return False
+
+    def next_round(
+        self, details: Details, epsilon: float, people: int, earlier: Sequence[tuple[Mechanism, Tally]]
+    ) -> Mechanism:
+        """The mechanism of the next round, for so many people, from those of earlier ones and their tallies."""
+        return earlier[-1][0]
+
     def sensitive(self, details: Details) -> Sequence[Label]:
         """The sensitive answers, if only some are; the others may then be disclosed."""
         return ()
@@ -82,6 +92,10 @@ class Kind(ABC, Generic[D]):
     def estimate(self, mechanism: Mechanism, tally: Tally) -> Any:
         """What is estimated from a tally; `parts` and `more` say what of it is published."""
         return mechanism.estimate(tally)
+
+    def combined(self, rounds: Sequence[tuple[Mechanism, Tally]]) -> Any:
+        """The same from the tallies of several rounds, each with its mechanism."""
+        return self.estimate(rounds[0][0], sum(tally for _, tally in rounds))  # type: ignore[arg-type]
 
     def parts(self, estimate: Any) -> Sequence[Estimate]:
         """The estimates that are published."""

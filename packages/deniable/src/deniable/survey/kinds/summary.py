@@ -164,11 +164,11 @@ def round_group(size: int) -> int:
 
 
 class _Counted:
-    """A tally and its mechanism, equal to another where both have the same content."""
+    """Tallies with their mechanisms, equal to others where both have the same content."""
 
-    def __init__(self, mechanism: "DistributionMechanism", tally: Tally) -> None:
-        self.mechanism, self.tally = mechanism, tally
-        self._key = (tally.fingerprint, tally.n, tally.counts.tobytes())
+    def __init__(self, rounds: "Sequence[tuple[DistributionMechanism, Tally]]") -> None:
+        self.rounds = [(mechanism, tally) for mechanism, tally in rounds if tally.n]
+        self._key = tuple((tally.fingerprint, tally.n, tally.counts.tobytes()) for _, tally in self.rounds)
 
     def __hash__(self) -> int:
         return hash(self._key)
@@ -179,9 +179,14 @@ class _Counted:
 
 @lru_cache(maxsize=REMEMBERED)
 def _fitted(counted: _Counted) -> Summary:
-    return Summary(counted.mechanism.distribution(counted.tally))
+    if len(counted.rounds) == 1:
+        mechanism, tally = counted.rounds[0]
+        return Summary(mechanism.distribution(tally))
+    from deniable.mechanisms.distributions.rounds import combined  # which few surveys need
+
+    return Summary(combined(counted.rounds))
 
 
-def summary(mechanism: "DistributionMechanism", tally: Tally) -> Summary:
-    """What is published of a tally; the fit is computed once, whatever is asked of it and however often."""
-    return _fitted(_Counted(mechanism, tally))
+def summary(*rounds: "tuple[DistributionMechanism, Tally]") -> Summary:
+    """What is published of the tallies of one round or several; the fit is computed once, however often it is asked for."""
+    return _fitted(_Counted(rounds))
