@@ -86,7 +86,7 @@ class FollowedCoins(Coins):
 
     def _record(self, chance: Ints, chances: Chances) -> None:
         if self._rows is not None:
-            self._chances.append((chance, chances))
+            self._chances.append((chance.copy(), chances))  # what runs may reuse the array
 
     def toss(self, heads: Fraction, size: int) -> Bools:
         check_probability(heads)

@@ -33,7 +33,7 @@ test("the exact laws of all families", () => {
   CHANCES.forEach(({ name, cases }, i) => {
     const program = new Program(LAWS[i].law);
     for (const { codes, reports, law, sha256: hash } of cases) {
-      const found = [...chancesOf(program, codes)].map(([report, { n, d }]) => [report, `${n}/${d}`]).sort();
+      const found = [...chancesOf(program, codes, 1_000_000)].map(([report, { n, d }]) => [report, `${n}/${d}`]).sort();
       assert.equal(found.length, reports, name);
       if (law) assert.deepEqual(Object.fromEntries(found), law, name);
       else assert.equal(hex(sha256(utf8(found.map((each) => each.join(" ")).join("\n")))), hash, name);

@@ -140,7 +140,7 @@ def _serve_one(asked: Survey, file: Path, making: Making, place: "Place", bound:
     click.echo(f"Survey {asked.id} {app.collector.survey.fingerprint} at {at}")
     click.echo(f"To answer: {at}/   the results: {at}/results   to try it out: {at}/try")
     if asked.invitations is None and not app.submit_gate:
-        click.echo("note: anyone can answer, and more than once. To count each person once: deniable invite", err=True)
+        click.echo("Anyone can answer, and more than once. To count each person once: deniable invite")
     serve(only(app, place), place, bound)
 
 
