@@ -125,7 +125,25 @@ function keyValue({ size, keys, low, high, at_most: atMost, cut }) {
   return { labels, low, high, atMost, protects, inputs, codes };
 }
 
+/** Several answers: each has a code of its own. */
+function vectors({ parts }) {
+  const all = parts.map(domainFrom);
+  const place = (values) => all.map((part, i) => part.place(values[i]));
+  const inputs = Object.fromEntries(all.map(({ size }, i) => [`answer${i}`, [size - 1]]));
+  const codes = (values) => Object.fromEntries(place(values).map((at, i) => [`answer${i}`, at]));
+  return { parts: all, place, inputs, codes, labels: [], protects: "any two records" };
+}
+
+/** The combinations of several answers, as one answer; the last varies fastest. */
+function product(spec) {
+  const { parts, place } = vectors(spec);
+  const labels = parts.reduce((all, part) => all.flatMap((a) => part.labels.map((b) => [...a, b])), [[]]).map((all) => all.join(", "));
+  return { parts, labels, size: labels.length, place: (values) => place(values).reduce((sum, at, i) => sum * parts[i].size + at, 0) };
+}
+
 const KINDS = {
+  vectors,
+  product,
   categories: choices,
   ordered: choices,
   points: choices,

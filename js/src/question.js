@@ -14,6 +14,26 @@ const LINES = { choices: "labels", places: "labels", items: "labels", at_most: "
 const sorted = (list) => list?.slice().sort();
 const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
+/** What a page shows of a question with these answers; refused if its lines say something else. */
+function asked(data, domain, refuse) {
+  const { id, ask = id, kind, optional = false } = data;
+  const expected = { ...data, kind: domain?.kind };
+  if (optional) expected.choices = [...data.choices, NO_ANSWER];
+  const differs = ([line, value]) => {
+    const key = LINES[line] ?? line;
+    return Object.hasOwn(domain, key) && !same(value, domain[key]);
+  };
+  if (!id || !domain || Object.entries(expected).some(differs)) refuse("The mechanism has another domain.");
+  const { labels, places, points, atMost, dimensions, clip, low, high } = domain;
+  const choices = places && labels.filter((label) => !optional || label !== NO_ANSWER);
+  return { id, ask, kind, optional, points, atMost, dimensions, clip, low, high, choices };
+}
+
+const skipped = ({ id, optional }) => {
+  if (!optional) throw new OutsideDomain(`Question '${id}' was not answered.`);
+  return NO_ANSWER;
+};
+
 export class Question {
   /** `law` is undefined where the survey came without its laws, and null where there is none for this question. */
   constructor(data, number, law) {
@@ -22,7 +42,7 @@ export class Question {
     };
     if (!data?.id || !data.kind || !data.mechanism) refuse("It is incomplete.");
     if (law === null) refuse(THEOREM, InvalidLaw);
-    const { id, ask = id, kind, weight = 1, optional = false, sensitive, low, mechanism } = data;
+    const { id, kind, weight = 1, optional = false, sensitive, low, mechanism } = data;
     let domain;
     try {
       domain = domainFrom(mechanism.domain);
@@ -31,30 +51,28 @@ export class Question {
       if (!(error instanceof DeniableError)) refuse("It is incomplete.");
       refuse(error.message, error instanceof InvalidLaw ? InvalidLaw : InvalidSurvey);
     }
-    const expected = { ...data, kind: domain.kind };
-    if (optional) expected.choices = [...data.choices, NO_ANSWER];
-    const differs = ([line, value]) => {
-      const key = LINES[line] ?? line;
-      return Object.hasOwn(domain, key) && !same(value, domain[key]);
-    };
-    if (Object.entries(expected).some(differs)) refuse("The mechanism has another domain.");
     const secret = sensitive && optional ? [...sensitive, NO_ANSWER] : sensitive;
     if (!same(sorted(secret), sorted(mechanism.sensitive))) refuse("The mechanism has other sensitive answers.");
-    const { labels, places, points, atMost, dimensions, clip } = domain;
-    Object.assign(this, { id, ask, kind, weight, optional, sensitive, points, atMost, dimensions, clip });
-    Object.assign(this, { low: domain.low, high: domain.high, items: atMost && labels });
-    this.choices = places && labels.filter((label) => !optional || label !== NO_ANSWER);
+    const { atMost } = domain;
+    this.members = data.questions?.map((own, i) => asked(own, domain.parts?.[i], refuse));
+    if (!same(this.members?.length, domain.parts?.length)) refuse("The mechanism has another domain.");
+    if (this.members) Object.assign(this, { id, kind, ask: this.members.map((own) => own.ask).join(" ") });
+    else Object.assign(this, asked(data, domain, refuse), { weight, sensitive, items: atMost && domain.labels });
     this.rated = low !== undefined;
     /** What permanent answers to this question are kept under: no other question has this name. */
     this.memory = law?.kept ? fingerprint(JSON.stringify([data, law])) : null;
   }
 
-  /** The answer as the mechanism takes it: skipping is an answer, where it is allowed, and of items without a rating each counts once. */
-  encode(answer) {
-    if (answer === undefined || answer === null) {
-      if (!this.optional) throw new OutsideDomain(`Question '${this.id}' was not answered.`);
-      return NO_ANSWER;
-    }
+  /** The questions that people see, one by one. */
+  get asked() {
+    return this.members ?? [this];
+  }
+
+  /** The answer as the mechanism takes it, from those by question: skipping is an answer, where it is allowed, of items without
+   * a rating each counts once, and of questions that are reported together it is a list. */
+  encode(answers) {
+    if (this.members) return this.members.map((own) => answers[own.id] ?? skipped(own));
+    const answer = answers[this.id] ?? skipped(this);
     if (!this.items || this.rated) return answer;
     if (!Array.isArray(answer) && !(answer instanceof Set)) {
       throw new OutsideDomain("The answer to this question is a list of names, which may be empty.");

@@ -116,12 +116,13 @@ export class Survey {
   /** `memories` holds what was kept of permanent answers, a plain object for each question by its id; it is added to. */
   randomize(answers, { coins = new SecureCoins(), part = this.drawPart(coins), now, id = freshId(), memories = {} } = {}) {
     this.needLaw();
-    if (Object.keys(answers).some((key) => !this.questions.some((question) => question.id === key))) {
+    const known = new Set(this.questions.flatMap(({ asked }) => asked.map(({ id }) => id)));
+    if (Object.keys(answers).some((key) => !known.has(key))) {
       throw new OutsideDomain("This survey does not ask that question.");
     }
     const sections = this.part(part).map((question) => {
       const { id, mechanism } = question;
-      return mechanism.pack(mechanism.perturb([question.encode(answers[id])], coins, memories[id]));
+      return mechanism.pack(mechanism.perturb([question.encode(answers)], coins, memories[id]));
     });
     return encode(this.fingerprint, id, part, this.period(now), joined(sections));
   }

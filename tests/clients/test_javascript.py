@@ -10,10 +10,11 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.collector import Collector, open_store
+from deniable.collector import Collector, open_store, results
 from deniable.collector.verdicts import Counted
 from deniable.survey.law_document import law_json
 from tests import ROOT
@@ -21,7 +22,7 @@ from tests.outside import MECHANISM, SURVEY
 
 CLIENT = ROOT / "packages" / "deniable" / "src" / "deniable" / "collector" / "web" / "deniable.js"
 MODULES = ("deniable.js", "reports.js", "estimate.js", "invitation.js")
-LARGEST = 20_750  # bytes, compressed as a server sends it; the aim is 20,000
+LARGEST = 21_100  # bytes, compressed as a server sends it; the aim is 20,000
 
 
 def run(*command: str | Path, folder: Path = ROOT / "js") -> str:
@@ -138,3 +139,67 @@ survey = dn.Survey.load("survey.toml")
 print(len(survey.unpack(message)))
 """
     assert python(counted) == "1\n"
+
+
+TABLES = """
+import { readFileSync, writeFileSync } from "node:fs";
+import { Survey } from "./deniable.js";
+import { explain } from "./reports.js";
+
+const survey = Survey.parse(readFileSync("survey.json", "utf8"), { law: readFileSync("law.json", "utf8") });
+const answers = JSON.parse(readFileSync("answers.json", "utf8"));
+const messages = answers.map((each) => survey.randomize(each, { now: 0 }));
+writeFileSync("messages.bin", Buffer.concat(messages));
+const refused = [{}, { ...answers[0], nobody: 1 }, { ...answers[0], age: "90+" }].map((each) => {
+  try {
+    survey.randomize(each);
+  } catch (error) {
+    return error.name;
+  }
+});
+const asked = survey.questions.map(({ id, asked }) => [id, asked.map(({ id, choices }) => [id, choices])]);
+console.log(JSON.stringify({ asked, refused, loss: survey.loss, text: explain(survey, messages[0])[0].text }));
+"""
+
+
+@pytest.mark.needs("node")
+@pytest.mark.parametrize("pairs", [False, True])
+def test_questions_that_are_reported_together_are_answered_one_by_one(pairs: bool, tmp_path: Path) -> None:
+    names = ("smokes", "age", "town")
+    asked: list[dict[str, object]] = [
+        {"id": name, "kind": "category", "choices": ["no", "some", "many", "all"]} for name in names
+    ]
+    asked[2]["optional"] = True
+    tables = [{"questions": list(each)} for each in (("smokes", "age"), ("age", "town"), ("smokes", "town"))]
+    text = json.dumps(
+        {
+            "survey": {"id": "t", "epsilon": 1.5, "minimum_reports": 1},
+            "question": asked,
+            "table": tables if pairs else tables[:1],
+        }
+    )
+    survey = dn.Survey.from_json(text)
+    assert survey.questions[0].mechanism.wire == ("one-pair-1" if pairs else survey.questions[0].mechanism.wire)
+    assert survey.questions[0].id == ("smokes+age+town" if pairs else "smokes+age")
+    people = 3000
+    answers = [{"smokes": "no", "age": "many", "town": "all"}] * (people // 2)
+    answers += [{"smokes": "all", "age": "some"}] * (people // 2)
+    for name, content in (("survey", survey.to_json()), ("law", law_json(survey)), ("answers", json.dumps(answers))):
+        (tmp_path / f"{name}.json").write_text(content)
+    for module in ("deniable.js", "reports.js"):
+        shutil.copy(CLIENT.parent / module, tmp_path / module)
+    (tmp_path / "tables.mjs").write_text(TABLES)
+    found = json.loads(run("node", "tables.mjs", folder=tmp_path))
+    assert found["refused"] == ["OutsideDomain"] * 3
+    assert found["asked"][0][1][0] == ["smokes", ["no", "some", "many", "all"]]
+    assert found["loss"]["epsilon"] <= 1.5 and found["text"].startswith("The report ")
+    messages = survey.read((tmp_path / "messages.bin").read_bytes())
+    with closing(open_store(str(tmp_path / "a.db"))) as store:
+        collector = Collector(survey, store)
+        assert set(collector.take(messages)) == {Counted.NOW}
+        table = results(survey, collector.number, store).tables[0].table
+    assert table is not None and table.n == people
+    wanted = np.zeros((4, 4))
+    wanted[0, 2] = wanted[3, 1] = 0.5
+    errors = np.abs(table.shares - wanted) / table.standard_error
+    assert errors.max() < 6  # of 16 cells, with probability below 1e-7

@@ -710,3 +710,52 @@ def test_the_playground(towns: Site, visit: Visit, axe: str, pictures: Path) -> 
     assert violations(page, axe) == []
     page.screenshot(path=pictures / "try.png", full_page=True)
     assert person.posts == 0
+
+
+TABLES = """
+[survey]
+id = "tables"
+epsilon = 4.0
+minimum_reports = 1
+
+[[question]]
+id = "smokes"
+ask = "Do you smoke?"
+kind = "category"
+choices = ["no", "yes"]
+
+[[question]]
+id = "age"
+ask = "How old are you?"
+kind = "ordered"
+choices = ["18-39", "40-64", "65+"]
+
+[[table]]
+questions = ["smokes", "age"]
+title = "Smoking by age"
+"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_questions_of_a_table_are_asked_one_by_one_and_shown_as_shaded_cells(
+    browser: "Browser", tmp_path: Path, width: int
+) -> None:
+    with site(TABLES, tmp_path) as place:
+        visitor = Visitor(browser, place, viewport={"width": width, "height": 900})
+        page = visitor.goto()
+        page.get_by_label("yes").check()
+        page.get_by_label("65+").check()
+        visitor.click("Randomize my answers")
+        page.get_by_text("reported together, as one randomized combination").wait_for()
+        assert page.locator(".pair .answer").first.inner_text() == "yes, 65+"
+        visitor.click("Send the report")
+        visitor.heading("Thank you. Your report has arrived")
+        place.fill({"smokes": ["no", "yes"] * 1000, "age": ["65+", "18-39"] * 1000}, 2000)
+        page = visitor.goto("/results")
+        page.get_by_text("too noisy to say").wait_for()
+        cells = page.locator("table.shaded td.n")
+        assert cells.count() == 6 and page.locator("table.shaded td.noise").count() >= 1
+        assert "%" in cells.first.inner_text()
+        assert page.get_by_text("The answers depend on each other").is_visible()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        visitor.check()

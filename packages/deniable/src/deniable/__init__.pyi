@@ -30,6 +30,8 @@ from deniable.analysis.synthetic import synthesize as synthesize
 from deniable.analysis.table import Table as Table
 from deniable.audit.result import Audit as Audit
 from deniable.audit.run import audit as audit
+from deniable.collector.collected import Collected as Collected
+from deniable.collector.collected import collected as collected
 from deniable.core.coins import Coins as Coins
 from deniable.core.coins import SecureCoins as SecureCoins
 from deniable.core.coins import SeededCoins as SeededCoins

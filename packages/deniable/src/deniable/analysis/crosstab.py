@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import singledispatch
-from typing import Any
+from typing import Any, Protocol, overload, runtime_checkable
 
 import numpy as np
 
@@ -20,9 +20,26 @@ from deniable.wrappers.one_pair import OnePair, Tables
 Source = Reports | Tally | JointTally | Mapping[str, Any]
 
 
+@runtime_checkable
+class HasTables(Protocol):
+    """What was collected by a survey that asks for tables, such as `dn.collected("survey.toml")`."""
+
+    def table(self, *questions: str) -> Table:
+        """The table of these questions."""
+
+
+@overload
+def crosstab(reports: HasTables, mechanisms: str, *questions: str) -> Table: ...
+@overload
 def crosstab(
     reports: Source,
     mechanisms: Mechanism | Mapping[str, Mechanism],
+    *questions: str | int,
+    names: Sequence[str] | None = None,
+) -> Table: ...
+def crosstab(
+    reports: Source | HasTables,
+    mechanisms: Mechanism | Mapping[str, Mechanism] | str,
     *questions: str | int,
     names: Sequence[str] | None = None,
 ) -> Table:
@@ -31,7 +48,8 @@ def crosstab(
     Either of the same people's reports on several questions: a mapping from each question to its reports, and one to its
     mechanism. A question without a mechanism is open: its column holds the answers themselves. Or of one mechanism: a
     compound question over a `Product`, an `EveryAttribute`, or `OnePair`, of which two questions are chosen. Its questions
-    are numbers, unless `names` names them; a tally will do where it has what is needed.
+    are numbers, unless `names` names them; a tally will do where it has what is needed. Or of what a survey collected:
+    `crosstab(dn.collected("survey.toml"), "smokes", "age")`.
 
     >>> from deniable import Categories, DirectResponse, SeededCoins
     >>> smokes = DirectResponse(Categories(["yes", "no"]), 2.0)
@@ -43,6 +61,10 @@ def crosstab(
     no            25.8 +- 1.3   50.2 +- 1.3
     % of these 2,000 people, 95% intervals; * may be zero
     """
+    if isinstance(reports, HasTables):
+        return reports.table(*(str(each) for each in (mechanisms, *questions)))
+    if isinstance(mechanisms, str):
+        raise InvalidParameter("Reports need the mechanisms that made them: crosstab(reports, mechanisms, 'a', 'b').")
     if isinstance(mechanisms, Mapping):
         return _of_questions(reports, mechanisms, questions)
     return of_mechanism(mechanisms, reports, questions, names)
@@ -121,12 +143,12 @@ def of_mechanism(
 
     def law(shares: Floats) -> Floats:
         flat = shares.ravel()
-        return (np.tensordot(flat, known.squares, 1) - np.outer(flat, flat)) / n
+        return (known.mean_square(flat) - np.outer(flat, flat)) / n
 
     answers = tuple(list(part.labels) for part in domain.parts)
     shares = estimate.values - estimate.values.mean() + 1 / domain.size  # which sum to one
     whole = Table(tuple(named), answers, shares.reshape(domain.shape), n, law)
-    return whole if len(axes) == len(named) else whole.pair(*(named[axis] for axis in axes))
+    return whole if axes == list(range(len(named))) else whole.pair(*(named[axis] for axis in axes))
 
 
 @of_mechanism.register
@@ -161,7 +183,8 @@ def _(mechanism: OnePair, reports: Any, questions: Any, names: Any = None) -> Ta
     if len(set(axes)) != 2:
         raise InvalidParameter("OnePair gives the tables of two questions. Name two: crosstab(reports, mechanism, 0, 3).")
     tally = reports if isinstance(reports, Tally) else mechanism.tally(reports)
-    return pair_table(mechanism.tables(tally), axes, named)
+    found = pair_table(mechanism.tables(tally), axes, named)
+    return found if axes == sorted(axes) else found.pair(*(named[axis] for axis in axes))
 
 
 def pair_table(found: Tables, axes: Sequence[int], names: Sequence[str]) -> Table:

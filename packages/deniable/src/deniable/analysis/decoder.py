@@ -60,6 +60,10 @@ class Decoder(ABC):
     def squares(self) -> Floats:
         """The mean of a a' for the unbiased indicators a of a report, under each answer: of shape (size, size, size)."""
 
+    def mean_square(self, shares: Floats) -> Floats:
+        """The same, averaged over people with these shares of answers; it needs less memory."""
+        return np.asarray(np.tensordot(shares, self.squares, 1), np.float64)
+
     @property
     @abstractmethod
     def channel(self) -> Floats:
@@ -137,15 +141,15 @@ class SupportDecoder(Decoder):
 
     @cached_property
     def squares(self) -> Floats:
+        return np.stack([self.mean_square(point) for point in np.eye(self.size)])
+
+    def mean_square(self, shares: Floats) -> Floats:
         if self.mechanism.joint:
-            centre, points = centring(self.size), np.eye(self.size)
-            means = [centre @ point + 1 / self.size for point in points]
-            noise = [centre @ self.mechanism.joint_noise(point) @ centre for point in points]
-            return np.stack([own + np.outer(mean, mean) for own, mean in zip(noise, means, strict=True)])
+            centre = centring(self.size)
+            return np.asarray(centre @ self.mechanism.joint_noise(shares) @ centre + np.diag(shares))
         supports, chance = self._every
         made = np.hstack([supports, np.ones((len(supports), 1))]) @ self.debias.T
-        each = chance[:, None] * (1 + (self._odds - 1) * supports)
-        return np.stack([(made.T * each[:, x]) @ made for x in range(self.size)])
+        return np.asarray((made.T * (chance * (1 + (self._odds - 1) * (supports @ shares)))) @ made)
 
 
 class MatrixDecoder(Decoder):
@@ -193,7 +197,10 @@ class MatrixDecoder(Decoder):
 
     @cached_property
     def squares(self) -> Floats:
-        return np.stack([(self.inverse * row) @ self.inverse.T for row in self.matrix])
+        return np.stack([self.mean_square(point) for point in np.eye(self.size)])
+
+    def mean_square(self, shares: Floats) -> Floats:
+        return np.asarray((self.inverse * (shares @ self.matrix)) @ self.inverse.T)
 
     def decoded(self, reports: Any, power: int = 1) -> Floats:
         return self.unbiased(self.numbers**power)[self.codes(reports)]

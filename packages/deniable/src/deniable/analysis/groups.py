@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deniable.analysis.correlation import Correlation, correlation_of
-from deniable.analysis.crosstab import crosstab
+from deniable.analysis.crosstab import HasTables, crosstab
 from deniable.analysis.decoder import same_people
 from deniable.analysis.design import Variable, answer_of, silent, variable
 from deniable.analysis.distributions import NORMAL, chi_square_tail, two_sided
@@ -16,6 +16,7 @@ from deniable.analysis.formula import Factor, Formula
 from deniable.analysis.independence import contrasts
 from deniable.analysis.outcome import TestOutcome, formatted_p
 from deniable.analysis.regression import Family, unbiased_values
+from deniable.analysis.table import Table
 from deniable.arrays import Floats
 from deniable.core import Estimate, Mechanism, confidence_each
 from deniable.domains.categories import NO_ANSWER
@@ -97,7 +98,7 @@ class GroupComparison:
 
 
 def compare_groups(
-    data: Mapping[str, Any],
+    data: Mapping[str, Any] | HasTables,
     outcome: str,
     by: str,
     mechanisms: Mapping[str, Mechanism] | None = None,
@@ -107,10 +108,13 @@ def compare_groups(
     """The share of an answer, or the mean of a number, in every group; either of outcome and groups may be randomized.
 
     Name an answer as in "satisfied[yes]"; of an outcome with two answers the second is meant. `data` and `mechanisms` are
-    those of `regress`. Errors are about the populations that the groups were drawn from.
+    those of `regress`; or data is what a survey collected that asks for the table of both: `dn.collected("survey.toml")`.
+    Errors are about the populations that the groups were drawn from.
     """
     confidence_each(confidence, 1)
     own, factor = dict(mechanisms or {}), Formula.parse(f"{outcome} ~ 1").outcome
+    if isinstance(data, HasTables):
+        return _in_table(data.table(factor.name, by), factor, by, confidence)
     what, groups = variable(factor.name, data, own), variable(by, data, own)
     people = same_people([(factor.name, what.people), (by, groups.people)])
     kind = _kind(what, factor)
@@ -125,6 +129,27 @@ def compare_groups(
         f"{factor} by {by}", "share" if kind == "logistic" else "mean", tuple(labels), means, influence.T @ influence,
         people, confidence,
     )  # fmt: skip
+
+
+def _in_table(table: Table, factor: Factor, by: str, confidence: float) -> GroupComparison:
+    """The comparison of the columns of a table."""
+    what = Variable(factor.name, table.n, table.answers[0], None)
+    kind = _kind(what, factor)
+    if kind == "logistic":
+        weights = np.eye(len(table.answers[0]))[1 if factor.answer is None else answer_of(what, factor)]
+    else:
+        weights = np.array(table.answers[0], np.float64)
+    sums = table.shares.sum(axis=0)
+    if (sums <= 0).any():
+        raise InvalidParameter(f"Some group of {by!r} has no people as far as can be seen. Collect more reports.")
+    means = weights @ table.shares / sums
+    slope = np.zeros((len(sums), *table.shares.shape))
+    for group in range(len(sums)):
+        slope[group, :, group] = (weights - means[group]) / sums[group]
+    slope = slope.reshape(len(sums), -1)
+    measure = "share" if kind == "logistic" else "mean"
+    spread = slope @ table.law(table.shares) @ slope.T
+    return GroupComparison(f"{factor} by {by}", measure, tuple(table.answers[1]), means, spread, table.n, confidence)
 
 
 def _kind(what: Variable, factor: Factor) -> Family:

@@ -19,7 +19,7 @@ from deniable.errors import InvalidParameter
 from deniable.planning.ranking import Column, Ranking, Row, checked_people, made, people, planned
 from deniable.planning.shares import options
 from deniable.wrappers.every_attribute import EveryAttribute
-from deniable.wrappers.one_pair import OnePair
+from deniable.wrappers.one_pair import Group, OnePair, Tables
 
 ERROR = Column(
     "error", "standard error of a cell in percentage points, root mean square over all tables of pairs", ".3g", 100
@@ -101,14 +101,52 @@ def _product_error(parts: Sequence[Any], n: int) -> float:
 
 
 def _compound_error(mechanism: Mechanism, shape: tuple[int, ...], n: int) -> float:
-    size = int(np.prod(shape))
+    return rms(compound_errors(mechanism, list(itertools.combinations(range(len(shape)), 2)), n))
+
+
+@singledispatch
+def table_errors(mechanism: Mechanism, tables: Sequence[Sequence[int]], n: int) -> list[Floats]:
+    """The standard errors of the cells of these tables, which are places of questions, for equally common answers."""
+    return compound_errors(mechanism, tables, n)
+
+
+@table_errors.register
+def _(mechanism: OnePair, tables: Sequence[Sequence[int]], n: int) -> list[Floats]:
+    even = [np.full(a * b, 1 / (a * b)) for a, b in (pair_shape(mechanism, pair) for pair in mechanism.pairs)]
+    found, pairs = Tables(mechanism, even, n * mechanism.group_shares, n), [tuple(pair) for pair in mechanism.pairs]
+    places = [pairs.index((min(table), max(table))) for table in tables]
+    return [np.sqrt(np.diag(found.covariance(at)) - even[at] * (1 - even[at]) / n) for at in places]
+
+
+def compound_errors(mechanism: Mechanism, tables: Sequence[Sequence[int]], n: int) -> list[Floats]:
+    """The same of a compound question."""
+    assert isinstance(mechanism.domain, Product)
+    shape, size = mechanism.domain.shape, mechanism.domain.size
     even = np.full(size, 1 / size)
-    covariance = np.tensordot(even, decoder(mechanism).squares, 1) - np.outer(even, even)
-    noise = []
-    for pair in itertools.combinations(range(len(shape)), 2):
-        onto = summing(shape, pair)
-        noise.append(_for_people(onto @ covariance @ onto.T, onto @ even))
-    return float(np.sqrt(np.mean(np.concatenate(noise)) / n))
+    covariance = decoder(mechanism).mean_square(even) - np.outer(even, even)
+    ontos = [summing(shape, table) for table in tables]
+    return [np.sqrt(_for_people(onto @ covariance @ onto.T, onto @ even) / n) for onto in ontos]
+
+
+def product_errors(mechanisms: Sequence[Mechanism], tables: Sequence[Sequence[int]], n: int) -> list[Floats]:
+    """The same of questions that are reported one by one."""
+    parts, found = [decoder(each) for each in mechanisms], list[Floats]()
+    for table in tables:
+        own = [parts[place] for place in table]
+        even = np.full([each.size for each in own], 1 / np.prod([each.size for each in own]))
+        found.append(np.sqrt(_for_people(product_covariance(own, even), even.ravel()) / n))
+    return found
+
+
+def rms(errors: Sequence[Floats]) -> float:
+    """The root of the mean square of the errors of all cells."""
+    return float(np.sqrt(np.mean(np.concatenate(errors) ** 2)))
+
+
+def pair_shape(mechanism: OnePair, pair: Group) -> tuple[int, int]:
+    """How many answers the two questions of a pair have."""
+    assert pair.second is not None
+    return mechanism.sizes[pair.first], mechanism.sizes[pair.second]
 
 
 def _for_people(covariance: Floats, shares: Floats) -> Floats:

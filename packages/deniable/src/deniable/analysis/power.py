@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from deniable.analysis.decoder import decoder
 from deniable.analysis.distributions import NORMAL, chi_square_limit, noncentral_tail
-from deniable.analysis.independence import departures, deviation
+from deniable.analysis.independence import departures, deviation, summing
 from deniable.analysis.joint_tally import product_covariance
 from deniable.arrays import Floats
 from deniable.core import Mechanism
-from deniable.domains import Product
+from deniable.domains import Product, Vectors
 from deniable.errors import InvalidParameter
 from deniable.wrappers.one_pair import OnePair, Tables
 
@@ -94,9 +94,12 @@ def smallest_effect(target: PowerTarget, n: int, power: float = 0.8, level: floa
     return target.smallest(n, power, level)
 
 
-def share_of(mechanism: Mechanism, share: float, answer: object = None) -> PowerTarget:
-    """That the share of an answer differs from this one; the last answer unless one is named."""
-    noise = _noise(mechanism, answer)
+def share_of(mechanism: Mechanism, share: float, answer: object = None, question: int = 0) -> PowerTarget:
+    """That the share of an answer differs from this one; the last answer unless one is named.
+
+    Of a mechanism for several questions, the `question` is the number of the one that is meant.
+    """
+    noise = _noise(mechanism, answer, question)
     _check_share(share)
 
     def chance(effect: float, n: int, level: float) -> float:
@@ -106,9 +109,11 @@ def share_of(mechanism: Mechanism, share: float, answer: object = None) -> Power
     return PowerTarget("a share", "a difference of shares", max(share, 1 - share), chance)
 
 
-def difference_of(mechanism: Mechanism, share: float, split: float = 0.5, answer: object = None) -> PowerTarget:
+def difference_of(
+    mechanism: Mechanism, share: float, split: float = 0.5, answer: object = None, question: int = 0
+) -> PowerTarget:
     """That the share of an answer differs between two groups, of which this part of all people are the second."""
-    noise = _noise(mechanism, answer)
+    noise = _noise(mechanism, answer, question)
     _check_share(share)
     _check_share(split)
 
@@ -122,13 +127,15 @@ def difference_of(mechanism: Mechanism, share: float, split: float = 0.5, answer
     return PowerTarget("a difference between two groups", "a difference of shares", max(share, 1 - share), chance)
 
 
-def table_of(*mechanisms: Mechanism, margins: Sequence[ArrayLike] | None = None) -> PowerTarget:
-    """That two questions depend on each other: of two mechanisms for the same people, or one for both.
+def table_of(
+    *mechanisms: Mechanism, margins: Sequence[ArrayLike] | None = None, questions: tuple[int, int] = (0, 1)
+) -> PowerTarget:
+    """That two questions depend on each other: of two mechanisms for the same people, or one for several questions.
 
     An effect is Cramer's V, of answers that depend on each other by their order. Answers are equally common unless `margins`
-    has the shares of each question. A `OnePair` stands for any of its tables, the first two questions.
+    has the shares of each question. Of a mechanism for several questions, `questions` are the numbers of the two.
     """
-    shape, covariance = _law(mechanisms)
+    shape, covariance = _law(mechanisms, questions)
     own = [np.full(size, 1 / size) for size in shape] if margins is None else [np.asarray(m, np.float64) for m in margins]
     if [each.shape for each in own] != [(size,) for size in shape] or any(
         (each <= 0).any() or abs(each.sum() - 1) > 1e-9 for each in own
@@ -153,10 +160,10 @@ def table_of(*mechanisms: Mechanism, margins: Sequence[ArrayLike] | None = None)
 Law = tuple[tuple[int, ...], Callable[[Floats], Floats]]
 
 
-def _law(mechanisms: Sequence[Mechanism]) -> Law:
+def _law(mechanisms: Sequence[Mechanism], questions: tuple[int, int]) -> Law:
     """The shape of a table, and n times the covariance of its shares."""
     if len(mechanisms) == 1:
-        return table_law(mechanisms[0])
+        return table_law(mechanisms[0], questions)
     if len(mechanisms) != 2:
         raise InvalidParameter("A table needs two mechanisms for single questions, or one for two: a Product, or OnePair.")
     parts = [decoder(each) for each in mechanisms]
@@ -164,29 +171,37 @@ def _law(mechanisms: Sequence[Mechanism]) -> Law:
 
 
 @singledispatch
-def table_law(mechanism: Mechanism) -> Law:
-    """The same of one mechanism, by its kind: of a compound question unless registered otherwise."""
+def table_law(mechanism: Mechanism, questions: Sequence[int] = (0, 1)) -> Law:
+    """The same of one mechanism, by its kind: of a compound question unless registered otherwise.
+
+    Questions that are summed over have equally common answers, whatever the others are.
+    """
     domain = mechanism.domain
-    if not isinstance(domain, Product) or len(domain.parts) != 2:
+    if not isinstance(domain, Product) or not set(questions) <= set(range(len(domain.parts))):
         raise InvalidParameter("A table needs two mechanisms for single questions, or one for two: a Product, or OnePair.")
-    known = decoder(mechanism)
+    known, axes = decoder(mechanism), sorted(questions)
+    others = tuple(set(range(len(domain.parts))) - set(axes))
+    onto = summing(domain.shape, axes)
 
     def covariance(shares: Floats) -> Floats:
-        flat = shares.ravel()
-        return np.tensordot(flat, known.squares, 1) - np.outer(flat, flat)
+        spread = np.expand_dims(shares if list(questions) == axes else shares.T, others)
+        whole = np.broadcast_to(spread, domain.shape).ravel() / (domain.size / shares.size)
+        return np.asarray(onto @ (known.mean_square(whole) - np.outer(whole, whole)) @ onto.T)
 
-    return domain.shape, covariance
+    return tuple(domain.shape[axis] for axis in questions), covariance
 
 
 @table_law.register
-def _(mechanism: OnePair) -> Law:
+def _(mechanism: OnePair, questions: Sequence[int] = (0, 1)) -> Law:
     shapes = [(mechanism.sizes[pair.first], mechanism.sizes[pair.second or 0]) for pair in mechanism.pairs]
     even = [np.full(rows * columns, 1 / (rows * columns)) for rows, columns in shapes]
+    at = [tuple(pair) for pair in mechanism.pairs].index((min(questions), max(questions)))
 
     def covariance(shares: Floats) -> Floats:
-        return Tables(mechanism, [shares.ravel(), *even[1:]], mechanism.group_shares, 1).covariance(0)
+        tables = [*even[:at], shares.ravel(), *even[at + 1 :]]
+        return Tables(mechanism, tables, mechanism.group_shares, 1).covariance(at)
 
-    return shapes[0], covariance
+    return shapes[at], covariance
 
 
 def coefficient_of(mechanism: Mechanism, share: float, covariate: Literal["normal"] | float = "normal") -> PowerTarget:
@@ -222,22 +237,50 @@ def coefficient_of(mechanism: Mechanism, share: float, covariate: Literal["norma
     return PowerTarget("a coefficient", "a logarithm of an odds ratio", 10.0, chance)
 
 
-def _noise(mechanism: Mechanism, answer: object) -> Callable[[float], float]:
+def _noise(mechanism: Mechanism, answer: object, question: int) -> Callable[[float], float]:
     """n times the variance of the estimate of a share, the drawing of people included."""
+    if isinstance(mechanism.domain, Product | Vectors):
+        return _margin_noise(mechanism, answer, question)
     found = decoder(mechanism)
-    labels = list(found.labels)
-    if answer is not None and answer not in labels:
-        raise InvalidParameter(f"Name one of the answers {', '.join(repr(label) for label in labels[:8])}.")
-    place = found.size - 1 if answer is None else labels.index(answer)
+    place = _place(list(found.labels), answer)
     squares = found.squares[:, place, place]
 
     def noise(share: float) -> float:
-        others = (1 - share) / (found.size - 1)
-        shares = np.full(found.size, others)
-        shares[place] = share
-        return float(shares @ squares) - share**2
+        return float(_others(found.size, place, share) @ squares) - share**2
 
     return noise
+
+
+def _margin_noise(mechanism: Mechanism, answer: object, question: int) -> Callable[[float], float]:
+    """The same of one of the questions of a mechanism for several; the others have equally common answers."""
+    parts = mechanism.domain.parts  # type: ignore[attr-defined]
+    if not 0 <= question < len(parts):
+        raise InvalidParameter(f"The mechanism is for {len(parts)} questions, numbered from 0.")
+    place = _place(list(parts[question].labels), answer)
+    other = 1 if question == 0 else 0
+    first, second = sorted((question, other))
+    shape, covariance = table_law(mechanism, (first, second))
+    row = summing(shape, [0 if question == first else 1])[place]
+
+    def noise(share: float) -> float:
+        own = _others(parts[question].size, place, share)
+        even = np.full(parts[other].size, 1 / parts[other].size)
+        return float(row @ covariance(np.outer(own, even) if question == first else np.outer(even, own)) @ row)
+
+    return noise
+
+
+def _place(labels: Sequence[object], answer: object) -> int:
+    if answer is not None and answer not in labels:
+        raise InvalidParameter(f"Name one of the answers {', '.join(repr(label) for label in labels[:8])}.")
+    return len(labels) - 1 if answer is None else labels.index(answer)
+
+
+def _others(size: int, place: int, share: float) -> Floats:
+    """The shares of all answers, if this one has that share and the others are equally common."""
+    shares = np.full(size, (1 - share) / (size - 1))
+    shares[place] = share
+    return shares
 
 
 def _standard(shares: Floats) -> Floats:

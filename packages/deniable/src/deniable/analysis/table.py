@@ -89,23 +89,26 @@ class Table:
 
         return Estimate(labels, onto @ self.shares.ravel(), np.diag(covary()).copy(), self.n, covary)
 
-    def pair(self, first: str, second: str) -> "Table":
-        """The table of two of three questions."""
-        axes = sorted(self._axis(name) for name in (first, second))
-        if len(set(axes)) != 2:
+    def pair(self, *questions: str) -> "Table":
+        """The table of two of three questions, or of the same questions in another order."""
+        axes = [self._axis(name) for name in questions]
+        if len(set(axes)) != len(axes) or len(axes) < 2:
             raise InvalidParameter("A table needs two different questions.")
-        onto, whole = summing(self.shares.shape, axes), self.shares
+        whole, order = self.shares, np.argsort(np.argsort(axes))
+        size = [whole.shape[axis] for axis in sorted(axes)]
+        onto = summing(whole.shape, axes)[np.arange(np.prod(size)).reshape(size).transpose(order).ravel()]
         shares = (onto @ whole.ravel()).reshape(tuple(whole.shape[axis] for axis in axes))
         others = tuple(set(range(whole.ndim)) - set(axes))
 
         def law(given: Floats) -> Floats:
             joint = whole
             if given is not shares:  # as if the third question had the same shares within every combination of the two
-                joint = np.expand_dims(given, others) * np.expand_dims(whole.sum(axis=tuple(axes)), tuple(axes))
+                own = np.expand_dims(given.transpose(np.argsort(order)), others)
+                joint = own * np.expand_dims(whole.sum(axis=tuple(axes)), tuple(sorted(axes)))
             return onto @ self.law(joint) @ onto.T
 
-        questions, answers = tuple(self.questions[axis] for axis in axes), tuple(self.answers[axis] for axis in axes)
-        return replace(self, questions=questions, answers=answers, shares=shares, law=law)
+        names, answers = tuple(self.questions[axis] for axis in axes), tuple(self.answers[axis] for axis in axes)
+        return replace(self, questions=names, answers=answers, shares=shares, law=law)
 
     def _axis(self, question: str) -> int:
         if question not in self.questions:

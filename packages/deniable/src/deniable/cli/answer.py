@@ -100,8 +100,8 @@ def _asked(survey: Survey, device: Device) -> dict[str, object]:
     less = survey.unit.removeprefix("one person over the whole survey")
     click.echo(f"{survey.title}. You spend epsilon {survey.epsilon:g} on the whole survey{less}.")
     answers: dict[str, object] = {}
-    for question in survey.part(device.part):
-        domain = question.mechanism.domain
+    for question in (member for each in survey.part(device.part) for member in each.members):
+        domain = question.domain
         click.echo(f"{question.ask} ({question.how.hint(domain)})")
         while True:
             try:
@@ -154,7 +154,7 @@ def simulate(survey: Path, people: int, url: str, token: str | None, connections
             raise InvalidParameter("Nothing was sent. To send without being asked, use --yes.")
     random = np.random.default_rng(seed)
     coins = options.coins_of(seed)
-    whole = {q.id: q.how.pretend(q.mechanism.domain, random, people) for q in asked.questions}
+    whole = {q.id: q.how.pretend(q.domain, random, people) for q in asked.asked}
 
     from deniable.cli import panel
 

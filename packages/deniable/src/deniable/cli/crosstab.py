@@ -6,19 +6,19 @@ from typing import Any
 
 import click
 
-from deniable.cli import options
+from deniable.cli import options, surveys
+from deniable.cli.modes import names_survey
 from deniable.cli.targets import csv_text, draw, write_text
 from deniable.core import confidence_each
 from deniable.errors import InvalidParameter
 
 
 @click.command(short_help="Tabulate how the answers to several questions hang together.")
-@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="REPORTS...")
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="SURVEY A B | REPORTS...")
 @options.file_option(
     "--mechanism",
     "mechanism_files",
     multiple=True,
-    required=True,
     help="The mechanism of each file of reports, in the same order, as deniable plan wrote it; or one for several.",
 )
 @click.option("--name", "names", multiple=True, metavar="WORD", help="The name of a question; repeat the option for each.")
@@ -28,6 +28,9 @@ from deniable.errors import InvalidParameter
     metavar="A B",
     help="The two questions to tabulate, by name or number, if the mechanism is for several.",
 )
+@surveys.store_option
+@click.option("--url", metavar="URL", help="Read the results of a survey from the collector at this address.")
+@surveys.token_option
 @click.option("--population", is_flag=True, help="Intervals for the population that the people were drawn from.")
 @options.confidence
 @options.target("--csv", "csv_file", help="Write the cells to FILE as CSV.")
@@ -39,6 +42,9 @@ def crosstab(
     mechanism_files: tuple[Path, ...],
     names: tuple[str, ...],
     questions: tuple[str, str] | None,
+    store: str | None,
+    url: str | None,
+    token: str | None,
     population: bool,
     confidence: float,
     csv_file: Path | None,
@@ -47,18 +53,28 @@ def crosstab(
 ) -> None:
     """Tabulate how the answers to two or three questions hang together.
 
-    REPORTS are files written by deniable perturb, one for each question, with the reports of the same people in the same
-    order. With a single mechanism for several questions, such as one-pair-1, they are files of its reports.
+    With a survey file and the ids of questions, they come from the database of the survey or from its collector (--url);
+    the survey must ask for the table: [[table]] questions = ["smokes", "age"].
+
+    Otherwise REPORTS are files written by deniable perturb, one for each question, with the reports of the same people in
+    the same order. With a single mechanism for several questions, such as one-pair-1, they are files of its reports.
 
     The shares are unbiased; a star marks cells that cannot be distinguished from zero. The test of independence takes the
     privacy noise into account.
 
     \b
+    deniable crosstab survey.toml smokes age
     deniable crosstab smokes.reports age.reports --mechanism smokes.json --mechanism age.json
     deniable crosstab pairs.parquet --mechanism pairs.json --questions 0 3
     """
     confidence_each(confidence, 1)  # refuses what is no confidence level
-    table = _table(files, mechanism_files, names, questions)
+    if names_survey([files[0].name]):
+        from deniable.collector.collected import collected
+
+        place = None if url is not None else surveys.store_of(files[0], store)
+        table: Any = collected(files[0], place, url=url, token=token).table(*map(str, files[1:]))
+    else:
+        table = _table(files, mechanism_files, names, questions)
     table = table.for_population() if population else table
     rows, test = table.rows(confidence), table.test(silence=True)
     if picture is not None:
@@ -80,6 +96,10 @@ def _table(files: Any, mechanism_files: Any, names: Any, questions: Any) -> Any:
     from deniable.core import concatenate
     from deniable.files import read_reports
 
+    if not mechanism_files:
+        raise InvalidParameter(
+            "Reports need their mechanism: --mechanism FILE. Of a survey, name its file: survey.toml A B."
+        )
     mechanisms = [read_mechanism(file) for file in mechanism_files]
     if len(mechanisms) == 1:
         reports = concatenate(read_reports(file, mechanisms[0]) for file in files)

@@ -42,7 +42,7 @@ def run_survey(console: "Console", seed: int | None) -> None:
                 markup=False,
             )
             people, random = survey.people, np.random.default_rng(seed)
-            answers = {q.id: q.how.pretend(q.mechanism.domain, random, people) for q in survey.questions}
+            answers = {q.id: q.how.pretend(q.domain, random, people) for q in survey.asked}
             start = time.perf_counter()
             with panel.waiting(f"{people:,} people answer"):
                 bodies = survey.randomize_all(answers, people, options.coins_of(seed))

@@ -8,7 +8,6 @@ import click
 
 from deniable.cli import surveys
 from deniable.cli.targets import draw, write_text
-from deniable.errors import InvalidParameter, Unavailable
 from deniable.files.atomic import written_whole
 
 Made = Callable[[str], bytes]  # the results in one format: csv, parquet or json
@@ -59,23 +58,9 @@ def write_results(made: Made, csv_file: Path | None, parquet_file: Path | None, 
 
 def fetched_results(url: str, token: str | None, confidence: float, kind: str, fakes: float | None = None) -> bytes:
     """The results from a running collector."""
-    import urllib.error
-    import urllib.request
+    from urllib.parse import urlencode
+
+    from deniable.collector.fetching import fetched
 
     asked = {"format": kind, "confidence": confidence} | ({} if fakes is None else {"fakes": fakes})
-    query = urllib.parse.urlencode(asked)
-    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-    if not url.startswith(("http://", "https://")):
-        raise InvalidParameter("The address of a collector must begin with http:// or https://.")
-    try:
-        with urllib.request.urlopen(
-            urllib.request.Request(f"{url.rstrip('/')}/v1/results?{query}", headers=headers)
-        ) as answer:
-            found: bytes = answer.read()
-            return found
-    except urllib.error.HTTPError as error:
-        with error:
-            detail = json.loads(error.read() or b"{}").get("detail", "")
-        raise InvalidParameter(f"The collector refused the request: {detail}") from None
-    except OSError as error:
-        raise Unavailable(f"No response from a collector at {url}. Is it running? Start it with deniable serve.") from error
+    return fetched(f"{url.rstrip('/')}/v1/results?{urlencode(asked)}", token)

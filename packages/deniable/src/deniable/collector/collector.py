@@ -10,6 +10,7 @@ import numpy as np
 from deniable.arrays import Bools, Ints
 from deniable.collector.invited import Admission
 from deniable.collector.profiles import Profiles
+from deniable.collector.relations import joint_counts
 from deniable.collector.stages import Stage, State
 from deniable.collector.store import Change, Store
 from deniable.collector.verdicts import CLOCK, CLOSED, DRAFT, IMPOSSIBLE, TOO_EARLY, TOO_LATE, Counted, Refusal, Verdict
@@ -90,6 +91,7 @@ class Collector:
                 try:
                     for question, reports in zip(self.survey.part(message.part), self.survey.unpack(message), strict=True):
                         question.mechanism.votes(reports.columns)
+                    list(joint_counts(self.survey, message.part, self.survey.unpack(message), [(0, None)]))
                 except InvalidReport as error:
                     verdicts[place] = IMPOSSIBLE.saying(str(error))
 
@@ -246,6 +248,11 @@ class Group:
                     n, counts = tallies.get((period, question.id), (0, np.zeros(len(votes), np.int64)))
                     size = len(owners) if rows is None else int(rows.sum())
                     tallies[(period, question.id)] = n + size, counts + votes
+            if survey.joints:
+                reports = [concatenate(batch.reports[place] for batch in found) for place in range(len(found[0].reports))]
+                for key, size, votes in joint_counts(survey, part, reports, wanted):
+                    n, counts = tallies.get(key, (0, np.zeros(len(votes), np.int64)))
+                    tallies[key] = n + size, counts + votes
         # always in the same order, so that two collectors never wait for each other in a circle
         for period in sorted(people):
             change.join(self.number, period, people[period])

@@ -14,6 +14,7 @@ from deniable.core import Estimate, Mechanism, PureProtocol
 from deniable.errors import InvalidParameter
 from deniable.postprocess import recover
 from deniable.privacy.liars import Suspicion, interval_with_liars, suspicions_of_tally
+from deniable.survey import Question
 
 ERROR = 1e-6  # the probability of a false alarm, for each question and window
 MOST_FAKES = 0.5
@@ -44,8 +45,10 @@ def alarms(found: Results, profiles: Profiles | None = None) -> list[Alarm]:
 
 
 def _suspicions(each: Answered, profiles: Profiles | None) -> list[Suspicion]:
+    if each.tally is None or not isinstance(each.question, Question):  # hidden, or reported together with others
+        return []
     mechanism = each.question.mechanism
-    if each.tally is None or not isinstance(mechanism, PureProtocol):
+    if not isinstance(mechanism, PureProtocol):
         return []
     seen = None if profiles is None else profiles.of(each.period or 0, each.question.id)
     return suspicions_of_tally(mechanism, each.tally, seen, ERROR)
@@ -65,8 +68,10 @@ RECOVERED_IF = "False reports are spread evenly over the answers whose estimates
 
 def _bounded(each: Answered, fakes: float, confidence: float) -> list[dict[str, object]]:
     """An interval for each answer that holds whatever the false reports contain, and the recovered share beside it."""
+    if each.tally is None or not isinstance(each.question, Question):  # hidden, or reported together with others
+        return []
     mechanism: Mechanism = each.question.mechanism
-    if each.tally is None or not isinstance(each.estimate, Estimate):  # hidden, or a distribution
+    if not isinstance(each.estimate, Estimate):  # a distribution
         return []
     try:
         low, high = interval_with_liars(mechanism, each.tally, int(fakes * each.tally.n), confidence)

@@ -9,15 +9,18 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from statistics import NormalDist
+from typing import cast
 
 import numpy as np
 
+from deniable.collector.relations import Related, margins, related
 from deniable.collector.rounds import counted, opened
 from deniable.collector.store import Store
 from deniable.core import Estimate, Tally, confidence_each
 from deniable.errors import InvalidParameter
 from deniable.files.arrow import pyarrow_package
 from deniable.survey import Question, Survey
+from deniable.survey.question import Asked
 from deniable.survey.rounds import Counted
 
 MOST_CONFIDENT = 0.999999999  # above it, floating-point numbers have no tail left
@@ -29,7 +32,7 @@ Record = tuple[str, int | None, str, str, float, float, float, float, int, float
 class Answered:
     """The tally of a question, over the whole survey (period None) or in one period; the estimate is None if hidden."""
 
-    question: Question
+    question: Asked
     period: int | None
     reports: int
     tally: Tally | None
@@ -40,7 +43,7 @@ class Answered:
         if self.estimate is None:
             return []
         key, lines = (self.question.id, self.period), list[Record]()
-        how, domain = self.question.how, self.question.mechanism.domain
+        how, domain = self.question.how, self.question.domain
         for part in how.parts(self.estimate):
             columns = (part.values, part.standard_error, *part.interval(confidence), how.cleaned(domain, part))
             for label, *row in zip(part.labels, *columns, strict=True):
@@ -63,10 +66,13 @@ class Results:
     answered: tuple[Answered, ...]
     history: tuple[Answered, ...]
     title: str = ""  # if it was corrected
+    tables: tuple[Related, ...] = ()
+    tallies: tuple[tuple[str, int | None, Tally], ...] = ()  # what may be published of each question, table and period
 
     def records(self) -> list[Record]:
         """Every published number, first those of the whole survey, then period by period."""
-        return [line for each in (*self.answered, *self.history) for line in each.records(self.confidence)]
+        lines = [line for each in (*self.answered, *self.history) for line in each.records(self.confidence)]
+        return lines + [line for each in self.tables for line in _cells(each, self.confidence)]
 
     def data(self) -> dict[str, object]:
         """The results as plain data; a question of too few reports has no estimates."""
@@ -81,6 +87,7 @@ class Results:
             "confidence": self.confidence,
             "questions": [self._data(each) for each in self.answered],
             "history": [self._data(each) for each in self.history],
+            **({"tables": [each.data(self.confidence) for each in self.tables]} if self.tables else {}),
         }
 
     def _data(self, each: Answered) -> dict[str, object]:
@@ -126,6 +133,19 @@ def _row(line: Record) -> dict[str, object]:
     return {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()}
 
 
+def _cells(each: Related, confidence: float) -> list[Record]:
+    """A line for each cell of a table."""
+    lines = list[Record]()
+    for row in each.records(confidence):
+        numbers = [float(str(row[name])) for name in ("value", "standard_error", "low", "high", "cleaned")]
+        answers = cast(list[str], row["answers"])
+        value, error, low, high, clean = numbers
+        lines.append(
+            (each.relation.id, None, "joint share", ", ".join(answers), value, error, low, high, each.reports, clean)
+        )
+    return lines
+
+
 def results(survey: Survey, number: int, store: Store, confidence: float = 0.95, title: str | None = None) -> Results:
     """The results of a survey, from one consistent look at its store."""
     confidence_each(confidence, 1)  # refuses what is no confidence
@@ -136,23 +156,39 @@ def results(survey: Survey, number: int, store: Store, confidence: float = 0.95,
         known = counted(view, number, rounds) if len(rounds) > 1 else []
         tallies = view.tallies(number, survey) if not known else {}
     periods = sorted(people)
-    answered, history = [], []
+    answered, history, whole = list[Answered](), list[Answered](), dict[str, Tally | None]()
+    published = list[tuple[str, int | None, Tally]]()
     if known:
         answered = [_combined(survey, place, known) for place in range(len(survey.questions))]
-        return Results(survey, sum(people.values()), confidence, tuple(answered), (), title or "")
+        alike = tuple((each.question.id, None, each.tally) for each in answered if each.tally is not None)
+        return Results(survey, sum(people.values()), confidence, tuple(answered), (), title or "", (), alike)
+    for key in survey.counted:
+        found = {period: tallies[(period, key)] for period in periods if (period, key) in tallies}
+        whole[key] = reduce(add, found.values()) if found else None
+        every = [(key, None, whole[key]), *((key, when, own) for when, own in found.items() if survey.window is not None)]
+        published += [(name, when, own) for name, when, own in every if own and own.n >= survey.minimum_reports]
     for question in survey.questions:
-        found = {period: tallies[(period, question.id)] for period in periods if (period, question.id) in tallies}
-        answered.append(_answered(survey, question, None, sum(found.values(), start=0) or None))  # type: ignore[arg-type]
+        answered += _answered(survey, question, None, whole[question.id])
         if survey.window is not None:
-            history += [_answered(survey, question, period, tally) for period, tally in found.items()]
-    return Results(survey, sum(people.values()), confidence, tuple(answered), tuple(history), title or "")
+            for period in periods:
+                if (period, question.id) in tallies:
+                    history += _answered(survey, question, period, tallies[(period, question.id)])
+    tables = tuple(related(survey, whole)) if survey.tables else ()
+    people_ = sum(people.values())
+    return Results(survey, people_, confidence, tuple(answered), tuple(history), title or "", tables, tuple(published))
 
 
-def _answered(survey: Survey, question: Question, period: int | None, tally: Tally | None) -> Answered:
+def _answered(survey: Survey, question: Question, period: int | None, tally: Tally | None) -> list[Answered]:
+    """What is known of a question, or of each of those that are reported together."""
     reports = 0 if tally is None else tally.n
-    shown = tally is not None and reports >= survey.minimum_reports
-    estimate = question.how.estimate(question.mechanism, tally) if tally is not None and shown else None
-    return Answered(question, period, reports, tally if shown else None, estimate)
+    if tally is None or reports < survey.minimum_reports:
+        return [Answered(member, period, reports, None, None) for member in question.members]
+    if len(question.members) > 1:
+        return [
+            Answered(member, period, reports, None, margins(survey, question, tally)[member.id])
+            for member in question.members
+        ]
+    return [Answered(question, period, reports, tally, question.how.estimate(question.mechanism, tally))]
 
 
 def _combined(survey: Survey, place: int, known: Sequence[Counted]) -> Answered:

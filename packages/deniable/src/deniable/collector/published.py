@@ -89,8 +89,6 @@ def _rendered(found: Results, kind: str) -> bytes:
 def _tallies(found: Results) -> str:
     """The tallies that may be published, for whoever wants to estimate in another way."""
     rows = [
-        {"question": each.question.id, "period": each.period, "tally": json.loads(each.tally.to_json())}
-        for each in (*found.answered, *found.history)
-        if each.tally is not None
+        {"question": key, "period": period, "tally": json.loads(tally.to_json())} for key, period, tally in found.tallies
     ]
     return json.dumps({"fingerprint": found.survey.fingerprint, "tallies": rows})

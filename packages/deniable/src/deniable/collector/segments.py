@@ -3,7 +3,8 @@
 Reports are first kept in the store, in the transaction that counts them. Writing a segment moves them: its name is stored
 first, then the files appear whole, then the messages are dropped from the store. A crash in between leaves the name, under
 which the next attempt writes the same messages again. No other file is ever replaced or deleted. The reports of a segment
-are shuffled, so that their order says nothing about when they came.
+are shuffled, so that their order says nothing about when they came: each question for itself, unless the survey asks for
+tables of questions that are reported by themselves. Then the files of one segment have the same people in the same order.
 """
 
 import secrets
@@ -50,11 +51,12 @@ def _write(survey: Survey, folder: Path, name: str, kept: list[Kept]) -> None:
         for question, found in zip(survey.part(part), survey.unpack(message), strict=True):
             batches[question.id].append(found)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    random = np.random.default_rng(int.from_bytes(secrets.token_bytes(16)))
+    random, order = np.random.default_rng(int.from_bytes(secrets.token_bytes(16))), None
     for question in survey.questions:
         if question.id in batches:
             whole = concatenate(batches[question.id])
-            order = random.permutation(len(whole))
+            if order is None or not survey.joints:  # people keep their place in all files where tables need that
+                order = random.permutation(len(whole))
             mixed = Reports(whole.fingerprint, whole.layout, {key: col[order] for key, col in whole.columns.items()})
             path = folder / f"{question.id}-{name}.parquet"
             write_batches(path, question.mechanism, [mixed], overwrite=True, private=True)

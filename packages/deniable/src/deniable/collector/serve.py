@@ -118,7 +118,7 @@ def warm_up(survey: Survey) -> None:
     random = np.random.default_rng(0)
     for question in survey.questions:
         mechanism = question.mechanism
-        answers = question.answers(question.how.pretend(mechanism.domain, random, 64))
+        answers = question.gathered([own.answers(own.how.pretend(own.domain, random, 64)) for own in question.members])
         mechanism.votes(mechanism.unpack(mechanism.pack(mechanism.perturb(answers))).columns)
     # What is loaded now stays. Otherwise everybody waits, now and then, while it is searched for garbage: some 80 ms.
     gc.collect()

@@ -65,9 +65,9 @@ class View:
         return [str(spec) for (spec,) in self.run("SELECT spec FROM rounds WHERE survey = ? ORDER BY round", number)]
 
     def tallies(self, number: int, survey: Survey) -> dict[tuple[int, str], Tally]:
-        """The tally of every period and question that has one."""
-        prints = {question.id: question.mechanism.fingerprint for question in survey.questions}
-        sizes = {question.id: question.mechanism.cells for question in survey.questions}
+        """The tally of every period and question that has one, and of every table of questions that are counted jointly."""
+        prints = {key: fingerprint for key, (fingerprint, _) in survey.counted.items()}
+        sizes = {key: cells for key, (_, cells) in survey.counted.items()}
         found, sums = dict[tuple[int, str], int](), dict[tuple[int, str], Ints]()
         for period, question, n, counts in self.run(
             "SELECT period, question, n, counts FROM tallies WHERE survey = ?", number

@@ -6,12 +6,30 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from operator import add
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from deniable.core import PrivacyLoss, log_up, odds_below
 
 Budget = Literal["equal", "weighted", "sampled"]
 BUDGETS: tuple[Budget, ...] = ("equal", "weighted", "sampled")
+
+
+class Spending(NamedTuple):
+    """What a person may spend, how it is spent, and how many people are expected."""
+
+    epsilon: float
+    budget: Budget
+    sample: int
+    people: int
+
+    def shares(self, weights: Sequence[float]) -> list[float]:
+        """The epsilon of each of several reports with these weights; of questions together, the sum of theirs."""
+        by_weight: Budget = "sampled" if self.budget == "sampled" else "weighted"
+        return shares(self.epsilon, by_weight, self.sample, weights)
+
+    def reports(self, units: int) -> int:
+        """How many people report on each of so many questions, or groups of them."""
+        return max(1, self.people * self.sample // units) if self.budget == "sampled" else self.people
 
 
 def shares(epsilon: float, budget: Budget, sample: int, weights: Sequence[float]) -> list[float]:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from deniable.core import Additive
 from deniable.errors import InvalidParameter
@@ -10,6 +11,9 @@ from deniable.planning.ranking import aligned
 from deniable.survey.budget import Advice
 from deniable.survey.statement import suspicions
 from deniable.survey.survey import Survey, advice_for
+
+if TYPE_CHECKING:
+    from deniable.survey.effects import Effect
 
 FINE = 0.01  # one percentage point: the error for which the plan says how many people it takes
 
@@ -37,6 +41,8 @@ class SurveyPlan:
     people: int
     questions: tuple[QuestionPlan, ...]
     advice: Advice
+    effects: tuple["Effect", ...] = ()
+    ways: tuple[str, ...] = ()  # how the questions of tables can be reported, and which way was chosen
 
     @property
     def bits(self) -> int:
@@ -46,6 +52,8 @@ class SurveyPlan:
 
     def explain(self) -> str:
         """The plan in a table and in words, for whoever runs the survey and for a person who answers."""
+        from deniable.survey.effects import shown
+
         survey = self.survey
         timed = all(question.cost is not None for question in self.questions)
         heading = ["", "question", "mechanism", "epsilon", "reports", "error", "for 1 point", "bits", "guess"]
@@ -64,9 +72,16 @@ class SurveyPlan:
         lines += [
             "error: of a share in percentage points, or of a mean in % of its range; for 1 point: people needed for an "
             "error of 1; guess: how often somebody who knows nothing else can guess the answer from the report",
+            *(["together: the error is that of a cell of the tables"] if self._grouped else []),
+            *self.ways,
+            *(shown(self.effects) if self.effects else []),
             *self._words(),
         ]
         return "\n".join(lines)
+
+    @property
+    def _grouped(self) -> bool:
+        return len(self.survey.asked) > len(self.survey.questions)
 
     def _words(self) -> list[str]:
         survey, better = self.survey, self.advice.better
@@ -75,7 +90,7 @@ class SurveyPlan:
             f"In words: each person sends at most {self.bits:,} bits. The least precise question is {worst.id!r}, with an "
             f"error of {100 * worst.error:.3g}. Four times as many people, or about twice the epsilon, would halve it."
         ]
-        if len(self.questions) > 1:
+        if len(self.questions) > 1 and not survey.tables:
             used = "sampled" if survey.budget == "sampled" else "equal"
             shared, sampled = (
                 ", ".join(f"{name} {100 * error:.3g}" for name, error in zip(self.advice.questions, errors, strict=True))
@@ -112,4 +127,11 @@ def plan_survey(survey: Survey, people: int | None = None, timed: bool = False) 
                 question.id, mechanism.wire, mechanism.epsilon, reports, error, needed, mechanism.layout.bits, guess, cost
             )
         )
-    return SurveyPlan(survey, people, tuple(found), advice_for(survey, people))
+    from deniable.survey.effects import smallest_effects  # loads what plans relations
+
+    effects, ways = smallest_effects(survey, reports), list[str]()
+    if survey.tables:
+        from deniable.survey.table_plans import explained_ways
+
+        ways = explained_ways(survey, people)
+    return SurveyPlan(survey, people, tuple(found), advice_for(survey, people), tuple(effects), tuple(ways))

@@ -1,11 +1,12 @@
-"""One question of a survey, with the mechanism that randomizes its answers."""
+"""One question of a survey, with the mechanism that randomizes its answers; and questions that are reported together."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from deniable.core import Answers, Label, Layout, Mechanism
+from deniable.core import Answers, AnyDomain, Domain, Label, Layout, Mechanism
 from deniable.errors import OutsideDomain
 from deniable.survey.kinds.choice import NO_ANSWER
 from deniable.survey.kinds.kind import Kind
@@ -13,15 +14,19 @@ from deniable.survey.kinds.registry import kind_named
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
-    """What is asked, what kind of answer it takes, its weight in the budget, and how answers are randomized."""
+class Asked(ABC):
+    """What a person is asked: the words, the kind of answer that it takes, and its weight in the budget."""
 
     id: str
     ask: str
     kind: str
     details: Mapping[str, Any]
     weight: float
-    mechanism: Mechanism
+
+    @property
+    @abstractmethod
+    def domain(self) -> AnyDomain:
+        """The possible answers."""
 
     @property
     def how(self) -> Kind[Any]:
@@ -38,19 +43,6 @@ class Question:
         """Whether a person may skip it; skipping is then one of the answers and is randomized like them."""
         return bool(self.details.get("optional", False))
 
-    @property
-    def bits(self) -> int:
-        """The size of one report; of one of variable length, the most."""
-        return self.mechanism.layout.bits
-
-    @cached_property
-    def _layout(self) -> Layout:
-        return self.mechanism.layout
-
-    def section(self, reports: int, body: bytes, start: int) -> int:
-        """How many bytes this many reports take that begin there; more than there are, where they are cut off."""
-        return self._layout.length(reports, body[start : start + self._layout.prefix])
-
     def answers(self, values: Answers) -> Answers:
         """The answers as the mechanism takes them: skipping becomes an answer, where it is allowed."""
         if any(value is None for value in values):
@@ -65,6 +57,50 @@ class Question:
         """What a person is asked, as plain data."""
         return {"id": self.id, "ask": self.ask, "kind": self.kind, "weight": self.weight, **self.details}
 
+
+@dataclass(frozen=True, eq=False)
+class Member(Asked):
+    """A question whose answer is reported together with those to others."""
+
+    answers_from: Domain
+
+    @property
+    def domain(self) -> Domain:
+        return self.answers_from
+
+
+@dataclass(frozen=True, eq=False)
+class Question(Asked):
+    """What is asked, what kind of answer it takes, its weight in the budget, and how answers are randomized."""
+
+    mechanism: Mechanism
+
+    @property
+    def domain(self) -> AnyDomain:
+        return self.mechanism.domain
+
+    @property
+    def members(self) -> Sequence[Asked]:
+        """The questions that people see: this one, unless several are reported together."""
+        return (self,)
+
+    @property
+    def bits(self) -> int:
+        """The size of one report; of one of variable length, the most."""
+        return self.mechanism.layout.bits
+
+    @cached_property
+    def _layout(self) -> Layout:
+        return self.mechanism.layout
+
+    def section(self, reports: int, body: bytes, start: int) -> int:
+        """How many bytes this many reports take that begin there; more than there are, where they are cut off."""
+        return self._layout.length(reports, body[start : start + self._layout.prefix])
+
+    def gathered(self, columns: Sequence[Answers]) -> Answers:
+        """The answers that the mechanism takes, from those to each of the members."""
+        return columns[0]
+
     def spec(self) -> dict[str, object]:
-        """The same, with the law of its reports."""
+        """What a person is asked, with the law of the reports."""
         return {**self.contract(), "mechanism": self.mechanism.spec()}

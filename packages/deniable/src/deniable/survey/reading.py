@@ -4,22 +4,23 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from deniable.core import Domain, Mechanism, checked_epsilon
 from deniable.errors import DeniableError, InvalidParameter, InvalidSurvey
 from deniable.invitations.terms import Invitations
 from deniable.mechanisms.registry import family, mechanism_from_spec
 from deniable.survey import budget
-from deniable.survey.budget import BUDGETS
-from deniable.survey.kinds.kind import WrongDetail
+from deniable.survey.budget import BUDGETS, Spending
+from deniable.survey.kinds.kind import Kind, WrongDetail
 from deniable.survey.kinds.registry import kind_named
 from deniable.survey.lines import lines_of
 from deniable.survey.question import Question
+from deniable.survey.relation import Relation
 from deniable.survey.survey import FORMAT, MOST_QUESTIONS, Survey
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -81,7 +82,7 @@ def parse_json(text: str, name: str) -> Survey:
     return _survey(data, where)
 
 
-class _Table:
+class Section:
     """One table of the file, whose values are taken out one by one and checked."""
 
     def __init__(self, data: object, place: Where, table: str, number: int | None = None) -> None:
@@ -92,6 +93,10 @@ class _Table:
 
     def refuse(self, key: str | None, what: str) -> NoReturn:
         raise InvalidSurvey(f"{self._place(self._table, self._number, key)}: {what}") from None
+
+    def within(self, data: object) -> "Section":
+        """A table inside this one, in the same place of the file."""
+        return Section(data, self._place, self._table, self._number)
 
     def only(self, allowed: set[str]) -> None:
         for key in self.data:
@@ -139,20 +144,20 @@ class _Table:
 
 
 def _survey(data: Mapping[str, Any], place: Where) -> Survey:
-    extra = sorted(set(data) - {"format", "survey", "question", "invitations"})
+    extra = sorted(set(data) - {"format", "survey", "question", "table", "invitations"})
     if extra:
         raise InvalidSurvey(
-            f"{place(extra[0], None, None)}: Unknown table {extra[0]!r}. A survey has [survey], [[question]] and "
-            "sometimes [invitations]."
+            f"{place(extra[0], None, None)}: Unknown table {extra[0]!r}. A survey has [survey], [[question]] and sometimes "
+            "[[table]] and [invitations]."
         )
     if data.get("format", FORMAT) != FORMAT:
         raise InvalidSurvey(f"{place('', None, 'format')}: Unknown format. This release reads {FORMAT!r}. Update deniable.")
-    about = _Table(data.get("survey"), place, "survey")
+    about = Section(data.get("survey"), place, "survey")
     about.only(_ABOUT)
     rows = data.get("question")
     if not isinstance(rows, list) or not 1 <= len(rows) <= MOST_QUESTIONS:
         about.refuse(None, f"A survey needs 1 to {MOST_QUESTIONS} questions, each under [[question]].")
-    tables = [_Table(row, place, "question", number) for number, row in enumerate(rows)]
+    tables = [Section(row, place, "question", number) for number, row in enumerate(rows)]
     epsilon = _epsilon(about)
     split = about.text("budget", "equal")
     if split not in BUDGETS:
@@ -163,16 +168,24 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
             about.refuse("sample", 'sample, the number of questions per person, requires budget = "sampled".')
         sample = 1
     people = about.whole("people", 10_000, 1)
-    weights = [_weight(table, split) for table in tables]
+    relations: tuple[Relation, ...] = ()
     rounds, current = _rounds(about)
-    budgets = budget.shares(epsilon, split, sample, weights)
-    questions = tuple(
-        _question(table, weight, share, -(-people // (rounds or 1)))
-        for table, weight, share in zip(tables, weights, budgets, strict=True)
-    )
-    for number, table in enumerate(tables):
-        if any(question.id == questions[number].id for question in questions[:number]):
-            table.refuse("id", "Two questions have the same id. Give each its own.")
+    if "table" in data:
+        from deniable.survey.arranging import arrange  # loads what plans relations
+
+        if rounds is not None:
+            about.refuse("rounds", "Rounds cannot be combined with [[table]]. Leave one of them out.")
+        wanted = data["table"] if isinstance(data["table"], list) else [None]
+        found = [Section(row, place, "table", number) for number, row in enumerate(wanted)]
+        questions, relations = arrange(tables, found, Spending(epsilon, split, sample, people), about)
+    else:
+        weights = [read_weight(table, split) for table in tables]
+        budgets = budget.shares(epsilon, split, sample, weights)
+        questions = tuple(
+            _question(table, weight, share, -(-people // (rounds or 1)))
+            for table, weight, share in zip(tables, weights, budgets, strict=True)
+        )
+        check_ids(tables, [question.id for question in questions])
     opens, closes = about.moment("opens"), about.moment("closes")
     if opens is not None and closes is not None and closes <= opens:
         about.refuse("closes", "closes must be after opens.")
@@ -193,6 +206,7 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         late=about.whole("late", 1, 0, 1000),
         keep_reports=about.flag("keep_reports"),
         questions=questions,
+        tables=relations,
         rounds=rounds,
         round=current,
         round_time=_seconds(about, "round_time"),
@@ -215,7 +229,7 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
     return survey
 
 
-def _rounds(about: _Table) -> tuple[int | None, int | None]:
+def _rounds(about: Section) -> tuple[int | None, int | None]:
     """How many rounds there are, and which one this is, from the second on."""
     if "rounds" not in about.data:
         if "round" in about.data:
@@ -232,17 +246,25 @@ def _invitations(data: Mapping[str, Any], place: Where) -> Invitations | None:
         return Invitations.from_spec(data["invitations"])
     except InvalidParameter as error:
         key = str(error).split()[0]
-        _Table({}, place, "invitations").refuse(key if key in ("keys", "delay") else None, str(error))
+        Section({}, place, "invitations").refuse(key if key in ("keys", "delay") else None, str(error))
 
 
-def _epsilon(about: _Table) -> float:
+def _epsilon(about: Section) -> float:
     try:
         return checked_epsilon(about.data.get("epsilon", 0.0))
     except InvalidParameter as error:
         about.refuse("epsilon", str(error))
 
 
-def _weight(table: _Table, split: str) -> float:
+def check_ids(tables: Sequence[Section], ids: Sequence[str]) -> None:
+    """Refuse questions with the same id."""
+    for number, table in enumerate(tables):
+        if ids[number] in ids[:number]:
+            table.refuse("id", "Two questions have the same id. Give each its own.")
+
+
+def read_weight(table: Section, split: str) -> float:
+    """The weight of a question in the budget."""
     weight = table.data.get("weight", 1.0)
     if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < math.inf:
         table.refuse("weight", "weight must be a number above 0.")
@@ -251,7 +273,7 @@ def _weight(table: _Table, split: str) -> float:
     return float(weight)
 
 
-def _seconds(about: _Table, key: str) -> int | None:
+def _seconds(about: Section, key: str) -> int | None:
     window = about.data.get(key)
     if isinstance(window, str) and window in _WINDOWS:
         return _WINDOWS[window]
@@ -260,9 +282,40 @@ def _seconds(about: _Table, key: str) -> int | None:
     return window
 
 
-def _question(table: _Table, weight: float, epsilon: float, people: int) -> Question:
+class Draft(NamedTuple):
+    """A question of a file whose mechanism is not chosen yet, unless the file names it."""
+
+    table: Section
+    id: str
+    ask: str
+    kind: str
+    details: Mapping[str, Any]
+    domain: Domain
+    weight: float
+
+    @property
+    def how(self) -> Kind[Any]:
+        """How questions of this kind are made and asked."""
+        return kind_named(self.kind)
+
+    def mechanism(self, epsilon: float, people: int) -> Mechanism:
+        """The mechanism that the file names, or the best one."""
+        with _explained(self.table):
+            written = self.table.data.get("mechanism")
+            if written is None:
+                return self.how.mechanism(self.domain, self.details, epsilon, people)
+            mechanism = _fixed(written, self.domain, epsilon)
+            if mechanism.domain != self.domain:
+                self.table.refuse("mechanism", "The domain of the mechanism does not match the answers of the question.")
+            if set(getattr(mechanism, "sensitive", ())) != set(self.how.sensitive(self.details)):
+                self.table.refuse("mechanism", "The sensitive answers of the mechanism are not those of the question.")
+            return mechanism
+
+
+def read_draft(table: Section, weight: float) -> Draft:
+    """The question in a table of the file, all but its mechanism."""
     name, ask = table.name("id"), table.text("ask", table.data.get("id"))
-    try:
+    with _explained(table):
         kind = kind_named(table.data.get("kind"))
         table.only(_COMMON | kind.keys)
         if "target" in kind.keys - set(table.data) and ask in ("distribution", "quantiles", "ranges"):
@@ -270,23 +323,26 @@ def _question(table: _Table, weight: float, epsilon: float, people: int) -> Ques
         details = {key: value for key, value in table.data.items() if key in kind.keys}
         for flag in kind.flags & set(details):
             table.flag(flag)
-        domain = kind.domain(details)
-        written = table.data.get("mechanism")
-        if written is None:
-            mechanism = kind.mechanism(domain, details, epsilon, people)
-        else:
-            mechanism = _fixed(written, domain, epsilon)
-            if mechanism.domain != domain:
-                table.refuse("mechanism", "The domain of the mechanism does not match the answers of the question.")
-            if set(getattr(mechanism, "sensitive", ())) != set(kind.sensitive(details)):
-                table.refuse("mechanism", "The sensitive answers of the mechanism are not those of the question.")
+        return Draft(table, name, ask, table.data["kind"], details, kind.domain(details), weight)
+
+
+@contextmanager
+def _explained(table: Section) -> Iterator[None]:
+    """Errors of a question name the file and the line."""
+    try:
+        yield
     except InvalidSurvey:
         raise
     except WrongDetail as error:
         table.refuse(error.key, str(error))
     except DeniableError as error:
         table.refuse("mechanism" if "mechanism" in table.data else None, str(error))
-    return Question(name, ask, table.data["kind"], details, weight, mechanism)
+
+
+def _question(table: Section, weight: float, epsilon: float, people: int) -> Question:
+    draft = read_draft(table, weight)
+    mechanism = draft.mechanism(epsilon, people)
+    return Question(draft.id, draft.ask, draft.kind, draft.details, weight, mechanism)
 
 
 def _fixed(written: Any, domain: Domain, epsilon: float) -> Mechanism:

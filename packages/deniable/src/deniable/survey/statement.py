@@ -39,13 +39,19 @@ def statement(survey: Survey, certificates: Sequence[Certificate] | None = None)
 
 
 def _person(survey: Survey, whole: PrivacyLoss) -> list[str]:
-    asked = len(survey.questions)
-    some = survey.budget == "sampled" and survey.sample < asked
-    what = f"{survey.sample} of {asked} questions, drawn at random" if some else f"{asked} question{'s' * (asked > 1)}"
+    asked, units = len(survey.asked), len(survey.questions)
+    some = survey.budget == "sampled" and survey.sample < units
+    what = (
+        f"{survey.sample} of {units} {_units(survey)}, drawn at random" if some else f"{asked} question{'s' * (asked > 1)}"
+    )
     lines = [
         "For you",
         f"  You are asked {what}. Your device randomizes your answers once, before it sends them.",
     ]
+    for question in survey.questions:
+        if len(question.members) > 1:
+            listed = ", ".join(member.id for member in question.members)
+            lines.append(f"  Your answers to {listed} are reported together, as one randomized combination.")
     if whole.odds is None:
         return [*lines, "  What it sends can prove some of your answers. Do not answer anything that must stay secret."]
     lines += [
@@ -103,8 +109,13 @@ def _regulator(
 
 def _way(survey: Survey) -> str:
     if survey.budget == "sampled":
-        return f"spent on {survey.sample} of {len(survey.questions)} questions; which ones is public"
+        return f"spent on {survey.sample} of {len(survey.questions)} {_units(survey)}; which ones is public"
     return "split over the questions " + ("equally" if survey.budget == "equal" else "by weight")
+
+
+def _units(survey: Survey) -> str:
+    """What each person answers a sample of."""
+    return "questions" if len(survey.asked) == len(survey.questions) else "parts of the survey"
 
 
 def _exact(loss: PrivacyLoss) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +22,11 @@ from deniable.survey import budget, message
 from deniable.survey.budget import Advice, Budget
 from deniable.survey.law import MessageLaw
 from deniable.survey.message import Header, Message
-from deniable.survey.question import Question
+from deniable.survey.question import Asked, Question
+from deniable.survey.relation import Relation
+
+if TYPE_CHECKING:
+    from deniable.survey.joint import Joint
 
 FORMAT = "deniable survey 1"
 SKEW = 600  # seconds by which a device's clock may be ahead
@@ -49,7 +53,8 @@ class Survey:
     window: int | None
     late: int
     keep_reports: bool
-    questions: tuple[Question, ...]
+    questions: tuple[Question, ...]  # what is reported; those that are reported together are one
+    tables: tuple[Relation, ...] = ()
     rounds: int | None = None  # how many there are, each with other people and with laws that follow from earlier ones
     round: int | None = None  # which one this is, from the second on
     round_time: int | None = None  # seconds after which the next round begins, however few people have answered
@@ -73,7 +78,7 @@ class Survey:
 
     def contract(self) -> dict[str, object]:
         """What people are asked and promised, as plain data: everything but the laws of the reports, and the round."""
-        return self._data([question.contract() for question in self.questions], "rounds", "round_time")
+        return self._data([question.contract() for question in self.asked], "rounds", "round_time")
 
     def spec(self) -> dict[str, object]:
         """The survey as plain data, with the laws of the reports: all that a client in another language needs."""
@@ -88,8 +93,9 @@ class Survey:
             )
             if (value := getattr(self, name)) is not None
         }  # fmt: skip
+        wanted = {"table": [each.spec() for each in self.tables]} if self.tables else {}
         invited = {} if self.invitations is None else {"invitations": self.invitations.spec()}
-        return {"format": FORMAT, "survey": about, "question": questions, **invited}
+        return {"format": FORMAT, "survey": about, "question": questions, **wanted, **invited}
 
     def to_json(self) -> str:
         """The specification as JSON text with sorted keys; its hash is the fingerprint."""
@@ -104,6 +110,28 @@ class Survey:
     def fingerprint_bytes(self) -> bytes:
         """The same as bytes."""
         return bytes.fromhex(self.fingerprint)
+
+    @cached_property
+    def asked(self) -> tuple[Asked, ...]:
+        """The questions as people see them, one by one."""
+        return tuple(member for question in self.questions for member in question.members)
+
+    @cached_property
+    def joints(self) -> tuple["Joint", ...]:
+        """The tables whose questions are reported by themselves: their combinations are counted beside the questions."""
+        units = {question.id: question for question in self.questions}
+        wanted = [each for each in self.tables if set(each.questions) <= set(units)]
+        if not wanted:
+            return ()
+        from deniable.survey.joint import Joint  # loads what decodes reports
+
+        return tuple(Joint(each, tuple(units[name] for name in each.questions)) for each in wanted)
+
+    @property
+    def counted(self) -> dict[str, tuple[str, int]]:
+        """All that is counted: the fingerprint and the number of cells of the tally of each question, and each joint one."""
+        found = {question.id: (question.mechanism.fingerprint, question.mechanism.cells) for question in self.questions}
+        return found | {each.id: (each.fingerprint, each.cells) for each in self.joints}
 
     @cached_property
     def lasting(self) -> str:
@@ -283,15 +311,10 @@ class Survey:
         return (q.mechanism.perturb(self._chosen(q, answers, places), coins) for q in self.part(bits))
 
     def _chosen(self, question: Question, answers: Mapping[str, Answers], places: list[int]) -> Answers:
-        unknown = set(answers) - {each.id for each in self.questions}
+        unknown = set(answers) - {each.id for each in self.asked}
         if unknown:
-            raise OutsideDomain(f"This survey asks {', '.join(repr(each.id) for each in self.questions)} and nothing else.")
-        given = answers.get(question.id)
-        if given is None:
-            return question.answers([None] * len(places))
-        if len(places) == len(given):
-            return question.answers(given)
-        return question.answers([given[place] for place in places])
+            raise OutsideDomain(f"This survey asks {', '.join(repr(each.id) for each in self.asked)} and nothing else.")
+        return question.gathered([_given(member, answers.get(member.id), places) for member in question.members])
 
     # At the collector
 
@@ -355,6 +378,15 @@ class Survey:
             stop = start + question.section(1, b"", 0)
             yield [together[:, start:stop].tobytes()]
             start = stop
+
+
+def _given(asked: Asked, given: Answers | None, places: list[int]) -> Answers:
+    """What the people at these places answered to a question."""
+    if given is None:
+        return asked.answers([None] * len(places))
+    if len(places) == len(given):
+        return asked.answers(given)
+    return asked.answers([given[place] for place in places])
 
 
 def advice_for(survey: Survey, people: int) -> Advice:

@@ -44,7 +44,7 @@ async function load() {
     if (!(error instanceof InvalidSurvey)) throw error;
     return unknown(error.message);
   }
-  const strange = survey.questions.find((question) => !asks(question));
+  const strange = survey.questions.flatMap(({ asked }) => asked).find((question) => !asks(question));
   if (strange) return unknown(`It cannot ask a question of kind “${strange.kind}”.`);
   document.title = byId("title").textContent = survey.title;
   await shown();
@@ -188,12 +188,12 @@ async function ask() {
     return trouble(closed ? "This survey is closed" : "This survey is not open yet", `${when} If that seems wrong, check the clock of this device. Nothing was sent.`);
   }
   const questions = await device.questions();
-  const controls = questions.map(control);
+  const controls = questions.flatMap(({ asked }) => asked).map(control);
   const summary = el("div", { class: "card trouble summary", tabindex: "-1", hidden: true });
   const form = el("form", { novalidate: true, onsubmit: (event) => { event.preventDefault(); randomize(controls, summary, button); } });
-  const button = el("button", { class: "main", type: "submit" }, "Randomize my answer" + (questions.length > 1 ? "s" : ""));
+  const button = el("button", { class: "main", type: "submit" }, "Randomize my answer" + (controls.length > 1 ? "s" : ""));
   const part = survey.budget === "sampled" && el("p", { class: "notice" },
-    `You are asked ${questions.length} of ${survey.questions.length} questions. Your device drew them at random before you answered anything.`);
+    `You are asked ${questions.length} of ${survey.questions.length} ${survey.questions.some(({ members }) => members) ? "parts of the survey" : "questions"}. Your device drew them at random before you answered anything.`);
   const anonymous = invitation && el("p", { class: "notice", id: "anonymous" },
     "Your invitation was exchanged for an anonymous token. Those who invited you can see that you used it. Nobody can see which report is yours.");
   form.append(...[checkedHere(survey, questions), anonymous, clockNotice(), part, summary, ...controls.map((each) => each.element)].filter(Boolean),
@@ -242,7 +242,7 @@ async function randomize(controls, summary, button) {
     summary.replaceChildren(el("h2", {}, "Nothing was randomized"), el("p", {}, error.message));
     return summary.focus();
   }
-  given = controls.map((each) => each.describe(answers[each.question.id]));
+  given = Object.fromEntries(controls.map((each) => [each.question.id, each.describe(answers[each.question.id])]));
   review();
 }
 
@@ -250,12 +250,13 @@ async function randomize(controls, summary, button) {
 
 async function comparison() {
   const lines = explain(survey, await device.message());
-  return lines.map((line, place) => {
+  return lines.map((line) => {
     const question = survey.questions.find((each) => each.id === line.question);
-    const mine = el("div", {}, el("h3", {}, "Your answer (stays here)"), el("p", { class: "answer" }, given ? given[place] : "not stored, not even here"));
+    const mine = el("div", {}, el("h3", {}, "Your answer (stays here)"), el("p", { class: "answer" }, given ? question.asked.map(({ id }) => given[id]).join(", ") : "not stored, not even here"));
     const theirs = el("div", { class: "sent" }, el("h3", {}, "What is sent"), el("p", { class: "answer" }, line.text),
       el("p", { class: "bits small mono" }, line.bits.length <= 160 ? line.bits : `${line.bits.slice(0, 160)}… (${line.bits.length} bits)`));
     return el("section", { class: "card" }, el("h2", {}, question.ask), el("div", { class: "pair" }, mine, theirs),
+      question.members && el("p", { class: "small soft" }, "Your answers to these questions are reported together, as one randomized combination."),
       el("p", { class: "small soft" }, line.disclosed ? "This answer is not marked “protected”, so it is sent as it is." : `Every ${question.sensitive ? "protected" : "other"} answer could have led to the same report.`));
   });
 }

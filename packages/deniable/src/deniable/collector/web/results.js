@@ -3,6 +3,7 @@
 import { asNumber, asPercent, bars, columns, curve, dots, heights, histogram, picture, places } from "./chart.js";
 import { base, byId, card, el, save, say, stage } from "./dom.js";
 import { MOST, charts } from "./questions.js";
+import { relation, relate } from "./tables.js";
 import { PROOFS, atMost, digits, fold, inHundred, moment, whole } from "./words.js";
 
 const EVERY = 3000; // milliseconds between two looks
@@ -14,7 +15,7 @@ const REASONS = {
   "store-away": "the database was unavailable", method: "not sent with POST",
 };
 
-let survey, views = [], latest = null, promiseKnown = false, memory = "";
+let survey, views = [], relations = [], latest = null, promiseKnown = false, memory = "";
 
 // Access: the token goes into a header, and stays in this tab.
 
@@ -172,12 +173,15 @@ function build() {
   } }, format.toUpperCase());
   refusals = Object.fromEntries(Object.keys(REASONS).map((reason) => [reason, el("td", { class: "n" }, "0")]));
   promised = el("tbody", {}, survey.question.map((question) => el("tr", {}, el("th", { scope: "row" }, question.id), [0, 1, 2, 3].map(() => el("td", {}, "…")))));
-  views = survey.question.map(view);
+  const asked = survey.question.flatMap((question) => question.questions ?? [question]);
+  views = asked.map(view);
+  relations = (survey.table ?? []).map((each) => relation(each, asked));
   const scroll = (name, table) => el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": name }, table);
   stage(
     el("div", { class: "figures" }, Object.values(figures).map((each) => each.element)),
     el("div", { class: "bar-of-tools" }, el("label", { class: "check", for: "live" }, live, "Live"), el("label", { class: "check", for: "level" }, "Confidence"), level, download("csv", "text/csv"), download("json", "application/json"), when),
     views.map((each) => each.element),
+    relations.map((each) => each.element),
     el("section", { class: "card", "aria-labelledby": "promise" }, el("h2", { id: "promise" }, "Privacy loss of one person"), el("p", { id: "loss" }, " "), el("p", { id: "proof", class: "soft" }, "The certificate is being computed."),
       scroll("The privacy loss of each question", el("table", { class: "exact" }, el("thead", {}, el("tr", {}, ["question", "mechanism", "exact odds", "epsilon", "certificate"].map((name) => el("th", { scope: "col" }, name)))), promised)),
       el("details", {}, el("summary", {}, "The certificates"), el("pre", { id: "certificates", tabindex: "0", role: "region", "aria-label": "The certificates" }, "not yet"))),
@@ -235,6 +239,7 @@ async function look() {
     fakes(found);
     found.questions.forEach((each, place) => update(views[place], each));
     views.forEach((each) => periods(each, found.history));
+    relations.forEach((each, place) => relate(each, found.tables[place], latest));
     when.textContent = `as of ${new Date().toLocaleTimeString()}`;
     if (byId("status").textContent) say("");
   } catch (error) {
