@@ -109,9 +109,10 @@ def main(runs: int = 10) -> None:
         "",
         "*Published* is prefix extension with equal groups and steps of eight bits, on the same frequency oracle: each",
         "group alone judges the 256 extensions of the best 20 of the group before, and the best 20 of the last are named.",
-        "*80 kept*: names need three standard errors too; these settings were not searched for. *Dictionary known*: all people report whole keys, and",
-        "the best 20 of the 100,000 keys are named. At epsilon 4 the published way probably suffers from the fixed hash tables of",
-        "29,791 cells, in which prefixes collide: Wang, Li and Jha report 0.93 with a hash function for each report.",
+        "*80 kept*: names need three standard errors too; these settings were not searched for. *Dictionary known*: all",
+        "people report whole keys, and the best 20 of the 100,000 keys are named. At epsilon 4 the published way probably",
+        "suffers from the fixed hash tables of 29,791 cells, in which prefixes collide: Wang, Li and Jha report 0.93 with a",
+        "hash function for each report.",
         "",
     ]
     RESULT.write_text("\n".join(lines), encoding="utf-8")
