@@ -139,6 +139,10 @@ export interface Question {
   readonly atMost?: number;
   /** features: how many numbers. */
   readonly dimensions?: number;
+  /** The questions that a person is asked: this one, or those of `together`. */
+  readonly asked: readonly Pick<Question, "id" | "ask" | "kind" | "optional" | "choices" | "points">[];
+  /** Where several questions are reported together: what each of them asks. Answers are given by their ids. */
+  readonly together?: Question["asked"];
   /** Undefined if the survey was read without its law. */
   readonly mechanism?: Mechanism;
 }

@@ -54,9 +54,9 @@ export class Question {
     const secret = sensitive && optional ? [...sensitive, NO_ANSWER] : sensitive;
     if (!same(sorted(secret), sorted(mechanism.sensitive))) refuse("The mechanism has other sensitive answers.");
     const { atMost } = domain;
-    this.members = data.questions?.map((own, i) => asked(own, domain.parts?.[i], refuse));
-    if (!same(this.members?.length, domain.parts?.length)) refuse("The mechanism has another domain.");
-    if (this.members) Object.assign(this, { id, kind, ask: this.members.map((own) => own.ask).join(" ") });
+    this.together = data.questions?.map((own, i) => asked(own, domain.parts?.[i], refuse));
+    if (!same(this.together?.length, domain.parts?.length)) refuse("The mechanism has another domain.");
+    if (this.together) Object.assign(this, { id, kind, ask: this.together.map((own) => own.ask).join(" ") });
     else Object.assign(this, asked(data, domain, refuse), { weight, sensitive, items: atMost && domain.labels });
     this.rated = low !== undefined;
     /** What permanent answers to this question are kept under: no other question has this name. */
@@ -65,13 +65,13 @@ export class Question {
 
   /** The questions that people see, one by one. */
   get asked() {
-    return this.members ?? [this];
+    return this.together ?? [this];
   }
 
   /** The answer as the mechanism takes it, from those by question: skipping is an answer, where it is allowed, of items without
    * a rating each counts once, and of questions that are reported together it is a list. */
   encode(answers) {
-    if (this.members) return this.members.map((own) => answers[own.id] ?? skipped(own));
+    if (this.together) return this.together.map((own) => answers[own.id] ?? skipped(own));
     const answer = answers[this.id] ?? skipped(this);
     if (!this.items || this.rated) return answer;
     if (!Array.isArray(answer) && !(answer instanceof Set)) {

@@ -53,6 +53,12 @@ class Asked(ABC):
             return [NO_ANSWER if value is None else value for value in values]
         return self.how.encode(values)
 
+    def chosen(self, given: Answers | None, places: Sequence[int]) -> Answers:
+        """What the people at these places answered, as the mechanism takes it."""
+        if given is None:
+            return self.answers([None] * len(places))
+        return self.answers(given if len(places) == len(given) else [given[place] for place in places])
+
     def contract(self) -> dict[str, object]:
         """What a person is asked, as plain data."""
         return {"id": self.id, "ask": self.ask, "kind": self.kind, "weight": self.weight, **self.details}

@@ -314,7 +314,7 @@ class Survey:
         unknown = set(answers) - {each.id for each in self.asked}
         if unknown:
             raise OutsideDomain(f"This survey asks {', '.join(repr(each.id) for each in self.asked)} and nothing else.")
-        return question.gathered([_given(member, answers.get(member.id), places) for member in question.members])
+        return question.gathered([member.chosen(answers.get(member.id), places) for member in question.members])
 
     # At the collector
 
@@ -378,15 +378,6 @@ class Survey:
             stop = start + question.section(1, b"", 0)
             yield [together[:, start:stop].tobytes()]
             start = stop
-
-
-def _given(asked: Asked, given: Answers | None, places: list[int]) -> Answers:
-    """What the people at these places answered to a question."""
-    if given is None:
-        return asked.answers([None] * len(places))
-    if len(places) == len(given):
-        return asked.answers(given)
-    return asked.answers([given[place] for place in places])
 
 
 def advice_for(survey: Survey, people: int) -> Advice:

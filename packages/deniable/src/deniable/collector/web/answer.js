@@ -193,7 +193,7 @@ async function ask() {
   const form = el("form", { novalidate: true, onsubmit: (event) => { event.preventDefault(); randomize(controls, summary, button); } });
   const button = el("button", { class: "main", type: "submit" }, "Randomize my answer" + (controls.length > 1 ? "s" : ""));
   const part = survey.budget === "sampled" && el("p", { class: "notice" },
-    `You are asked ${questions.length} of ${survey.questions.length} ${survey.questions.some(({ members }) => members) ? "parts of the survey" : "questions"}. Your device drew them at random before you answered anything.`);
+    `You are asked ${questions.length} of ${survey.questions.length} ${survey.questions.some(({ together }) => together) ? "parts of the survey" : "questions"}. Your device drew them at random before you answered anything.`);
   const anonymous = invitation && el("p", { class: "notice", id: "anonymous" },
     "Your invitation was exchanged for an anonymous token. Those who invited you can see that you used it. Nobody can see which report is yours.");
   form.append(...[checkedHere(survey, questions), anonymous, clockNotice(), part, summary, ...controls.map((each) => each.element)].filter(Boolean),
@@ -256,7 +256,7 @@ async function comparison() {
     const theirs = el("div", { class: "sent" }, el("h3", {}, "What is sent"), el("p", { class: "answer" }, line.text),
       el("p", { class: "bits small mono" }, line.bits.length <= 160 ? line.bits : `${line.bits.slice(0, 160)}… (${line.bits.length} bits)`));
     return el("section", { class: "card" }, el("h2", {}, question.ask), el("div", { class: "pair" }, mine, theirs),
-      question.members && el("p", { class: "small soft" }, "Your answers to these questions are reported together, as one randomized combination."),
+      question.together && el("p", { class: "small soft" }, "Your answers to these questions are reported together, as one randomized combination."),
       el("p", { class: "small soft" }, line.disclosed ? "This answer is not marked “protected”, so it is sent as it is." : `Every ${question.sensitive ? "protected" : "other"} answer could have led to the same report.`));
   });
 }
