@@ -1,8 +1,8 @@
 """How well frequent keys are found that nobody listed, beside prefix extension as published and a known dictionary.
 
 64-bit keys, Zipf 1.5 over 100,000, a million people, the top 20. The decoder was developed on the same distribution,
-with seeds 500 to 503; the reported seeds are others. The baseline's second set of settings, 80 prefixes and three standard errors,
-was not searched for.
+with seeds 500 to 503; the reported seeds are others. The baseline's second set of settings, 80 prefixes and three
+standard errors, was not searched for.
 
     python -m research.experiments.discovery [runs]
 """
