@@ -104,7 +104,10 @@ def test_three_questions_give_a_table_and_its_pairs() -> None:
     assert table.shares.shape == (3, 2, 2)
     pair = dn.crosstab(reports, every, "town", "smokes", names=["town", "smokes", "sex"])
     assert np.allclose(table.pair("town", "smokes").shares, pair.shares)
-    assert np.allclose(table.pair("smokes", "town").covariance(), pair.covariance(), rtol=1e-6, atol=1e-12)
+    assert np.allclose(table.pair("town", "smokes").covariance(), pair.covariance(), rtol=1e-6, atol=1e-12)
+    turned, places = table.pair("smokes", "town"), np.arange(6).reshape(3, 2).T.ravel()
+    assert np.allclose(turned.shares, pair.shares.T)
+    assert np.allclose(turned.covariance(), pair.covariance()[np.ix_(places, places)], rtol=1e-6, atol=1e-12)
     assert table.test().p_value < 1e-6 and table.test().degrees == 12 - 2 - 1 - 1 - 1
     assert table.pair("town", "sex").test().p_value > 1e-6
     assert dn.crosstab(reports, every).questions == ("0", "1", "2")

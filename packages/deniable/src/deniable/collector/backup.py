@@ -54,11 +54,13 @@ def read_backups(path: Path, store: Store, watch: Watch = lambda _: None) -> lis
     trouble = InvalidReport(f"The file {path} is not a complete backup of a survey. Copy it again.")
     try:
         with path.open("rb") as file:
-            start = file.read(len(SQLITE))
+            head, size = file.read(100), os.fstat(file.fileno()).st_size
     except OSError as error:
         raise trouble from error
-    if start != SQLITE:
+    if not head.startswith(SQLITE):
         return [read_text_backup(path, store, watch)]
+    if _whole_size(head) != size:
+        raise trouble
     try:
         with opened(str(path)) as source:
             surveys = _checked(source)
@@ -67,6 +69,12 @@ def read_backups(path: Path, store: Store, watch: Watch = lambda _: None) -> lis
     with opened(str(path)) as source:
         copy_all(source, store, [survey.id for survey in surveys], watch)
     return surveys
+
+
+def _whole_size(head: bytes) -> int:
+    """How many bytes an SQLite file has according to its first 100: the size of a page times the number of pages."""
+    page = int.from_bytes(head[16:18], "big")
+    return (1 << 16 if page == 1 else page) * int.from_bytes(head[28:32], "big")
 
 
 def _checked(source: Store) -> list[Survey]:
