@@ -53,7 +53,7 @@ def best_design(bits: tuple[int, ...]) -> Design:
 
     >>> design = best_design((14, 24, 34, 44, 54, 64))
     >>> [round(share, 2) for share in design.shares], round(design.needed(), 1)
-    ([0.2, 0.15, 0.15, 0.12, 0.09, 0.15, 0.13], 9.7)
+    ([0.22, 0.15, 0.15, 0.11, 0.09, 0.15, 0.14], 9.7)
     """
     design = Design(bits, _normal([1.0] * len(bits) + [0.12 * len(bits) / 0.88]))
     best, step = design.needed(), 1.3

@@ -47,7 +47,7 @@ class Strings(Domain[str | int | Sequence[str], Batch]):
     >>> domain.normalised("  New   York ")
     'new york'
     >>> domain.cells_of(domain.index(["new york", "New York"])).tolist()
-    [[745, 293, 345], [745, 293, 345]]
+    [[995, 929, 900], [995, 929, 900]]
     """
 
     form: str = "text"

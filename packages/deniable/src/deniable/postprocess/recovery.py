@@ -36,7 +36,7 @@ def recover(mechanism: PureProtocol, tally: Tally, fakes: float, target: object 
     >>> direct = DirectResponse(Categories(["a", "b", "c", "d"]), 1.0)
     >>> tally = Tally(direct.fingerprint, 1000, np.array([288, 238, 237, 237]))  # 50 of them are false and say "a"
     >>> direct.estimate(tally).values.round(2), recover(direct, tally, 0.05, "a").values.round(2)
-    (array([0.37, 0.21, 0.21, 0.21]), array([0.25, 0.25, 0.25, 0.25]))
+    (array([0.38, 0.21, 0.21, 0.21]), array([0.25, 0.25, 0.25, 0.25]))
     """
     if not 0 <= fakes < 0.5:
         raise InvalidParameter("The share of false reports must be at least 0 and below 0.5, for example 0.05.")
