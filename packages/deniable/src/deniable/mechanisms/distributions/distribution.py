@@ -73,8 +73,29 @@ class Histogram(Estimate):
         return np.clip(self.raw - reach, 0, 1), np.clip(self.raw + reach, 0, 1)
 
 
+class FittedShares:
+    """Shares of all answers, and linear questions about them: `values` fit best, `raw` are unbiased."""
+
+    values: Floats
+    raw: Floats
+    covary: Callable[[], Floats]
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """The covariances of the unbiased shares."""
+        return self.covary()
+
+    def linear(self, weights: Floats) -> Value:
+        """The mean of any function of the answer: `weights` holds what it is for each of them."""
+        rows = np.asarray(weights, np.float64)
+        if rows.shape != self.values.shape:
+            raise InvalidParameter(f"A linear question has a weight for each of the {len(self.values)} answers.")
+        spread = float(rows @ self.covariance @ rows)
+        return Value(float(rows @ self.values), float(rows @ self.raw), max(spread, 0.0) ** 0.5)
+
+
 @dataclass(frozen=True, eq=False)
-class Distribution:
+class Distribution(FittedShares):
     """The distribution of a number among the n people who reported.
 
     `values` are the shares of all answers that fit the reports best, a smooth curve and a few `heaps`; they are never
@@ -120,19 +141,6 @@ class Distribution:
                 "Answers that go round have no order, and so no quantiles, mean or distribution function. Use share(22, 5) "
                 "for a range, or start somewhere: starting_at(4).quantile(0.5)."
             )
-
-    @cached_property
-    def covariance(self) -> Floats:
-        """The covariances of the unbiased shares."""
-        return self.covary()
-
-    def linear(self, weights: Floats) -> Value:
-        """The mean of any function of the answer: `weights` holds what it is for each of them."""
-        rows = np.asarray(weights, np.float64)
-        if rows.shape != self.values.shape:
-            raise InvalidParameter(f"A linear question has a weight for each of the {len(self.values)} answers.")
-        spread = float(rows @ self.covariance @ rows)
-        return Value(float(rows @ self.values), float(rows @ self.raw), max(spread, 0.0) ** 0.5)
 
     def cdf(self, number: float) -> Value:
         """The share of people whose number is at most this one."""

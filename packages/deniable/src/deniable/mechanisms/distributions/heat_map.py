@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, cast
 
@@ -11,7 +10,7 @@ import numpy as np
 from deniable.arrays import Floats
 from deniable.core import Estimate
 from deniable.errors import InvalidParameter, MissingExtra
-from deniable.mechanisms.distributions.distribution import Histogram, Value, within_one
+from deniable.mechanisms.distributions.distribution import FittedShares, Histogram, Value, within_one
 from deniable.mechanisms.distributions.plane import Plane
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ class Tiling(Histogram):
 
 
 @dataclass(frozen=True, eq=False)
-class HeatMap:
+class HeatMap(FittedShares):
     """The distribution of places among the n people who reported.
 
     `values` are the shares of all answers that fit the reports best, never negative. Intervals belong to the unbiased linear
@@ -41,19 +40,6 @@ class HeatMap:
     values: Floats = field(repr=False)
     raw: Floats = field(repr=False)
     covary: Callable[[], Floats] = field(repr=False)
-
-    @cached_property
-    def covariance(self) -> Floats:
-        """The covariances of the unbiased shares."""
-        return self.covary()
-
-    def linear(self, weights: Floats) -> Value:
-        """The mean of any function of the answer: `weights` holds what it is for each of them."""
-        rows = np.asarray(weights, np.float64)
-        if rows.shape != self.values.shape:
-            raise InvalidParameter(f"A linear question has a weight for each of the {len(self.values)} answers.")
-        spread = float(rows @ self.covariance @ rows)
-        return Value(float(rows @ self.values), float(rows @ self.raw), max(spread, 0.0) ** 0.5)
 
     def share(self, first: tuple[float, float], second: tuple[float, float]) -> Value:
         """The share of people in a rectangle: from and to of the first coordinate, and of the second."""
