@@ -87,7 +87,7 @@ def _exchanged(device: Device, sending: bool) -> None:
     if not isinstance(wait, float):
         raise InvalidParameter(f"The invitation was not exchanged: {wait.detail or wait.status}. Nothing was sent.")
     if not sending:
-        click.echo("Your invitation was exchanged for a token. Nobody can connect it with the report that it is sent with.")
+        click.echo("Your invitation was exchanged for a token, which does not disclose the invitation.")
     elif wait > 0:
         click.echo(
             f"The report is sent in {wait:.0f} s, so that it does not follow the exchange at once. You may also stop "
