@@ -5,6 +5,8 @@
 # make test-learn  the tests with PyTorch, Flower and scikit-learn, in an environment of their own (a download of 1 GB)
 # make bench       our speed beside the peers' (NAMES="direct unary/count" for some)
 # make docs        the documentation as pages in site/
+# make release     what could be published, checked: wheels, source distributions and an npm package in dist/ (needs Node)
+# make image       an OCI image in dist/deniable-image.tar, from Debian's packages (needs mmdebstrap and buildah, and root)
 # make js          the JavaScript client anew, from js/ (needs Node)
 
 PYTHON ?= python3
@@ -15,7 +17,7 @@ export ALL
 # The tests start hundreds of processes, which would compile our modules anew each time if nobody kept what is compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: env env-spark env-learn check demo test test-learn bench docs js clean
+.PHONY: env env-spark env-learn check demo test test-learn bench docs release image js clean
 .DELETE_ON_ERROR:
 
 env: $(VENV)/.installed
@@ -75,8 +77,16 @@ bench: env
 docs: env
 	$(VENV)/bin/mkdocs build --strict --quiet
 
+release: env
+	rm -rf dist
+	$(VENV)/bin/python -m release
+
+image: release
+	deploy/image/build.sh dist
+	$(VENV)/bin/python -m deploy.image.test
+
 js:
 	cd js && npm ci --no-audit --no-fund --ignore-scripts && node build.mjs
 
 clean:
-	rm -rf $(VENV) $(LEARN) .venv-peers site demo.png js/node_modules
+	rm -rf $(VENV) $(LEARN) .venv-peers dist site demo.png js/node_modules

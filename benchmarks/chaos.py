@@ -22,7 +22,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -166,7 +166,9 @@ class Faults:
     def __init__(self, collectors: list[Running], database: Postgres | None, pace: float) -> None:
         self._collectors, self._database, self._pace = collectors, database, pace
         self.happened: Counter[str] = Counter()
-        self.kinds = ["kill", "clock", "stop", "disk", "partition" if database else "pause"]
+        others = ["clock", "stop", "disk", "partition" if database else "pause"]
+        self.kinds = [*others, *["kill"] * len(others)]
+        self.kills = 0  # by `kill -9`, also those while a clock was wrong
 
     def happen(self, kind: str) -> None:
         one = random.choice(self._collectors)
@@ -179,6 +181,7 @@ class Faults:
     def _kill(self, one: Running) -> None:
         self._rest(random.uniform(0.0, 1.0))
         one.kill()
+        self.kills += 1
         one.start()
         one.wait()
 
@@ -193,6 +196,7 @@ class Faults:
         self._rest(3.0)
         if random.random() < 0.5:  # killed while its clock is wrong
             one.kill()
+            self.kills += 1
             one.start()
             self._rest(4.0)
         one.set_clock(0.0)
@@ -264,6 +268,7 @@ class Outcome:
     happened: Counter[str]
     lost: int
     doubled: int
+    kills: int = 0
 
     def line(self) -> str:
         account = self.account
@@ -271,7 +276,7 @@ class Outcome:
         faults = ", ".join(f"{number} {kind}" for kind, number in sorted(self.happened.items()))
         statuses = ", ".join(f"{number} of {status}" for status, number in sorted(account.statuses.items()))
         return (
-            f"| {self.store} | {self.seconds / 60:.1f} | {faults} | {acknowledged:,} | {account.replays:,} | "
+            f"| {self.store} | {self.seconds / 60:.1f} | {self.kills} | {faults} | {acknowledged:,} | {account.replays:,} | "
             f"{account.lost_answers:,} | {statuses} | {len(account.given_up)} | **{self.lost}** | **{self.doubled}** |"
         )
 
@@ -290,8 +295,11 @@ def stage(store: str) -> Iterator[tuple[Path, str, Postgres | None, int]]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def chaos(store: str, seconds: float, pace: float = 1.0, seed: int = 1, pause: float = PAUSE) -> Outcome:
-    """Let things go wrong for so long; `pace` is how long they stay so, compared with the whole experiment."""
+def chaos(store: str, seconds: float, pace: float = 1.0, seed: int = 1, pause: float = PAUSE, kills: int = 0) -> Outcome:
+    """Let things go wrong for so long, and until so many collectors were killed.
+
+    `pace` is how long faults last, compared with the whole experiment.
+    """
     random.seed(seed)
     with stage(store) as (folder, address, server, count):
         opens = time.time() - 2 * DAY  # so that a clock that is a day behind is within the survey
@@ -303,7 +311,7 @@ def chaos(store: str, seconds: float, pace: float = 1.0, seed: int = 1, pause: f
                 each.wait()
             people, faults = People(survey, [each.port for each in collectors], pause), Faults(collectors, server, pace)
             start = time.monotonic()
-            while time.monotonic() - start < seconds:
+            while time.monotonic() - start < seconds or faults.kills < kills:
                 kind = random.choice(faults.kinds)
                 faults.happen(kind)
                 time.sleep(random.uniform(0.5, 3.0) * pace)
@@ -312,7 +320,8 @@ def chaos(store: str, seconds: float, pace: float = 1.0, seed: int = 1, pause: f
         finally:
             for each in collectors:
                 each.kill()
-        return _judged(store, spent, address, survey, people.account, faults.happened)
+        outcome = _judged(store, spent, address, survey, people.account, faults.happened)
+        return replace(outcome, kills=faults.kills)
 
 
 def _judged(store: str, seconds: float, address: str, survey: Survey, account: Account, happened: Counter[str]) -> Outcome:
@@ -337,18 +346,18 @@ def _judged(store: str, seconds: float, address: str, survey: Survey, account: A
 
 HEAD = """# Collectors under faults
 
-`python -m benchmarks.chaos --minutes {minutes:g}` on {date}, two cores that others used too, seed {seed}. SQLite has one
-collector, PostgreSQL two, each of which gets any report. Faults come one after another, at random:
+`python -m benchmarks.chaos --minutes {minutes:g} --kills {kills}` on {date}, two cores that others used too, seed {seed}.
+SQLite has one collector, PostgreSQL two, each of which gets any report. Faults come one after another, at random:
 
-- **kill**: `kill -9` of a collector; **stop**: SIGTERM, as in a rolling restart;
+- **kill**, every other fault: `kill -9` of a collector; **stop**: SIGTERM, as in a rolling restart;
 - **clock**: the clock of a collector jumps by up to a day, either way; every other time it is killed meanwhile;
 - **partition**: SIGSTOP of every process of PostgreSQL for 3 or 14 s; **pause**: SIGSTOP of the collector for up to 15 s;
 - **disk**: no file may grow for 4 s (RLIMIT_FSIZE): of the collector with SQLite, of the server with PostgreSQL.
 
 Periods last {window} s and are accepted two periods later. One report in five is sent again after it was acknowledged.
 
-| store | minutes | faults | acknowledged | sent again | answers lost | statuses | not acknowledged | lost | counted twice |
-|---|---|---|---|---|---|---|---|---|---|
+| store | min | `kill -9` | faults | acknowledged | sent again | no answer | statuses | unknown | lost | doubled |
+|---|---|---|---|---|---|---|---|---|---|---|
 """
 
 
@@ -357,16 +366,18 @@ Periods last {window} s and are accepted two periods later. One report in five i
 @click.option(
     "--store", "stores", multiple=True, type=click.Choice(["sqlite", "postgresql"]), help="Default: both, at once."
 )
+@click.option("--kills", type=int, default=50, show_default=True, help="Go on until so many collectors were killed.")
 @click.option("--seed", type=int, default=1, show_default=True)
 @click.option("--print", "shown", is_flag=True, help="Print the result instead of writing it.")
-def main(minutes: float, stores: tuple[str, ...], seed: int, shown: bool) -> None:
+def main(minutes: float, stores: tuple[str, ...], kills: int, seed: int, shown: bool) -> None:
     """Let collectors fail in every way that we know, and count."""
     found: list[Outcome] = []
     if len(stores) == 1:
-        found.append(chaos(stores[0], 60 * minutes, seed=seed))
+        found.append(chaos(stores[0], 60 * minutes, seed=seed, kills=kills))
         lines = [each.line() for each in found]
     else:
-        again = [sys.executable, "-m", "benchmarks.chaos", "--minutes", str(minutes), "--seed", str(seed), "--print"]
+        again = [sys.executable, "-m", "benchmarks.chaos", "--minutes", str(minutes)]
+        again += ["--kills", str(kills), "--seed", str(seed), "--print"]
         both = [
             subprocess.Popen([*again, "--store", store], stdout=subprocess.PIPE, text=True)
             for store in stores or ("sqlite", "postgresql")
@@ -376,7 +387,9 @@ def main(minutes: float, stores: tuple[str, ...], seed: int, shown: bool) -> Non
     if shown:
         click.echo(text)
     else:
-        RESULT.write_text(HEAD.format(minutes=minutes, date=datetime.now(UTC).date(), seed=seed, window=WINDOW) + text)
+        RESULT.write_text(
+            HEAD.format(minutes=minutes, kills=kills, date=datetime.now(UTC).date(), seed=seed, window=WINDOW) + text
+        )
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from benchmarks import (
     aggregation,
     collector,
+    distributions,
     frequency,
     javascript,
     key_value,
@@ -16,6 +17,7 @@ from benchmarks import (
     loading,
     memory,
     numbers,
+    proofs,
     releases,
     run,
     sparse,
@@ -30,6 +32,7 @@ FIGURES = [
     *utility.FIGURES,
     *releases.FIGURES,
     *numbers.FIGURES,
+    *distributions.FIGURES,
     *key_value.FIGURES,
     *sparse.FIGURES,
     *learning.FIGURES,
@@ -38,6 +41,7 @@ FIGURES = [
     *javascript.FIGURES,
     *memory.FIGURES,
     *loading.FIGURES,
+    *proofs.FIGURES,
 ]
 
 

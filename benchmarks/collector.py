@@ -4,6 +4,7 @@ Server and load share the machine. The bound is the same server with an applicat
 no validation, no ids, no counting, no store.
 """
 
+import asyncio
 import os
 import shutil
 import subprocess
@@ -24,11 +25,12 @@ from benchmarks.effort import Effort
 from benchmarks.figure import Figure
 from deniable.collector import opened
 from deniable.collector.access import new_token
-from deniable.collector.crowd import Sent, run_crowd
+from deniable.collector.crowd import Sent, post_all, run_crowd
 from deniable.survey.reading import parse_toml
 from tests.servers import free_port, postgres, postgres_programs, served, wait_until_ready
 
 CELLS, CONNECTIONS, BATCH = 16, 64, 1000
+ROUNDS = 5  # of which the best counts, as with all figures
 BARE = """
 import uvicorn
 async def app(scope, receive, send):
@@ -81,16 +83,19 @@ def requests(kind: str, effort: Effort) -> int:
 def sent(
     url: str, kind: str, effort: Effort, token: str | None = None, connections: int = CONNECTIONS
 ) -> tuple[float, Sent]:
-    """Requests a second, and what was answered; the reports are made beforehand."""
-    count = requests(kind, effort)
-    made = list(islice(bodies(kind), count + 300))
-    run_crowd(url, iter(made[count:]), connections, token)  # warm up
-    start = time.perf_counter()
-    done = run_crowd(url, iter(made[:count]), connections, token)
-    seconds = time.perf_counter() - start
-    if done.arrived != count or done.lost:
-        raise RuntimeError(f"the collector refused some reports: {done.statuses}, {done.lost} connections lost")
-    return count / seconds, done
+    """Requests a second, and what was answered, in the best of some rounds; the reports are made beforehand."""
+    count = requests(kind, effort) // ROUNDS
+    made = list(islice(bodies(kind), ROUNDS * count + 300))
+    run_crowd(url, iter(made[ROUNDS * count :]), connections, token)  # warm up
+    found = list[tuple[float, Sent]]()
+    for place in range(ROUNDS):
+        start = time.perf_counter()
+        done = run_crowd(url, iter(made[place * count : (place + 1) * count]), connections, token)
+        seconds = time.perf_counter() - start
+        if done.arrived != count or done.lost:
+            raise RuntimeError(f"the collector refused some reports: {done.statuses}, {done.lost} connections lost")
+        found.append((count / seconds, done))
+    return max(found, key=lambda each: each[0])
 
 
 @cache
@@ -107,6 +112,34 @@ def throughput(store: str, kind: str, effort: Effort) -> float:
 
 def slowest(store: str, kind: str, effort: Effort) -> float:
     return 1000 * measured(store, kind, effort)[1]
+
+
+@cache
+def several(count: int, connections: int, effort: Effort) -> float:
+    """Single reports a second at so many collectors on one PostgreSQL, over so many connections to all of them together."""
+    folder, requested = Path(tempfile.mkdtemp(prefix="deniable-bench-")), requests("single", effort)
+    (folder / "survey.toml").write_text(text(CELLS))
+    made = list(islice(bodies("single"), requested + 300))
+
+    async def send(urls: list[str], some: list[bytes]) -> int:
+        each = [post_all(url, iter(some[place::count]), connections // count) for place, url in enumerate(urls)]
+        return sum(done.arrived for done in await asyncio.gather(*each))
+
+    try:
+        with ExitStack() as stack:
+            address = stack.enter_context(postgres()).database()
+            urls = [stack.enter_context(served(folder / "survey.toml", address)).url for _ in range(count)]
+            asyncio.run(send(urls, made[requested:]))
+            start = time.perf_counter()
+            if asyncio.run(send(urls, made[:requested])) != requested:
+                raise RuntimeError("the collectors refused some reports")
+            return requested / (time.perf_counter() - start)
+    finally:
+        shutil.rmtree(folder)
+
+
+def one_of_several(effort: Effort) -> tuple[float, str]:
+    return several(1, CONNECTIONS, effort), f"one collector, {CONNECTIONS} clients"
 
 
 @cache
@@ -150,12 +183,12 @@ def growth(effort: Effort) -> float:
     with collector("sqlite") as (url, pid, token):
         batches = bodies("batch")
         run_crowd(url, islice(batches, effort.n // BATCH), 16, token)
-        first = _resident(pid)
+        first = resident(pid)
         run_crowd(url, islice(batches, 9 * effort.n // BATCH), 16, token)
-        return float(max(0, _resident(pid) - first))
+        return float(max(0, resident(pid) - first))
 
 
-def _resident(pid: int) -> int:
+def resident(pid: int) -> int:
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 
@@ -200,6 +233,17 @@ FIGURES = [
         )
         for kind in UNITS
         for store in STORES
+    ),
+    *(
+        Figure(
+            f"collector/two/{connections}-clients",
+            "requests/second",
+            partial(several, 2, connections),
+            one_of_several,
+            has_peers=False,
+        )
+        for connections in (CONNECTIONS, 2 * CONNECTIONS)
+        if postgres_programs()
     ),
     Figure("collector/failures/1000-clients", "requests that failed", many_clients, lambda _: (1.0, "one"), has_peers=False),
     Figure(

@@ -1,7 +1,9 @@
 """How much work one measurement does, and the clock that times it."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter
 
 Work = Callable[[], object]
@@ -23,3 +25,9 @@ class Effort:
             work()
             runs.append(perf_counter() - start)
         return n / min(runs)
+
+
+def processor_seconds(pid: int) -> float:
+    """What a process has taken of the processor so far, as Linux counts it."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

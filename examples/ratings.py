@@ -23,7 +23,7 @@ people = [
 reports = mechanism.perturb(people, dn.SeededCoins(7))  # an experiment that can be repeated; leave the coins out for people
 estimate = mechanism.estimate(mechanism.tally(reports))
 low, high = estimate.frequency.interval(0.95)
-for place in estimate.frequency.top(5):
+for place in estimate.frequency.largest(5):
     print(f"{estimate.labels[place]:8} rated by {low[place]:6.1%} to {high[place]:6.1%} of all")
 
 # A mean is given only where enough people have the key; elsewhere it would be a ratio of two noises.

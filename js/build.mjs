@@ -1,6 +1,7 @@
 // Minified ES modules, which the collector serves: `node build.mjs [folder]`. The same bytes every time.
 // deniable.js is the client; reports.js, which imports it, reads reports, and estimate.js, which imports both, counts and estimates.
-// invitation.js exchanges invitations, and is loaded by surveys for invited people only.
+// invitation.js exchanges invitations, and is loaded by surveys for invited people only; strings.js by surveys that ask for text,
+// and repeated.js by surveys that ask again.
 
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -17,25 +18,27 @@ const outside = (modules) => ({
   },
 });
 const CLIENT = [/^\.\/(errors|index|program)\.js$/, "deniable.js"];
+const STRINGS = [/^\.\/strings\.js$/, "strings.js"];
 const REPORTS = [/^\.\/reports\.js$/, "reports.js"];
 
 // What nodes of a law have in the client, and nobody outside of it sees
 const PRIVATE = new RegExp(
   `^(${[
-    "args|params|users|draws|tainted|row|width|distinct", // of nodes and types
-    "need|whole|single|vector|numbers|weights|wide|within|same|bit", // what operations ask of them
-    "noise|possible|scale|ways|isDrawn|few|isShared|shape|found|members|seen|drawn", // of proofs
-    "upstream|rewritten|constant|spend|choose|weighted|fixed", // of graphs
-    "inputs|codes|place|belowEach|tossAll|scaled|word|ever",
+    "op|args|params|form|least|most|width|row|distinct", // of nodes and types
+    "need|whole|chance|single|vector|numbers|weights|wide|within|same|bit", // what operations ask of them
+    "rank|draws|tainted|among|members|field|secret|worst", // of proofs
+    "inputs|codes|place|belowEach|tossAll|scaled|word|ever", // of answers, coins and mechanisms
   ].join("|")})$`,
 );
 const STYLE = { format: "esm", target: "es2022", charset: "ascii" };
 
 for (const [source, made, modules] of [
-  ["index.js", "deniable.js", []],
+  ["index.js", "deniable.js", [STRINGS]],
   ["reports.js", "reports.js", [CLIENT]],
   ["estimate.js", "estimate.js", [CLIENT, REPORTS]],
   ["invitation.js", "invitation.js", [CLIENT]],
+  ["strings.js", "strings.js", [CLIENT]],
+  ["repeated.js", "repeated.js", [CLIENT]],
 ]) {
   const { outputFiles } = await build({
     entryPoints: [here(`src/${source}`)],
@@ -45,12 +48,16 @@ for (const [source, made, modules] of [
     write: false,
     plugins: [outside(modules)],
   });
-  const props = modules.length ? {} : { mangleProps: PRIVATE };
-  const short = await transform(outputFiles[0].text, { ...STYLE, ...props, minify: true });
+  const props = modules.includes(CLIENT) ? {} : { mangleProps: PRIVATE };
+  // Functions as constants: the same here, since none is called before it is defined, and shorter
+  const text = outputFiles[0].text.replace(/^(async )?function (\w+)(\(.*\)) \{$([^]*?)^\}$/gm, "var $2 = $1$3 => {$4};");
+  const short = await transform(text, { ...STYLE, ...props, minify: true });
   const { code } = await minify(short.code, {
     module: true,
-    compress: { ecma: 2022, passes: 6, unsafe_arrows: true, unsafe_methods: true, pure_getters: true },
-    format: { preamble: "/* made from js/ by make js */" },
+    compress: { ecma: 2022, passes: 6, if_return: false, unsafe_arrows: true, unsafe_methods: true, pure_getters: true, keep_fargs: false, unsafe: true },
+    format: { ecma: 2022 },
   });
-  writeFileSync(`${folder}/${made}`, `${code}\n`);
+  // Names of exports compress best beside the errors, which are named in the first lines.
+  const [exported] = /export\{[^}]*\};$/.exec(code) ?? [""];
+  writeFileSync(`${folder}/${made}`, `${exported}${code.slice(0, code.length - exported.length)}`);
 }

@@ -111,9 +111,18 @@ export class Program {
   run(codes: Readonly<Record<string, unknown>>, coins?: Coins): unknown[];
 }
 
+/**
+ * Let surveys have another kind of domain. `make` takes its specification and gives what is seen of it, the largest value of each
+ * code with its width, and the function that encodes an answer.
+ */
+export function addDomain(
+  kind: string,
+  make: (spec: object) => [object, Readonly<Record<string, readonly [number, number?]>>, (answer: unknown) => object],
+): void;
+
 // Surveys
 
-/** "category", "number", "ordered", "place", "ratings", "set", "features", or one of another package. */
+/** "category", "number", "ordered", "place", "ratings", "set", "features", "text" (see deniable/strings), or one of another package. */
 export type Kind = string;
 
 /** A question. What its kind does not have is undefined. */
@@ -220,7 +229,7 @@ export type Exchange = Readonly<Record<string, string | number>>;
 
 /** All surveys that one person answered here. It is part of the promise: who deletes it pays again. */
 export interface Ledger {
-  readonly kind: "indexeddb" | "localstorage" | "memory";
+  readonly kind: "indexeddb" | "localstorage" | "file" | "memory";
   /** False if it is forgotten with the page: then say `warning` to the person before they answer. */
   readonly lasting: boolean;
   readonly warning: string | null;
@@ -241,14 +250,14 @@ export interface Ledger {
   /** What is kept of the permanent answers to a question, as text; null if there are none. */
   memory(question: string): Promise<string | null>;
   mark(survey: string, state: State): Promise<void>;
-  /** How far the exchange of an invitation has come; `next` makes what is kept from what was kept. */
-  exchange(name: string, next?: (known: Exchange | null) => Exchange | null): Promise<Exchange | null>;
+  /** Everything in the ledger, after `edit` has altered it: read and written in one transaction. */
+  change(edit?: (data: Record<string, any>) => void): Promise<Record<string, any>>;
   /** The part of a survey that this person is asked: the one drawn before, or `fresh`, which is then kept. */
   part(survey: string, fresh: string): Promise<string>;
 }
 /**
  * The ledger of this browser: IndexedDB, else localStorage, else memory, and then it says so (`lasting`, `warning`).
- * In Node it is in memory.
+ * In Node it is in memory; `openFileLedger` of `deniable/node` keeps it in a file.
  */
 export function openLedger(options?: {
   name?: string;

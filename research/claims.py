@@ -24,7 +24,6 @@ from deniable.mechanisms.key_value.key_sampling import KeySampling
 from deniable.mechanisms.key_value.three_state import ThreeState
 from deniable.mechanisms.releases.release_channel import ReleaseChannel
 from deniable.mechanisms.shares.label_response import LabelResponse
-from deniable.mechanisms.shares.local_hashing import LocalHashing
 from deniable.mechanisms.shares.unary import Unary
 from deniable.mechanisms.shares.wheel import Wheel
 from deniable.mechanisms.vectors.bitrand import BitRand
@@ -35,6 +34,7 @@ from deniable.wrappers.fake_attributes import FakeAttributes
 from deniable.wrappers.memoized import Memoized
 from deniable.wrappers.published_utility import PublishedUtility
 from deniable.wrappers.utility_optimized import UtilityOptimized
+from research.papers.uldp.mechanisms import hashed_epsilon, random_hashing, worst_report
 
 Verdict = Literal["false", "loose", "holds"]
 
@@ -125,6 +125,12 @@ class Checked:
         return f"{found}; report {shown.worst_report}, {first} against {second}"
 
 
+def _random_hashing() -> Evaluated:
+    """uLH with the paper's own random functions, two sensitive answers and two buckets, from every function."""
+    odds, report, answers = worst_report(random_hashing(2, math.log(3), 2))
+    return Evaluated(math.log(odds), answers, report, "enumerated")
+
+
 CLAIMS: list[Claim] = [
     Claim(
         "BitRand, f-RR",
@@ -181,8 +187,8 @@ CLAIMS: list[Claim] = [
         "He et al., Eq. 45",
         "13 sensitive answers, open share 0.95",
         2.0,
-        lambda: UtilityOptimized.as_published(LocalHashing, Categories(range(20)), range(13), 2.0, 0.95),
-        lambda: PublishedUtility(LocalHashing.binary, Categories(range(3)), range(2), math.log(3)),
+        lambda: Evaluated(hashed_epsilon(13, 2.0, 0.95), None, "", "theorem"),
+        _random_hashing,
         "2 sensitive answers, 2 buckets",
         math.log(3),
     ),

@@ -1,6 +1,10 @@
 """`deniable reproduce`: reproduce a figure or table of a paper and compare it with the statements of the paper."""
 
 import json
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +22,13 @@ SHOWN = 40  # rows of a table on the screen; all of them are in the CSV
 @click.command(short_help="Reproduce the figures and tables of five papers.")
 @click.argument("names", nargs=-1, metavar="[FIGURE]...")
 @click.option("--all", "everything", is_flag=True, help="Reproduce all figures whose extras are installed.")
-@click.option("--quick/--full", default=True, help="Few repetitions (the default) or many.")
+@click.option("--list", "listed", is_flag=True, help="List all figures and exit. The same without any argument.")
+@click.option(
+    "--quick/--full",
+    default=True,
+    help="Few repetitions (the default), or as in the paper. --list says where --full stays below the paper.",
+)
+@click.option("--resume", is_flag=True, help="Skip figures whose result in --out has the same mode, seed and data.")
 @click.option(
     "--data",
     type=click.Path(path_type=Path),
@@ -44,7 +54,9 @@ SHOWN = 40  # rows of a table on the screen; all of them are in the CSV
 def reproduce(
     names: tuple[str, ...],
     everything: bool,
+    listed: bool,
     quick: bool,
+    resume: bool,
     data: Path | None,
     out: Path,
     seed: int,
@@ -55,20 +67,21 @@ def reproduce(
 
     Without FIGURE, list them all: what each shows, what it needs and how long it takes. For each FIGURE, print a table and
     write a picture and a CSV file. Below the table, each statement of the paper is marked yes or no, from the numbers alone.
-    If the paper is wrong, the erratum is named; the pages on the papers list all errata, each with a counterexample.
+    The status follows from the statements: reproduced, trend and ranking, only with the authors' fault, not comparable, or
+    contradicted. The pages on the papers list all errata, each with a counterexample.
 
     \b
-    deniable reproduce
+    deniable reproduce --list
     deniable reproduce brr/fig5
     deniable reproduce uldp/table2 --data ../data --full
-    deniable reproduce --all --quick
+    deniable reproduce --all --quick --resume
 
     The same seed gives the same CSV. Measured times are written to a separate file.
     """
     from research.papers import FIGURES, Data, load, missing
 
-    if not names and not everything:
-        if pages is None:
+    if listed or (not names and not everything):
+        if pages is None or listed:
             _list(as_json)
         else:
             _pages(out, pages)
@@ -80,16 +93,31 @@ def reproduce(
         for extra in missing(each.figure):
             raise MissingExtra(f"The figure {each.figure.name}", extra)
     out.mkdir(parents=True, exist_ok=True)
-    for each in wanted:
-        absent = missing(each.figure)
+    how: dict[str, str | int | float] = {"mode": "quick" if quick else "full", "seed": seed, "data": str(data or "made up")}
+    for number, each in enumerate(wanted, 1):
+        absent, place = missing(each.figure), f"[{number}/{len(wanted)}] {each.figure.name}"
         if absent:
-            click.echo(f"{each.figure.name}: skipped; it needs pip install 'deniable[{','.join(absent)}]'\n", err=True)
+            click.echo(f"{place}: skipped; it needs pip install 'deniable[{','.join(absent)}]'\n", err=True)
             continue
-        result = _run(each, quick, seed, given)
+        if resume and _is_kept(each, out, how):
+            click.echo(f"{place}: kept from an earlier run", err=True)
+            continue
+        if len(wanted) > 1:
+            click.echo(place, err=True)
+        result = _run(each, quick, given, out, how)
         written = _write(each, result, out)
         _show(each, result, written, as_json)
     if pages is not None:
         _pages(out, pages)
+
+
+def _is_kept(each: "Loaded", out: Path, how: Mapping[str, str | int | float]) -> bool:
+    """Whether a result that was made in the same way is there."""
+    path = out / f"{each.figure.name.replace('/', '-')}.json"
+    if not path.is_file():
+        return False
+    made = json.loads(path.read_text(encoding="utf-8")).get("made", {})
+    return all(made.get(key) == value for key, value in how.items())
 
 
 def _pages(out: Path, pages: Path) -> None:
@@ -102,13 +130,20 @@ def _pages(out: Path, pages: Path) -> None:
     click.echo(f"{len(write(pages, results))} pages and pictures of {len(results)} figures written to {pages}.")
 
 
-def _run(each: "Loaded", quick: bool, seed: int, data: object) -> "Result":
+def _run(each: "Loaded", quick: bool, data: object, out: Path, how: Mapping[str, str | int | float]) -> "Result":
     from deniable.cli import panel
     from research.papers import Data, Pace
 
     assert isinstance(data, Data)
+    start = time.process_time()
     with panel.progress(each.figure.name) as report:
-        return each.run(quick, seed, data, Pace(progress=report))
+        result = each.run(quick, int(how["seed"]), data, Pace(progress=report, kept=out))
+    limit = (f"--full stays below the paper here: {each.figure.limit}",) if each.figure.limit and not quick else ()
+    spent: dict[str, str | float] = {
+        "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M}",
+        "seconds": round(time.process_time() - start, 1),
+    }
+    return replace(result, notes=(*result.notes, *limit), made={**how, **spent})
 
 
 def _write(each: "Loaded", result: "Result", out: Path) -> list[Path]:
@@ -133,12 +168,15 @@ def _write(each: "Loaded", result: "Result", out: Path) -> list[Path]:
 
 
 def _show(each: "Loaded", result: "Result", written: list[Path], as_json: bool) -> None:
+    from research.papers.figure import ASPECTS
+
     if as_json:
         record = {
             "figure": each.figure.name,
-            "reproduced": result.reproduced,
-            "verdict": result.verdict,
-            "checks": [{"claim": check.line, "holds": check.holds} for check in result.checks],
+            "status": result.status,
+            "setup": result.setup,
+            "aspects": {aspect: result.answer(aspect) for aspect in ASPECTS},
+            "checks": [{"aspect": each.aspect, "claim": each.line, "holds": each.holds} for each in result.checks],
             "improved": list(result.improved),
             "notes": list(result.notes),
             "files": [str(path) for path in written],
@@ -157,7 +195,8 @@ def _show(each: "Loaded", result: "Result", written: list[Path], as_json: bool) 
     for note in result.notes:
         console.print(f"data: {note}", markup=False)
     for check in result.checks:
-        console.print(f"[{'green' if check.holds else 'red'}]{'yes' if check.holds else 'no '}[/] {escape(check.line)}")
+        mark = f"[{'green' if check.holds else 'red'}]{'yes' if check.holds else 'no '}[/]"
+        console.print(f"{mark} {check.aspect}: {escape(check.line)}")
     for line in result.improved:
         console.print(f"improved: {line}", markup=False)
     console.print(result.verdict, style="bold green" if result.reproduced else "bold yellow", markup=False)
@@ -183,7 +222,9 @@ def _list(as_json: bool) -> None:
     figures = [load(name).figure for name in FIGURES]
     if as_json:
         for figure in figures:
-            record = {"figure": figure.name, "paper": figure.paper, "what": figure.what, "needs": list(figure.needs)}
+            record: dict[str, object] = {"figure": figure.name, "paper": figure.paper, "what": figure.what}
+            record |= {"needs": list(figure.needs)}
+            record |= {"own": figure.own, "full_limit": figure.limit}
             click.echo(json.dumps(record | {"quick_seconds": figure.seconds, "full_minutes": figure.minutes}))
         return
     from rich import box
@@ -199,9 +240,16 @@ def _list(as_json: bool) -> None:
     for figure in figures:
         absent = missing(figure)
         needs = ", ".join(f"{extra} (missing)" if extra in absent else extra for extra in figure.needs) or "-"
-        table.add_row(figure.paper, figure.name, figure.what, needs, f"{figure.seconds:g} s", f"{figure.minutes:g} min")
+        what = f"{figure.what} (an experiment of ours)" if figure.own else figure.what
+        table.add_row(figure.paper, figure.name, what, needs, f"{figure.seconds:g} s", f"{figure.minutes:g} min")
     console = panel.console()
     console.print(table)
+    limits: dict[str, list[str]] = {}
+    for figure in figures:
+        limits.setdefault(figure.limit, []).append(figure.name)
+    for limit, names in limits.items():
+        if limit:
+            console.print(f"--full stays below the paper in {', '.join(names)}: {limit}.", markup=False, highlight=False)
     console.print(
         "Times are for one core. Use --data DIR for real data; otherwise made-up data are used, which the result states."
     )

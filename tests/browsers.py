@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -183,20 +183,30 @@ class Visitor:
         assert all(page.evaluate("window.seen?.violations ?? []") == [] for page in self.context.pages)
 
     def ledger(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.page.evaluate(
+        found: dict[str, Any] = settled(
+            self.page,
             """() => new Promise((done) => {
                  const opening = indexedDB.open("deniable", 1);
                  opening.onsuccess = () => {
                    const read = opening.result.transaction("ledger").objectStore("ledger").get("all");
                    read.onsuccess = () => { opening.result.close(); done(read.result.surveys); };
                  };
-               })"""
+               })""",
         )
         return found
+
+
+Visit = Callable[..., Visitor]
+
+
+def settled(page: "Page", work: str, *given: object) -> Any:
+    """What an asynchronous function of a page gives. Playwright itself would wait for it without a limit."""
+    late = f"new Promise((_, fail) => setTimeout(() => fail(new Error('it did not end in time')), {1000 * PATIENCE}))"
+    return page.evaluate(f"(given) => Promise.race([({work})(...given), {late}])", list(given))
 
 
 def violations(page: "Page", source: str) -> list[str]:
     """What axe-core finds on a page, in all its rules."""
     page.evaluate(source)
-    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations)")
+    found = settled(page, "() => axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations)")
     return [f"{each['id']}: {node['html'][:200]} {node['failureSummary']}" for each in found for node in each["nodes"]]

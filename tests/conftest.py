@@ -10,7 +10,7 @@ import pytest
 
 from tests.servers import Postgres, postgres, postgres_programs
 
-PROGRAMS = {"cc", "chromium", "java", "make", "node", "npm"}
+PROGRAMS = {"cc", "chromium", "java", "make", "nginx", "node", "npm", "promtool"}
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -29,6 +29,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.fail(f"ALL=1 leaves nothing out, but {', '.join(absent)} is missing", pytrace=False)
     if absent:
         pytest.skip(f"left out: {', '.join(absent)} is missing")
+
+
+@pytest.fixture(scope="session")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Wheels, source distributions and the npm package, built once from copies of the tree."""
+    from release.build import built
+
+    folder = tmp_path_factory.mktemp("release")
+    built(folder / "dist", folder / "work")
+    return folder / "dist"
 
 
 @pytest.fixture(scope="session")

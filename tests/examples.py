@@ -103,6 +103,8 @@ MEANS: dict[str, MeanMechanism] = {
     "bits": dn.BitSampling(dn.Interval(-1, 1, steps=7), EPSILON),
     "channel": dn.MeanChannel(dn.Interval(0, 1, steps=1), EPSILON, [[3, 1], [1, 3]], [-2.0, 2.0]),
     "laplace": dn.MeanChannel.laplace(SMALL, 1.0),
+    "permanent": dn.PermanentMean(SMALL, 1.0),
+    "permanent-twice": dn.PermanentMean.twice_randomized(SMALL, math.log(9), EPSILON),
 }
 
 # Mechanisms for maps.

@@ -124,14 +124,17 @@ MEMOIZED = {
     "binary-hashing": dn.Memoized.binary_hashing(dn.Categories(range(20)), 2.0, 1.0),
     "subset": dn.Memoized(dn.SubsetSelection(WELL, 1.0)),
     "interval": dn.Memoized.direct(dn.Interval(0, 10, steps=5), 2.0, 1.0),
+    "mean": dn.PermanentMean.twice_randomized(dn.Interval(0, 10, steps=5), 2.0, 1.0),
+    "set": dn.PermanentSet.twice_randomized(dn.KeyValue(["a", "b", "c"], 0, 1, at_most=2), 2.0, 1.0),
 }
+DAYS = (1, 1, 0, 1, 3, 0, 2, 1)  # the answers of a person, by their place in the domain
 
 
 def memories() -> Iterator[dict[str, Any]]:
     """What a device reports over several days, from the answers that it keeps."""
     for name, mechanism in MEMOIZED.items():
         memory, coins = dn.Memory(mechanism), CountingCoins(name.encode())
-        answers = [mechanism.domain.labels[place] for place in (1, 1, 0, 1, 3, 0, 2, 1)]
+        answers = [mechanism.domain.answer(place) for place in DAYS]
         reports, drawn = [], []
         for answer in answers:
             before = coins.drawn

@@ -102,14 +102,14 @@ def seed_from_value(value: int) -> tuple[int, int]:
 def ordered_subset(value: int) -> list[int]:
     """Subset selection that writes the true value first if it is among the chosen."""
     others = [each for each in range(SIZE) if each != value]
-    if DRAW.random() < 3 * np.e / (3 * np.e + SIZE - 3):
+    if DRAW.random() < 3 * math.e / (3 * math.e + SIZE - 3):
         return [value, *map(int, DRAW.choice(others, 2, replace=False))]
     return list(map(int, DRAW.choice(others, 3, replace=False)))
 
 
 def typed(value: int) -> object:
     """The type of the report tells whether it is true."""
-    if DRAW.random() < np.e / (np.e + SIZE - 1):
+    if DRAW.random() < math.e / (math.e + SIZE - 1):
         return [value]
     return ((value + 1 + int(DRAW.integers(SIZE - 1))) % SIZE,)
 
@@ -196,7 +196,7 @@ class Fresh:
     """Says that it remembers, but draws a new report each time."""
 
     def __call__(self, person: int, value: int) -> int:
-        if DRAW.random() < np.e / (np.e + SIZE - 1):
+        if DRAW.random() < math.e / (math.e + SIZE - 1):
             return value
         return int(value + 1 + DRAW.integers(SIZE - 1)) % SIZE
 

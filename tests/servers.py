@@ -48,10 +48,11 @@ class Postgres:
 
     def _run(self, program: str, *arguments: str) -> None:
         command = [*self.owner, str(self._programs / program), *arguments]
-        subprocess.run(command, check=True, capture_output=True, cwd=self._folder, timeout=60)
+        subprocess.run(command, check=True, capture_output=True, cwd=self._folder, timeout=180)
 
     def start(self) -> None:
         settings = f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={self._folder}"
+        settings += " -c statement_timeout=120s"  # where whoever is connected sets no other
         log = str(self._folder / "log")
         command = [
             *self.owner,
@@ -65,7 +66,7 @@ class Postgres:
             settings,
             "start",
         ]
-        subprocess.run(command, check=True, cwd=self._folder, stdout=subprocess.DEVNULL, timeout=60)
+        subprocess.run(command, check=True, cwd=self._folder, stdout=subprocess.DEVNULL, timeout=180)
 
     def stop(self) -> None:
         self._run("pg_ctl", "-D", str(self.data), "-m", "immediate", "stop")
@@ -76,7 +77,7 @@ class Postgres:
 
         self._databases += 1
         name = f"test{self._databases}"
-        with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
+        with psycopg.connect(self.address("postgres"), autocommit=True, connect_timeout=30) as connection:
             connection.execute(f"CREATE DATABASE {name}".encode())
         return self.address(name)
 
@@ -96,7 +97,7 @@ def postgres() -> Iterator[Postgres]:
 
 
 def wait_until_ready(url: str, process: "subprocess.Popen[bytes] | None" = None) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
         if process is not None and process.poll() is not None:
             raise AssertionError(f"the collector ended with {process.returncode}")
@@ -120,7 +121,7 @@ class Served:
             [*command, "--open-results", *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
         )
 
-    def wait(self) -> "Served":
+    def ready(self) -> "Served":
         wait_until_ready(self.url, self.process)
         return self
 
@@ -130,7 +131,7 @@ class Served:
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
+        self.process.wait(timeout=40)
 
     def stop(self) -> int:
         self.process.terminate()
@@ -141,7 +142,7 @@ class Served:
 def served(survey: Path, store: str, *options: str) -> Iterator[Served]:
     collector = Served(survey, store, None, *options)
     try:
-        yield collector.wait()
+        yield collector.ready()
     finally:
         if collector.process.poll() is None:
             collector.stop()

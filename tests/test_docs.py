@@ -1,6 +1,6 @@
 """The documentation: what is public has its place in it, and what it shows is what happens."""
 
-import doctest
+import ast
 import inspect
 import io
 import math
@@ -26,6 +26,7 @@ from deniable.planning import options
 from research.experiments.pictures import FOLDER, PICTURES
 from tests import ROOT
 from tests.servers import free_port, wait_until_ready
+from tests.waits import running
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 CATEGORIES = ["privacy", "breaking", "added", "changed", "fixed"]
@@ -73,32 +74,45 @@ def test_every_wire_name_is_on_the_wire_page() -> None:
         assert f"`{getattr(dn, name).wire}`" in text(ROOT / "docs" / "wire.md")
 
 
-def run_pasted(block: str, names: dict[str, object]) -> None:
-    """Runs a block without prompts; comments below a `print` show what it prints."""
+def shown_after(lines: list[str], statement: ast.stmt) -> list[str]:
+    """The comments that show what a statement prints: those on the lines below it, else the one behind it."""
+    end = statement.end_lineno or 0
+    behind: list[str] = []
+    while end + len(behind) < len(lines) and re.match(r"#( |$)", lines[end + len(behind)]):
+        behind.append(lines[end + len(behind)][2:])
+    if not behind and end < len(lines) and not lines[end] and re.match(r"#( |$)", "".join(lines[end + 1 : end + 2])):
+        return shown_after(lines, ast.Pass(lineno=end + 1, end_lineno=end + 1, col_offset=0))  # below an indented block
+    rest = lines[end - 1][statement.end_col_offset or 0 :]
+    return behind or ([rest.partition("# ")[2]] if "# " in rest else [])
+
+
+def run_pasted(block: str, names: dict[str, object], page: str) -> None:
+    """Runs a block statement by statement, as a prompt would; what each prints must stand in the comments after it."""
     assert ">>>" not in block, "blocks with prompts cannot be pasted"
-    printed = io.StringIO()
-    with redirect_stdout(printed):
-        exec(compile(block, "README.md", "exec"), names)
-    shown = re.findall(r"^print\(.*\n((?:# .*\n)+)", block, re.MULTILINE)
-    assert printed.getvalue() == re.sub(r"^# ", "", "".join(shown), flags=re.MULTILINE)
+    lines = block.splitlines()
+    for statement in ast.parse(block).body:
+        printed = io.StringIO()
+        with redirect_stdout(printed):
+            tree = ast.Interactive([statement])
+            exec(compile(tree, page, "single"), names)
+        if printed.getvalue():
+            assert printed.getvalue().rstrip("\n").splitlines() == shown_after(lines, statement), ast.unparse(statement)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_code_runs(path: Path) -> None:
-    """The blocks of a page run one after the other, as a reader would type them."""
-    page, names, outcome = text(path), dict[str, object](), list[str]()
-    runner = doctest.DocTestRunner(verbose=False)
+    """The blocks of a page run one after the other, as a reader would paste them."""
+    page = text(path)
+    names: dict[str, object] = {"__name__": "__main__"}
     for block in re.finditer(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE):
-        if path.name == "README.md":
-            run_pasted(block[1], names)
-            continue
-        assert ">>>" in block[1], "a block of Python must have prompts, so that it is run"
-        assert "+SKIP" not in block[1]
-        line = page[: block.start()].count("\n") + 1
-        test = doctest.DocTestParser().get_doctest(block[1], names, path.name, str(path), line)
-        test.globs = names
-        runner.run(test, out=outcome.append, clear_globs=False)
-    assert runner.summarize(verbose=False).failed == 0, "".join(outcome)
+        run_pasted(block[1], names, path.name)
+
+
+def test_a_wrong_output_is_noticed() -> None:
+    run_pasted("x = 2\nx + 1  # 3\nprint(x)\n# 2\nfor y in (1, 2):\n    print(y)\n\n# 1\n# 2\n", {}, "good")
+    for wrong in ("1 + 1  # 3\n", "print(1)\n# 2\n", "1 + 1\n", "for y in (1,):\n    print(y)\n\n# 2\n", ">>> 1\n1\n"):
+        with pytest.raises((AssertionError, SyntaxError)):
+            run_pasted(wrong, {}, "wrong")
 
 
 def test_there_is_code_to_run() -> None:
@@ -213,6 +227,26 @@ def test_the_odds_on_the_promise_page_are_rounded_up() -> None:
         assert float(high) + float(low) == pytest.approx(100)
 
 
+def test_the_table_of_beliefs_is_rounded_up() -> None:
+    page = text(ROOT / "docs" / "which-epsilon.md")
+    rows = re.findall(r"^\| (\S+) \| (\S+)-fold \| (\S+) in 100 \| (\S+) in 100 \| (\S+) in 100 \|$", page, re.MULTILINE)
+    assert len(rows) == 6
+    for epsilon, odds, *after in rows:
+        exact = math.exp(float(epsilon))
+        assert 0 <= float(odds) - exact < (1 if exact > 1000 else 0.01)
+        for prior, shown in zip((0.01, 0.1, 0.5), after, strict=True):
+            assert 0 <= float(shown) - 100 * prior * exact / (1 - prior + prior * exact) < 0.01
+
+
+def test_the_readme_is_short_and_in_order() -> None:
+    page = text(ROOT / "README.md")
+    assert len(page.splitlines()) <= 120
+    parts = ["![", "    make demo", "```python", "## Why not the others", "| deniable |", "## Where to go"]
+    assert [page.index(part) for part in parts] == sorted(page.index(part) for part in parts)
+    first = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)[0]
+    assert len([line for line in first.splitlines() if line and not line.startswith("#")]) <= 10
+
+
 def shown_commands() -> list[tuple[str, str]]:
     """Every command on any page, in a fence of shell or indented, without what a shell adds."""
     found = []
@@ -247,8 +281,10 @@ def test_every_shown_command_has_the_options_it_shows(tmp_path: Path, monkeypatc
             assert found is not None, f"{page}: {line}"
             command = found
         mechanism.unlink(missing_ok=True)
-        if f"--mechanism {mechanism.name}" in line:  # read as soon as the option is
-            mechanism.write_text(dn.DirectResponse(dn.Categories(["yes", "no"]), 1.0).to_json(), encoding="utf-8")
+        if "--config deniable.toml" in line:
+            (tmp_path / "deniable.toml").write_text('survey = "survey.toml"', encoding="utf-8")
+        for named in re.findall(r"--mechanism (\S+\.json)", line):  # read as soon as the option is
+            (tmp_path / named).write_text(dn.DirectResponse(dn.Categories(["yes", "no"]), 1.0).to_json(), encoding="utf-8")
         try:
             command.make_context(name, list(words), parent=click.Context(main, **main.context_settings))
         except click.UsageError as error:
@@ -261,15 +297,12 @@ def started(command: list[str], folder: Path, port: int) -> Iterator[None]:
     program = [sys.executable, "-m", "deniable", *command, "--port", str(port)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "packages" / "deniable" / "src")}
     nowhere = subprocess.DEVNULL
-    with subprocess.Popen(program, cwd=folder, env=environment, stdout=nowhere, stderr=nowhere) as process:
-        try:
-            wait_until_ready(f"http://127.0.0.1:{port}", process)
-            yield
-        finally:
-            process.terminate()
+    with running(program, cwd=folder, env=environment, stdout=nowhere, stderr=nowhere) as process:
+        wait_until_ready(f"http://127.0.0.1:{port}", process)
+        yield
 
 
-@pytest.mark.parametrize("page", ["tutorial.md", "howto.md"])
+@pytest.mark.parametrize("page", ["tutorial.md", "howto.md", "install.md"])
 @pytest.mark.needs("starlette", "uvicorn")
 def test_shell_blocks_run_in_an_empty_folder(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files that a page shows are written, then its commands run one after the other, as a reader would type them."""
@@ -315,7 +348,7 @@ WAIT = """#!{python}
 import time, urllib.request
 for _ in range(300):
     try:
-        urllib.request.urlopen("http://127.0.0.1:{port}/health/ready").close()
+        urllib.request.urlopen("http://127.0.0.1:{port}/health/ready", timeout=10).close()
         break
     except OSError:
         time.sleep(0.2)
@@ -335,7 +368,7 @@ def test_the_shell_blocks_of_the_readme_paste_in_order(tmp_path: Path) -> None:
     source = str(ROOT / "packages" / "deniable" / "src")
     environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": source}
     command, pipe = ["bash", "-eu", "-c", "".join(blocks)], subprocess.PIPE
-    with subprocess.Popen(
+    with running(
         command, cwd=folder, env=environment, stdout=pipe, stderr=subprocess.STDOUT, text=True, start_new_session=True
     ) as shell:
         try:

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -160,7 +161,7 @@ mechanism.estimate(mechanism.tally(mechanism.perturb(["yes"])))
 assert dn.certify(mechanism).holds
 print([name for name in {heavy} if name in sys.modules])
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
     assert done.stdout.strip() == "[]"
 
 
@@ -176,7 +177,9 @@ HELP = "from deniable.cli.main import main\nmain(['--help'], standalone_mode=Fal
 )
 def test_loading_takes_few_modules(code: str, most: int, numpy: bool) -> None:
     """Modules of ours; their time is a figure of `make bench`."""
-    done = subprocess.run([sys.executable, "-c", f"{code}\n{LOADED}"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{LOADED}"], capture_output=True, text=True, check=True, timeout=300
+    )
     modules, loads_numpy = done.stdout.split()[-2:]
     assert int(modules) <= most
     assert loads_numpy == str(numpy)
@@ -213,9 +216,28 @@ print("numba" in sys.modules and sys.modules["numba"] is not None)
     outputs = []
     for without in (True, False):
         command = [sys.executable, "-c", code.replace("{without}", str(without))]
-        outputs.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n"))
+        outputs.append(subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout.split("\n"))
     assert outputs[0][:3] == outputs[1][:3]
     assert outputs[0][3] == "False"
+
+
+def _endless(path: Path) -> Iterator[str]:
+    """Calls that wait for a process, a thread or an answer for as long as it takes."""
+    tree = ast.parse(path.read_text())
+    awaited = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Await)}  # `finished` limits these
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and not {"timeout", None} & {word.arg for word in node.keywords}:
+            name = ast.unparse(node.func)
+            method = name.rpartition(".")[2]
+            waits = method in ("join", "wait", "communicate", "acquire") and not node.args and id(node) not in awaited
+            if waits or name in ("subprocess.run", "subprocess.check_output", "asyncio.run") or method == "urlopen":
+                yield f"{path.relative_to(ROOT)}:{node.lineno}: {name}"
+
+
+def test_every_wait_of_a_test_has_a_limit() -> None:
+    """One that has none may hang, and nobody learns where: tests/waits.py has what to use."""
+    paths = [path for path in (ROOT / "tests").rglob("*.py") if path.name not in ("waits.py", "fuzz.py")]
+    assert not [line for path in paths for line in _endless(path)]
 
 
 def test_modules_are_small() -> None:
@@ -223,3 +245,15 @@ def test_modules_are_small() -> None:
         str(path.relative_to(SOURCE)): n for path in SOURCE.rglob("*.py") if (n := len(path.read_text().splitlines())) > 400
     }
     assert not long
+
+
+def test_no_page_has_the_marks_of_a_merge() -> None:
+    marks = re.compile(r"^(<{7} .*|={7}|>{7} .*)$", re.MULTILINE)
+    pages = [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "changelog.d").iterdir(),
+        *(ROOT / "research").rglob("*.md"),
+    ]
+    assert len(pages) > 50
+    assert not [page for page in pages if page.is_file() and marks.search(page.read_text())]

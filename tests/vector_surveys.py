@@ -2,7 +2,8 @@
 
 import copy
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import deniable as dn
@@ -17,6 +18,16 @@ def asked(*questions: Mapping[str, object], **about: object) -> str:
     """A survey file in JSON."""
     numbered = [{"id": f"q{place}", **question} for place, question in enumerate(questions)]
     return json.dumps({"survey": {"id": "vector", "epsilon": 1.0, **about}, "question": numbered})
+
+
+def related(questions: Sequence[Mapping[str, object]], tables: list[list[str]], **about: object) -> str:
+    """The same, for tables of these questions."""
+    return json.dumps({**json.loads(asked(*questions, **about)), "table": [{"questions": each} for each in tables]})
+
+
+def chosen(question: Mapping[str, object], wire: str = "direct-1") -> dict[str, object]:
+    """The question with a mechanism of this family, so that it is reported by itself."""
+    return {**question, "mechanism": {"mechanism": wire}}
 
 
 def category(size: int) -> dict[str, object]:
@@ -109,10 +120,29 @@ SURVEYS: dict[str, Case] = {
     "release-bipartite": (asked(given(AGES, lambda d: dn.Bipartite(d, 1.0))), {"q0": 23}, 0.0),
     "release-coarsened": (asked(given(EVENINGS, lambda d: dn.Coarsened(d, 0.5))), {"q0": "often"}, 0.0),
     "release-number": (asked(given(MONEY, lambda d: dn.Bipartite(d, 1.0, near=30))), {"q0": 3.0}, 0.0),
+    "distribution": (asked({**MONEY, "target": "distribution"}), {"q0": 417.25}, 0.0),
+    "quantiles": (asked({**MONEY, "target": "quantiles"}, {**AGES, "target": "ranges"}), {"q0": 0.1, "q1": 39}, 0.0),
+    "rounds": (asked({**MONEY, "target": "quantiles"}, rounds=3), {"q0": 999}, 0.0),
     **{
         f"chosen-{make.__name__}": (asked(given(category(12), lambda d, make=make: make(d, 1.0))), {"q0": 7}, 0.0)  # type: ignore[misc]
         for make in (dn.DirectResponse, dn.Unary, dn.SubsetSelection, dn.HadamardResponse, dn.LocalHashing, dn.Wheel)
     },
+    # Tables: combinations as one question, pairs that are drawn in public, and answers to each with a share of the budget.
+    "table-compound": (
+        related([category(2), EVENINGS, category(3)], [["q0", "q1"]], people=5000),
+        {"q0": 1, "q1": "often", "q2": 0},
+        0.0,
+    ),
+    "table-pairs": (
+        related([category(4)] * 5, [list(pair) for pair in combinations(["q0", "q1", "q2", "q3", "q4"], 2)], people=50_000),
+        {"q0": 3, "q1": 0, "q2": 2, "q3": 1, "q4": 0},
+        0.0,
+    ),
+    "table-split": (
+        related([chosen(category(2)), chosen({**category(2), "optional": True})], [["q0", "q1"]], people=5000),
+        {"q0": 1},
+        0.0,
+    ),
 }
 
 

@@ -156,6 +156,10 @@ deniable_result deniable_message(const unsigned char fingerprint[16], const unsi
                                  uint32_t period, const unsigned char *payload, size_t length, unsigned char *out,
                                  size_t room, size_t *size);
 
+/* Puts the token of an invited person, of 1 to 1,024 bytes, into a message that has none yet and `*size` bytes by now. */
+deniable_result deniable_add_token(const unsigned char *token, size_t length, unsigned char *message, size_t room,
+                                   size_t *size);
+
 typedef struct {
     uint32_t state[8];
     uint64_t length;

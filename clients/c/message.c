@@ -98,3 +98,18 @@ deniable_result deniable_message(const unsigned char fingerprint[16], const unsi
     *size = (size_t)(at - out);
     return DENIABLE_OK;
 }
+
+deniable_result deniable_add_token(const unsigned char *token, size_t length, unsigned char *message, size_t room,
+                                   size_t *size)
+{
+    unsigned char *at;
+    if (*size < 60 || *size > room || !length || length > 1024 || message[6] || message[7])
+        return DENIABLE_LAYOUT;
+    if (length > room - *size)
+        return DENIABLE_ROOM;
+    little_endian(message + 6, length, 2);
+    at = copied(message + *size - 4, token, length); /* the checksum comes after it */
+    at = little_endian(at, crc32(message, (size_t)(at - message)), 4);
+    *size = (size_t)(at - message);
+    return DENIABLE_OK;
+}

@@ -2,7 +2,7 @@
 
 import { NoRandomness } from "./errors.js";
 import { HALF } from "./fraction.js";
-import { insist } from "./insist.js";
+import { insist, lawful } from "./insist.js";
 import { listed, trueAt } from "./lists.js";
 
 export const WHOLE = 2 ** 53; // what `tossEach` counts its probabilities in
@@ -14,22 +14,22 @@ export class Coins {
     if (heads.n === 0n || heads.n === heads.d) return new Array(bits).fill(heads.n > 0n);
     const size = Math.ceil(bits / 64) * 8;
     const planes = this.draw(8 * size);
-    let digit = Number((heads.n * 256n) / heads.d);
-    let rest = (heads.n * 256n) % heads.d;
-    const out = new Array(bits);
-    let tied = [];
-    for (let i = 0; i < bits; i++) {
-      let drawn = 0;
-      for (let plane = 0; plane < 8; plane++) drawn = 2 * drawn + ((planes[plane * size + (i >> 3)] >> (i & 7)) & 1);
-      out[i] = drawn < digit;
-      if (drawn === digit) tied.push(i);
-    }
+    const digits = (i) => {
+      let sum = 0;
+      for (let at = i >> 3; at < 8 * size; at += size) sum = 2 * sum + ((planes[at] >> (i & 7)) & 1);
+      return sum;
+    };
+    const out = listed(bits, Number);
+    let [tied, rest, drawn] = [out.slice(), heads.n, out.map(digits)];
     while (rest && tied.length) {
-      digit = Number((rest * 256n) / heads.d);
+      drawn ??= this.draw(tied.length);
+      const wanted = Number((rest * 256n) / heads.d);
       rest = (rest * 256n) % heads.d;
-      const more = this.draw(tied.length);
-      tied.forEach((i, place) => (out[i] = more[place] < digit));
-      tied = tied.filter((_, place) => more[place] === digit);
+      tied = tied.filter((i, place) => {
+        out[i] = drawn[place] < wanted;
+        return drawn[place] === wanted;
+      });
+      drawn = null;
     }
     return out;
   }
@@ -65,9 +65,7 @@ export class Coins {
   }
 
   word(bits = 64) {
-    const bytes = new Uint8Array(8);
-    bytes.set(this.draw(bits / 8));
-    return new DataView(bytes.buffer).getBigUint64(0, true);
+    return this.draw(bits / 8).reduceRight((sum, byte) => sum * 256n + BigInt(byte), 0n);
   }
 
   /** A uniform subset of k out of n as truth values, by Floyd's steps; with `oneLess` one element less. */
@@ -126,32 +124,23 @@ const MOST = 65536; // bytes that getRandomValues gives at once
 /** Randomness of WebCrypto, a pool at a time. */
 export class SecureCoins extends Coins {
   #crypto;
-  #pool = new Uint8Array(POOL);
-  #used = POOL;
+  #pool = [];
+  #used = 0;
 
   constructor(crypto = globalThis.crypto) {
     super();
-    if (typeof crypto?.getRandomValues !== "function") {
-      throw new NoRandomness(
-        "There is no WebCrypto, so nothing is randomized.",
-      );
-    }
+    lawful(typeof crypto?.getRandomValues === "function", "There is no WebCrypto, so nothing is randomized.", NoRandomness);
     this.#crypto = crypto;
   }
 
   draw(size) {
-    const out = new Uint8Array(size);
-    if (size > POOL) {
-      for (let start = 0; start < size; start += MOST) this.#crypto.getRandomValues(out.subarray(start, start + MOST));
-      return out;
-    }
-    if (this.#used + size > POOL) {
-      this.#crypto.getRandomValues(this.#pool);
+    if (this.#used + size > this.#pool.length) {
+      this.#pool = new Uint8Array(Math.max(size, POOL));
+      for (let start = 0; start < size || !start; start += MOST) this.#crypto.getRandomValues(this.#pool.subarray(start, start + MOST));
       this.#used = 0;
     }
-    out.set(this.#pool.subarray(this.#used, this.#used + size));
-    this.#pool.fill(0, this.#used, this.#used + size); // nobody finds the coins of a report in memory later
-    this.#used += size;
+    const out = this.#pool.slice(this.#used, this.#used + size);
+    this.#pool.fill(0, this.#used, (this.#used += size)); // nobody finds the coins of a report in memory later
     return out;
   }
 }

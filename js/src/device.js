@@ -3,6 +3,7 @@
 import { hex, unhex } from "./bytes.js";
 import { SecureCoins } from "./coins.js";
 import { BudgetSpent, InvalidParameter, SurveyMismatch } from "./errors.js";
+import { lawful } from "./insist.js";
 import { ANSWERED, openLedger } from "./ledger.js";
 import { sendUntil } from "./sending.js";
 import { clock } from "./survey.js";
@@ -22,8 +23,7 @@ export class Device {
   }
 
   async #opened() {
-    this.#ledger ??= this.ledger ? Promise.resolve(this.ledger) : openLedger();
-    return (this.ledger = await this.#ledger);
+    return (this.ledger = await (this.#ledger ??= this.ledger ?? openLedger()));
   }
 
   #secure() {
@@ -42,23 +42,22 @@ export class Device {
 
   async entry() {
     const entry = await (await this.#opened()).entry(this.survey.id);
-    if (entry && entry.fingerprint !== this.survey.lasting) {
-      throw new SurveyMismatch("Another survey with this id has already been answered. A changed survey needs a new id.");
-    }
+    const isSame = !entry || entry.fingerprint === this.survey.lasting;
+    lawful(isSame, "Another survey with this id has already been answered. A changed survey needs a new id.", SurveyMismatch);
     return entry;
   }
 
   async answer(answers) {
     const ledger = await this.#opened();
-    if (await this.entry()) throw new BudgetSpent(ANSWERED);
+    lawful(!(await this.entry()), ANSWERED, BudgetSpent);
     const { id, lasting: fingerprint, epsilon } = this.survey;
     const part = await this.#part();
     for (;;) {
-      const asked = this.survey.part(part).filter(({ memory }) => memory);
-      const before = await Promise.all(asked.map(({ memory }) => ledger.memory(memory)));
+      const asked = this.survey.part(part).filter((question) => question.memory);
+      const before = await Promise.all(asked.map((question) => ledger.memory(question.memory)));
       const memories = Object.fromEntries(asked.map((question, i) => [question.id, JSON.parse(before[i] ?? "{}")]));
       const message = this.survey.randomize(answers, { coins: this.#secure(), part, now: this.#now(), memories });
-      const kept = asked.map(({ id, memory }, i) => [memory, { before: before[i], after: JSON.stringify(memories[id]) }]);
+      const kept = asked.map((question, i) => [question.memory, { before: before[i], after: JSON.stringify(memories[question.id]) }]);
       // What was kept and the report are stored together, before anything is sent.
       const entry = { fingerprint, epsilon, message: hex(message) };
       if ((await ledger.add(id, entry, Object.fromEntries(kept))) !== false) return message;
@@ -72,9 +71,8 @@ export class Device {
 
   async send(url, options = {}) {
     const entry = await this.entry();
-    if (!entry) throw new InvalidParameter("There is no report to send yet. Answer first.");
-    if (typeof url !== "string")
-      throw new InvalidParameter("Give the address of the collector, or ''.");
+    lawful(entry, "There is no report to send yet. Answer first.", InvalidParameter);
+    lawful(typeof url === "string", "Give an address, or ''.", InvalidParameter);
     const id = entry.message.slice(48, 80);
     if (entry.state === "sent") return { id, state: "sent", sentAt: new Date(entry.sentAt), status: 200, detail: "" };
     const { state, status, detail } = await sendUntil(url, (options.seal ?? ((bytes) => bytes))(unhex(entry.message)), options);

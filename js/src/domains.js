@@ -1,14 +1,15 @@
 // What an answer may be: a domain refuses anything else unseen, and encodes an answer for a law. `inputs` are the names of the
-// codes with their largest values and widths, and `codes` gives them: numbers, lists of numbers, or functions of a draw.
+// codes with their largest values, their widths, and whether all numbers of a list differ. `codes` gives them: numbers, lists of
+// numbers, or functions of a draw.
 
 import { WHOLE } from "./coins.js";
 import { OutsideDomain } from "./errors.js";
-import { insist, whole } from "./insist.js";
+import { insist, lawful, whole } from "./insist.js";
 import { listed } from "./lists.js";
 
-const refuse = (what) => {
-  throw new OutsideDomain(what);
-};
+const MOST = 2 ** 22; // answers of a question, so that a description of a few bytes takes no more memory than this
+
+const refuse = (what, holds = false) => lawful(holds, what, OutsideDomain);
 
 const isLabel = (label) => typeof label === "string" || Number.isInteger(label);
 const placesOf = (labels) => new Map(labels.map((label, place) => [label, place]));
@@ -23,7 +24,7 @@ function rint(x) {
 /** Labels, or so many numbers, or places, or numbers in order; of these, with `snap`, the nearest is taken. */
 function choices({ labels: given, size, points, range, other, snap }) {
   const [start, stop, step] = range ?? [0, size ?? points?.length, 1];
-  const labels = given ?? listed(Math.ceil((stop - start) / step), (i) => start + i * step);
+  const labels = given ?? listed(whole(Math.ceil((stop - start) / step), 2, MOST), (i) => start + i * step);
   const places = placesOf(labels);
   insist(labels.every((label) => isLabel(label) || Number.isFinite(label)) && labels.length > 1 && places.size === labels.length);
   insist((other === undefined || places.has(other)) && (!points || points.length === labels.length));
@@ -38,7 +39,7 @@ function choices({ labels: given, size, points, range, other, snap }) {
 /** Numbers on a grid; the law rounds what lies between two points to either of them by a coin. */
 function interval({ low, high, steps, clip = false }) {
   insist(low < high && high - low < Infinity);
-  const size = whole(steps, 1, 2 ** 22) + 1;
+  const size = whole(steps, 1, MOST) + 1;
   const point = (place) => (place === steps ? high : place * ((high - low) / steps) + low);
   const position = (value) => {
     const inside = Math.min(Math.max(value, low), high);
@@ -59,7 +60,7 @@ function interval({ low, high, steps, clip = false }) {
       const below = Math.min(Math.floor(at), steps - 1);
       return { below, up: rint((at - below) * WHOLE) };
     },
-    name: ({ below, up }) => String(rint(below + up / WHOLE)),
+    name: (code) => String(rint(code.below + code.up / WHOLE)),
     get labels() {
       return listed(size, point);
     },
@@ -72,38 +73,37 @@ function features(spec) {
   return {
     labels: listed(dimensions, Number),
     dimensions,
-    coordinate,
     low: spec.low,
     high: spec.high,
     inputs: { below: [coordinate.steps - 1, dimensions], up: [WHOLE, dimensions] },
     codes: (value) => {
       if (value?.length !== dimensions) refuse(`An answer is not a vector of ${dimensions} numbers.`);
       const all = Array.from(value, (number) => coordinate.codes(number));
-      return { below: all.map(({ below }) => below), up: all.map(({ up }) => up) };
+      return { below: all.map((each) => each.below), up: all.map((each) => each.up) };
     },
   };
 }
 
 /** Sets of at most `at_most` keys, each with a value. */
 function keyValue({ size, keys, low, high, at_most: atMost, cut }) {
-  const labels = keys ?? listed(size, Number);
+  const labels = keys ?? listed(whole(size, 1, MOST), Number);
   const places = placesOf(labels);
   const names = placesOf(labels.map(String)); // of objects, whose keys are words
   insist(labels.every(isLabel) && places.size === labels.length && low < high && high - low < Infinity);
   whole(atMost, 1, labels.length);
   /** [key, value] in the order of the keys. */
   const place = (value) => {
-    const insist = (good) => good || refuse(`An answer is not a set of at most ${atMost} keys, each with a number from ${low} to ${high}.`);
-    insist(value && typeof value === "object");
+    const fits = (good) => refuse(`An answer is not a set of at most ${atMost} keys, each with a number from ${low} to ${high}.`, good);
+    fits(value && typeof value === "object");
     const pairs = value[Symbol.iterator] ? [...value] : Object.entries(value);
     const found = new Map();
     for (const pair of pairs.slice(0, cut ? atMost : undefined)) {
       const [key, number] = Array.isArray(pair) ? pair : [];
       const at = (value[Symbol.iterator] ? places : names).get(key);
-      insist(at !== undefined && !found.has(at) && typeof number === "number" && number >= low && number <= high);
+      fits(at !== undefined && !found.has(at) && typeof number === "number" && number >= low && number <= high);
       found.set(at, number);
     }
-    insist(found.size <= atMost);
+    fits(found.size <= atMost);
     return [...found].sort(([a], [b]) => a - b);
   };
   // with which share of 2^53 a value is rounded up to the high end
@@ -116,12 +116,11 @@ function keyValue({ size, keys, low, high, at_most: atMost, cut }) {
       high: (draw) => (pairs[draw] ? heads(pairs[draw][1]) : WHOLE / 2),
       keys: listed(atMost, (at) => pairs[at]?.[0] ?? labels.length + at), // padding has a key of its own each
       highs: listed(atMost, (at) => (pairs[at] ? heads(pairs[at][1]) : WHOLE / 2)),
-      asked: (key) => pairs.filter(([at]) => at === key).map(([, own]) => heads(own))[0] ?? none,
+      asked: (key) => pairs.flatMap(([at, own]) => (at === key ? heads(own) : []))[0] ?? none,
     };
   };
   const protects = "any two sets of pairs";
-  const inputs = { key: [labels.length], high: [WHOLE], asked: [none] };
-  Object.assign(inputs, { keys: [labels.length + atMost - 1, atMost], highs: [WHOLE, atMost] });
+  const inputs = { key: [labels.length], high: [WHOLE], asked: [none], keys: [labels.length + atMost - 1, atMost, true], highs: [WHOLE, atMost] };
   return { labels, low, high, atMost, protects, inputs, codes };
 }
 
@@ -129,7 +128,7 @@ function keyValue({ size, keys, low, high, at_most: atMost, cut }) {
 function vectors({ parts }) {
   const all = parts.map(domainFrom);
   const place = (values) => all.map((part, i) => part.place(values[i]));
-  const inputs = Object.fromEntries(all.map(({ size }, i) => [`answer${i}`, [size - 1]]));
+  const inputs = Object.fromEntries(all.map((each, i) => [`answer${i}`, [each.size - 1]]));
   const codes = (values) => Object.fromEntries(place(values).map((at, i) => [`answer${i}`, at]));
   return { parts: all, place, inputs, codes, labels: [], protects: "any two records" };
 }
@@ -137,8 +136,9 @@ function vectors({ parts }) {
 /** The combinations of several answers, as one answer; the last varies fastest. */
 function product(spec) {
   const { parts, place } = vectors(spec);
+  const size = whole(parts.reduce((all, part) => all * part.size, 1), 1, MOST);
   const labels = parts.reduce((all, part) => all.flatMap((a) => part.labels.map((b) => [...a, b])), [[]]).map((all) => all.join(", "));
-  return { parts, labels, size: labels.length, place: (values) => place(values).reduce((sum, at, i) => sum * parts[i].size + at, 0) };
+  return { parts, labels, size, place: (values) => place(values).reduce((sum, at, i) => sum * parts[i].size + at, 0) };
 }
 
 const KINDS = {
@@ -152,6 +152,14 @@ const KINDS = {
   "key-value": keyValue,
 };
 
+/** Another kind of domain: `make` gives what is seen of it, the bounds of its codes, and what encodes an answer. */
+export const addDomain = (kind, make) => {
+  KINDS[kind] = (spec) => {
+    const [domain, inputs, codes] = make(spec);
+    return { ...domain, inputs, codes };
+  };
+};
+
 export function domainFrom(spec) {
   insist(Object.hasOwn(KINDS, spec.kind));
   const domain = KINDS[spec.kind](spec);
@@ -159,6 +167,6 @@ export function domainFrom(spec) {
   domain.protects ??= "any two values";
   domain.inputs ??= { answer: [domain.size - 1] };
   domain.codes ??= (value) => ({ answer: domain.place(value) });
-  domain.name ??= ({ answer }) => String(answer); // what a permanent answer is kept under
+  domain.name ??= (code) => String(code.answer); // what a permanent answer is kept under
   return domain;
 }

@@ -1,18 +1,14 @@
 // Every error that this client throws on purpose. A message never holds a person's value: messages end up in logs.
 
-export class DeniableError extends Error {
-  get name() {
-    return this.constructor.wire;
-  }
-}
-
 // The names are written out, since a bundle may rename classes.
-const kind = (name, base = DeniableError) => {
-  const made = class extends base {};
-  made.wire = name;
-  return made;
-};
-DeniableError.wire = "DeniableError";
+const kind = (name, base = DeniableError) =>
+  class extends base {
+    get name() {
+      return name;
+    }
+  };
+
+export const DeniableError = kind("DeniableError", Error);
 export const InvalidParameter = kind("InvalidParameter");
 export const InvalidSurvey = kind("InvalidSurvey", InvalidParameter);
 export const InvalidLaw = kind("InvalidLaw", InvalidParameter);

@@ -26,7 +26,7 @@ export const ONE = ratio(1);
 export const HALF = ratio(1, 2);
 export const ZERO = ratio(0);
 export const sum = (a, b) => ({ n: a.n * b.d + b.n * a.d, d: a.d * b.d });
-export const reduced = ({ n, d }) => ratio(n, d);
+export const reduced = (a) => ratio(a.n, a.d);
 export const plus = (a, b) => reduced(sum(a, b));
 export const times = (a, b) => reduced(product(a, b));
 export const minus = (a, b) => plus(a, { n: -b.n, d: b.d });
@@ -34,14 +34,14 @@ export const product = (a, b) => ({ n: a.n * b.n, d: a.d * b.d }); // not reduce
 export const over = (a, b) => times(a, { n: b.d, d: b.n });
 export const less = (a, b) => a.n * b.d < b.n * a.d;
 export const equal = (a, b) => a.n * b.d === b.n * a.d;
-export const rest = (a) => minus(ONE, a); // of one
+export const rest = ({ n, d }) => ratio(d - n, d); // of one
 export const largest = (all) => all.reduce((a, b) => (less(a, b) ? b : a));
 export const smallest = (all) => all.reduce((a, b) => (less(b, a) ? b : a));
 /** The largest over the smallest of these chances; null if one is zero and another is not. */
 export const spread = (all) => (largest(all).n ? (smallest(all).n ? over(largest(all), smallest(all)) : null) : ONE);
 
 /** Near enough for estimates, never for coins. */
-export const float = ({ n, d }) => Number((n << 300n) / d) / 2 ** 300;
+export const float = (a) => Number((a.n << 300n) / a.d) / 2 ** 300;
 
 /** A float as the fraction that it is. */
 function exactly(number) {

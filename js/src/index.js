@@ -2,6 +2,7 @@
 export { mechanismFromSpec } from "./mechanism.js";
 export { Program } from "./program.js";
 export { Coins, SecureCoins } from "./coins.js";
+export { addDomain } from "./domains.js";
 export * from "./errors.js";
 export { Survey } from "./survey.js";
 export { openLedger } from "./ledger.js";

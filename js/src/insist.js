@@ -2,15 +2,13 @@
 
 import { InvalidLaw, InvalidParameter } from "./errors.js";
 
-export function insist(good) {
-  if (!good) {
-    throw new InvalidParameter("The parameters do not fit together: the description was changed.");
-  }
+/** Refuses what does not hold, with a sentence. */
+export function lawful(holds, what, kind = InvalidLaw) {
+  if (!holds) throw new kind(what);
 }
 
-export function lawful(holds, what) {
-  if (!holds) throw new InvalidLaw(what);
-}
+export const insist = (good) =>
+  lawful(good, "The parameters do not fit together: the description was changed.", InvalidParameter);
 
 /** The number, if it is a whole one in these bounds. */
 export function whole(number, least, most) {

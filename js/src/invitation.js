@@ -114,9 +114,15 @@ export class Invitation {
     this.#name = `${survey.id} ${survey.fingerprint}`;
   }
 
+  /** How far the exchange has come; `next` makes what is kept from what was kept. */
+  async #exchange(next) {
+    const edit = (data) => ((data.exchanges ??= {})[this.#name] = next(data.exchanges[this.#name] ?? null));
+    return (await this.#ledger.change(next && edit)).exchanges?.[this.#name] ?? null;
+  }
+
   /** What the ledger holds: nothing, what repeats the exchange, or the token. */
   state() {
-    return this.#ledger.exchange(this.#name);
+    return this.#exchange();
   }
 
   /**
@@ -131,13 +137,13 @@ export class Invitation {
         const offer = await asked(fetch, url, "issuer", this.#survey);
         if (offer.status !== 200) return offer;
         const begun = await this.#begun(offer.body, code);
-        state = await this.#ledger.exchange(this.#name, (known) => known ?? begun); // of two pages only the first counts
+        state = await this.#exchange((known) => known ?? begun); // of two pages only the first counts
       }
       if (state.token) return { token: unhex(state.token), after: state.after };
       const { code: invitation, key, blinded } = state;
       const answer = await asked(fetch, url, "invitation", this.#survey, JSON.stringify({ invitation, key, blinded }));
       if (answer.reason === "other-key") {
-        await this.#ledger.exchange(this.#name, (known) => (known?.token ? known : null));
+        await this.#exchange((known) => (known?.token ? known : null));
         code ??= invitation;
         continue;
       }
@@ -165,7 +171,7 @@ export class Invitation {
     const token = hex(joined([[key], unhex(prefix), made]));
     const share = new DataView(random(4).buffer).getUint32(0) / 2 ** 32;
     const after = Date.now() + 1000 * share * this.#survey.invitations.delay;
-    await this.#ledger.exchange(this.#name, (known) => (known?.token ? known : { token, after }));
+    await this.#exchange((known) => (known?.token ? known : { token, after }));
   }
 }
 

@@ -1,10 +1,10 @@
 // A report's bits: its fields one after the other, lowest bit first; reports follow each other without a gap.
 
 import { InvalidReport } from "./errors.js";
-import { bitsOf, listed, numberOf, sum, trueAt } from "./lists.js";
+import { bitLength, bitsOf, listed, numberOf, sum, trueAt } from "./lists.js";
 
 /** A whole number from 0 to below - 1. */
-export const number = (name, below) => ({ name, below, bits: below > 1 ? (below - 1).toString(2).length : 0 });
+export const number = (name, below) => ({ name, below, bits: bitLength(below - 1) });
 /** Yes-or-no cells; with `ones`, exactly that many are set. */
 export const flags = (name, bits, ones) => ({ name, bits, ones });
 

@@ -1,6 +1,7 @@
 // What a person has spent in this browser: the report of every survey answered, so that none is ever randomized twice.
 
 import { BudgetSpent, InvalidParameter } from "./errors.js";
+import { lawful } from "./insist.js";
 
 const FORMAT = "deniable ledger 1";
 const WARNING =
@@ -9,30 +10,29 @@ const WARNING =
 export const ANSWERED = "This survey has already been answered. The same report can be sent again, but not a new one.";
 export const UNREAD = "The ledger cannot be read, and no survey can be answered without it.";
 const empty = () => ({ format: FORMAT, surveys: {}, parts: {} });
+const spentIn = (surveys) => Object.values(surveys).reduce((sum, entry) => sum + entry.epsilon, 0);
 const isLimit = (limit) => Number.isFinite(limit) && limit > 0;
 
-function checked(data) {
-  if (data === undefined || data === null) return empty();
+export function checked(data) {
+  data ??= empty();
   const { format, surveys, parts, lifetime = 1, memories = {} } = data;
   const tables = [surveys, parts, memories].every((each) => each && typeof each === "object");
-  if (format !== FORMAT || !tables || !isLimit(lifetime)) throw new InvalidParameter(UNREAD);
+  lawful(format === FORMAT && tables && isLimit(lifetime), UNREAD, InvalidParameter);
   return data;
 }
 
 /** A store is `change(edit)`: it reads all, lets `edit` alter it, and writes it before it returns; nobody comes between. */
 class Ledger {
-  #change;
-
   constructor(kind, change, lifetime) {
     this.kind = kind;
     this.lifetime = lifetime;
     this.lasting = kind !== "memory";
     this.warning = this.lasting ? null : WARNING;
-    this.#change = change;
+    this.change = change;
   }
 
   async entries() {
-    return new Map(Object.entries((await this.#change()).surveys));
+    return new Map(Object.entries((await this.change()).surveys));
   }
 
   async entry(survey) {
@@ -40,23 +40,17 @@ class Ledger {
   }
 
   async spent() {
-    return [...(await this.entries()).values()].reduce((sum, entry) => sum + entry.epsilon, 0);
+    return spentIn((await this.change()).surveys);
   }
 
   async add(survey, entry, kept = {}) {
     let added = true;
-    await this.#change((data) => {
+    await this.change((data) => {
       const { surveys, lifetime } = data;
       const memories = (data.memories ??= {});
-      if (Object.hasOwn(surveys, survey)) {
-        throw new BudgetSpent(ANSWERED);
-      }
-      const total = Object.values(surveys).reduce((sum, each) => sum + each.epsilon, entry.epsilon);
-      if (total > (lifetime ?? Infinity)) {
-        throw new BudgetSpent(
-          `With this survey, epsilon ${entry.epsilon}, you would exceed the lifetime limit of ${lifetime}.`,
-        );
-      }
+      lawful(!Object.hasOwn(surveys, survey), ANSWERED, BudgetSpent);
+      const isWithin = !(spentIn(surveys) + entry.epsilon > lifetime);
+      lawful(isWithin, `With this survey, epsilon ${entry.epsilon}, you would exceed the lifetime limit of ${lifetime}.`, BudgetSpent);
       // Another page may have kept an answer meanwhile: then a report must be made from that one.
       added = Object.entries(kept).every(([name, { before }]) => (memories[name] ?? null) === before);
       if (!added) return;
@@ -67,23 +61,17 @@ class Ledger {
   }
 
   async memory(name) {
-    return (await this.#change()).memories?.[name] ?? null;
-  }
-
-  /** How far the exchange of an invitation has come; `next` makes what is kept from what was kept. */
-  async exchange(name, next) {
-    const edit = (data) => ((data.exchanges ??= {})[name] = next(data.exchanges[name] ?? null));
-    return (await this.#change(next && edit)).exchanges?.[name] ?? null;
+    return (await this.change()).memories?.[name] ?? null;
   }
 
   async mark(survey, state) {
-    await this.#change(({ surveys }) => {
-      surveys[survey] = { ...surveys[survey], state, sentAt: state === "sent" ? Date.now() : undefined };
+    await this.change((data) => {
+      data.surveys[survey] = { ...data.surveys[survey], state, sentAt: state === "sent" ? Date.now() : undefined };
     });
   }
 
   async part(survey, fresh) {
-    return (await this.#change(({ parts }) => (parts[survey] ??= fresh))).parts[survey];
+    return (await this.change((data) => (data.parts[survey] ??= fresh))).parts[survey];
   }
 }
 
@@ -170,12 +158,11 @@ export async function openLedger({ name = "deniable", lifetime, indexedDB, local
 }
 
 /** The ledger in a store. The lifetime limit is kept there: a smaller one replaces it, a larger one is refused. */
-async function opened(kind, change, lifetime) {
+export async function opened(kind, change, lifetime) {
   const data = await change((data) => {
     if (lifetime === undefined) return;
-    if (!isLimit(lifetime) || lifetime > data.lifetime) {
-      throw new InvalidParameter(`A lifetime limit is a number above 0. The limit of ${data.lifetime} cannot be raised to ${lifetime}.`);
-    }
+    const what = `A lifetime limit is a number above 0. The limit of ${data.lifetime} cannot be raised to ${lifetime}.`;
+    lawful(isLimit(lifetime) && !(lifetime > data.lifetime), what, InvalidParameter);
     data.lifetime = lifetime;
   });
   return new Ledger(kind, change, data.lifetime ?? null);

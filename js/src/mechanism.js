@@ -20,15 +20,16 @@ const fieldsFrom = (list) =>
 
 /** Whether the program asks for codes of these answers only, and makes a report with these fields. */
 function check({ nodes, codes, report }, { inputs }, fields) {
-  const isAsked = ({ params: [name], type: { low, high, width } }) => {
-    const [most, wide] = (Object.hasOwn(inputs, name) && inputs[name]) || [-1];
-    return low === 0n && high === BigInt(most) && width === wide;
+  const isAsked = ({ params: [name], form: { least, most, width, distinct } }) => {
+    const [end, wide, differ] = (Object.hasOwn(inputs, name) && inputs[name]) || [-1];
+    // That numbers differ must be sure: else it would depend on the answer whether anything is reported.
+    return least === 0n && most === BigInt(end) && width === wide && (!distinct || differ);
   };
   lawful(codes.every(isAsked), "The law is for other answers than the question has.");
   const fits = ({ name, bits, below }, [own, place]) => {
-    const { low, high, width, row } = nodes[place].type;
+    const { least, most, width, row } = nodes[place].form;
     if (own !== name || row === Boolean(below)) return false;
-    return row ? width === bits : width === undefined && low >= 0n && high < below;
+    return row ? width === bits : !width && least >= 0n && most < below;
   };
   const good = report.length === fields.length && fields.every((field, i) => fits(field, report[i]));
   lawful(good, "The law makes other reports than it states.");
@@ -48,7 +49,7 @@ export class Mechanism {
     insist(epsilon > 0 && epsilon <= 100 && !secret?.has(undefined));
     const { labels, size } = domain;
     Object.assign(this, { spec, wire, epsilon, domain, sensitive, labels, size, fields: fieldsFrom(fields) });
-    this.bits = layout.width(this.fields);
+    this.bits = this.fields.reduce((sum, field) => sum + field.bits, 0);
     this.#program = new Program(law);
     this.#snaps = snaps === true;
     this.#kept = kept && keeping(this.#program, kept, law.nodes);
@@ -64,7 +65,7 @@ export class Mechanism {
   /** `odds` bounds one report and, where an answer is kept, `ever` all reports ever on one answer, by these `rules`. */
   #prove(open) {
     const isSmall = (found) => found?.odds && within(found.odds, this.epsilon);
-    const found = proved(this.#kept?.base ?? this.#program, open);
+    const found = proved(this.#kept?.[0] ?? this.#program, open);
     lawful(found, "No rule of proof of this device reaches the law, so it is not run.");
     lawful(isSmall(found), "The law discloses more than the survey says, so it is not run.");
     const alone = this.#kept && proved(this.#program);
@@ -86,9 +87,9 @@ export class Mechanism {
     return { odds: written(odds), epsilon: logUp(odds), protects, proof: "proved", rules: this.rules };
   }
 
-  perturb(values, coins = new SecureCoins(), memory = undefined) {
-    if (!Array.isArray(values)) throw new OutsideDomain("Answers must be a list: perturb([answer]).");
-    if (!values.length) throw new EmptyBatch("This batch has no answers.");
+  perturb(values, coins = new SecureCoins(), memory) {
+    lawful(Array.isArray(values), "Answers must be a list: perturb([answer]).", OutsideDomain);
+    lawful(values.length, "This batch has no answers.", EmptyBatch);
     return values.map((value) => this.#report(this.domain.codes(value, this.#snaps), coins, memory));
   }
 
@@ -99,7 +100,7 @@ export class Mechanism {
       this.#kept && memory
         ? remembered(this.#program, this.#kept, memory, codes, this.domain.name(codes), coins)
         : this.#program.run(codes, coins);
-    return Object.fromEntries(report.map(([name, place]) => [name, nodes[place].type.row ? values[place] : Number(values[place])]));
+    return Object.fromEntries(report.map(([name, place]) => [name, nodes[place].form.row ? values[place] : Number(values[place])]));
   }
 
   pack(reports) {

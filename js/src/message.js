@@ -1,19 +1,14 @@
 // What a device sends: the survey's fingerprint, an id that is counted once, and the reports on the questions.
 
-import { crc32, hex, joined, sealed, unhex } from "./bytes.js";
+import { crc32, hex, joined, little, sealed, unhex } from "./bytes.js";
 import { InvalidReport, SurveyMismatch } from "./errors.js";
 
 const MAGIC = [68, 78, 83, 86, 1, 0, 0, 0]; // DNSV, version 1
 const DAMAGED = "The message is damaged, or has another format.";
 const HEADER = 56;
 
-export function encode(fingerprint, id, part, period, payload) {
-  const numbers = new DataView(new ArrayBuffer(16));
-  numbers.setBigUint64(0, part, true);
-  numbers.setUint32(8, period, true);
-  numbers.setUint32(12, 1, true);
-  return sealed(joined([MAGIC, unhex(fingerprint), id, new Uint8Array(numbers.buffer), payload]));
-}
+export const encode = (fingerprint, id, part, period, payload) =>
+  sealed(joined([MAGIC, unhex(fingerprint), id, little(part, 8), little(period, 4), little(1, 4), payload]));
 
 /** A message of one report; `size(part)` is the length of its payload, and refuses a part that is not asked. */
 export function decode(message, fingerprint, size) {

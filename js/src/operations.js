@@ -1,20 +1,19 @@
 // The operations of a law: for each how many arguments it takes (null: any number), how many parameters at most, the type of
 // what it gives, and its value. Numbers are BigInts, so that nothing is rounded; rows are lists of truth values.
 
-import { listed, trueAt } from "./lists.js";
+import { bitLength, listed, trueAt } from "./lists.js";
 
 export const LARGEST = 1n << 62n; // no number of a law lies outside -2^62..2^62
 export const WIDEST = 1n << 20n; // cells of a row, and numbers of a vector
 
-// Types: a whole number from `low` to `high`; with a width a vector of such numbers, or with `row` as many bits
+// Types: a whole number from `least` to `most`; with a width a vector of such numbers, or with `row` as many bits
 
-const number = (low = 0n, high = 1n, width = undefined) => ({ low, high, width, row: false });
-const row = (width) => ({ low: 0n, high: 1n, width: Number(width), row: true });
+const number = (least = 0n, most = 1n, width) => ({ least, most, width, row: false });
+const row = (width) => ({ least: 0n, most: 1n, width: Number(width), row: true });
 
 export const smallest = (all) => all.reduce((a, b) => (b < a ? b : a));
 export const largest = (all) => all.reduce((a, b) => (b > a ? b : a));
 export const wholes = (list) => Array.isArray(list) && list.length > 0 && list.every((each) => typeof each === "bigint");
-const size = (value) => (value ? value.toString(2).length : 0); // in bits
 const ones = (value) => value.toString(2).replaceAll("0", "").length;
 const absolute = (value) => (value < 0n ? -value : value);
 const remainder = (value, by) => ((value % by) + by) % by;
@@ -30,7 +29,7 @@ const arithmetic = (combine) => [
   (node, [a, b]) => {
     const width = node.numbers(a).width ?? node.numbers(b).width;
     node.same(node.numbers(b).width ?? width, width);
-    const ends = [a.low, a.high].flatMap((x) => [combine(x, b.low), combine(x, b.high)]);
+    const ends = [a.least, a.most].flatMap((x) => [combine(x, b.least), combine(x, b.most)]);
     return node.within(smallest(ends), largest(ends), width);
   },
   ([a, b]) => {
@@ -40,12 +39,12 @@ const arithmetic = (combine) => [
 ];
 
 /** Of a number, or of each of a vector, and a parameter if there is one. */
-const each = (most, bounds, change) => [
+const each = (parameters, bounds, change) => [
   1,
-  most,
-  (node, [type]) => {
-    const [low, high] = bounds(node.numbers(type), most && node.whole(0, 1n));
-    return number(low, high, type.width);
+  parameters,
+  (node, [form]) => {
+    const [least, most] = bounds(node.numbers(form), parameters && node.whole(0, 1n));
+    return number(least, most, form.width);
   },
   ([value], [by]) => (Array.isArray(value) ? value.map((one) => change(one, by)) : change(value, by)),
 ];
@@ -54,17 +53,17 @@ const compared = (holds) => [
   2,
   0,
   (node, args) => {
-    for (const type of args) node.single(type);
+    for (const form of args) node.single(form);
     return number();
   },
   ([a, b]) => truth(holds(a, b)),
 ];
 
-const logical = (combine, high) => [
+const logical = (combine, most) => [
   2,
   0,
   (node, [a, b]) => {
-    if (!a.row && !b.row) return node.within(0n, high(node.single(a, 0n).high, node.single(b, 0n).high));
+    if (!a.row && !b.row) return node.within(0n, most(node.single(a, 0n).most, node.single(b, 0n).most));
     if (node.op === "and" && !b.row) node.bit(b); // the row, or one without a bit
     else node.same(node.row(a).width, node.row(b).width);
     return a;
@@ -74,7 +73,7 @@ const logical = (combine, high) => [
     return a.map((bit, place) => on(combine(truth(bit), Array.isArray(b) ? truth(b[place]) : b)));
   },
 ];
-const filled = (a, b) => (1n << BigInt(size(a > b ? a : b))) - 1n;
+const filled = (a, b) => (1n << BigInt(bitLength(a > b ? a : b))) - 1n;
 
 const changed = (list, place, value) => {
   const copy = list.slice();
@@ -86,14 +85,14 @@ const uniform = [0, 1, (node) => number(0n, node.whole(0, 1n) - 1n), (_, [n], co
 
 /** What takes random bytes. */
 export const DRAWS = {
-  toss: [0, 1, (node) => (node.odds(), number()), (_, [odds], coins) => truth(coins.flip(odds))],
+  toss: [0, 1, (node) => (node.chance(), number()), (_, [odds], coins) => truth(coins.flip(odds))],
   below: uniform,
   public: uniform,
   split: [
     0,
     3,
     (node) => {
-      const { n, d } = node.odds();
+      const { n, d } = node.chance();
       const [first, second] = [node.whole(1, 1n), node.whole(2, 0n)];
       node.need(second || n === d);
       return node.within(0n, first + second - 1n);
@@ -122,7 +121,7 @@ export const DRAWS = {
   toss_each: [
     1,
     1,
-    (node, [type]) => number(0n, 1n, node.numbers(type, 0n, node.whole(0, 1n)).width),
+    (node, [form]) => number(0n, 1n, node.numbers(form, 0n, node.whole(0, 1n)).width),
     ([heads], [whole], coins) => {
       const drawn = coins.tossAll([heads].flat(), whole).map(truth);
       return Array.isArray(heads) ? drawn : drawn[0];
@@ -131,7 +130,7 @@ export const DRAWS = {
   flags: [
     0,
     2,
-    (node) => (node.odds(), row(node.whole(1, 1n, WIDEST))),
+    (node) => (node.chance(), row(node.whole(1, 1n, WIDEST))),
     (_, [odds, width], coins) => coins.toss(odds, Number(width)),
   ],
   subset: [
@@ -154,11 +153,11 @@ export const OPERATIONS = {
     5,
     (node) => {
       node.need(typeof node.params[0] === "string" && node.args.length < 65);
-      const low = node.whole(1, -LARGEST);
-      const type = number(low, node.whole(2, low), node.params.length > 3 ? Number(node.whole(3, 1n, WIDEST)) : undefined);
+      const least = node.whole(1, -LARGEST);
+      const form = number(least, node.whole(2, least), node.params.length > 3 ? Number(node.whole(3, 1n, WIDEST)) : undefined);
       const distinct = node.params.length > 4 && node.whole(4, 0n, 1n) === 1n;
-      node.need(!distinct || type.width <= type.high - low + 1n, "has too few numbers for a vector of different ones");
-      return { ...type, distinct };
+      node.need(!distinct || form.width <= form.most - least + 1n); // else there are too few numbers for a vector of different ones
+      return { ...form, distinct };
     },
   ],
   const: [0, 1, (node) => number(node.whole(0, -LARGEST), node.params[0]), (_, [value]) => value],
@@ -169,17 +168,17 @@ export const OPERATIONS = {
   max: arithmetic((a, b) => (a > b ? a : b)),
   abs: each(
     0,
-    ({ low, high }) => {
-      const ends = [low, high].map(absolute);
-      return [low <= 0n && high >= 0n ? 0n : smallest(ends), largest(ends)];
+    ({ least, most }) => {
+      const ends = [least, most].map(absolute);
+      return [least <= 0n && most >= 0n ? 0n : smallest(ends), largest(ends)];
     },
     absolute,
   ),
-  div: each(1, ({ low, high }, by) => [quotient(low, by), quotient(high, by)], quotient),
+  div: each(1, (form, by) => [quotient(form.least, by), quotient(form.most, by)], quotient),
   mod: each(
     1,
-    ({ low, high }, by) =>
-      quotient(low, by) === quotient(high, by) ? [remainder(low, by), remainder(high, by)] : [0n, by - 1n],
+    ({ least, most }, by) =>
+      quotient(least, by) === quotient(most, by) ? [remainder(least, by), remainder(most, by)] : [0n, by - 1n],
     remainder,
   ),
   lt: compared((a, b) => a < b),
@@ -187,7 +186,7 @@ export const OPERATIONS = {
   not: [
     1,
     0,
-    (node, [type]) => (type.row ? type : number(1n - node.bit(type).high, 1n - type.low)),
+    (node, [form]) => (form.row ? form : number(1n - node.bit(form).most, 1n - form.least)),
     ([value]) => (Array.isArray(value) ? value.map((bit) => !bit) : 1n - value),
   ],
   and: logical(
@@ -199,13 +198,13 @@ export const OPERATIONS = {
   shr: [
     2,
     0,
-    (node, [a, b]) => number(node.single(a, 0n).low >> node.single(b, 0n, 62n).high, a.high >> b.low),
+    (node, [a, b]) => number(node.single(a, 0n).least >> node.single(b, 0n, 62n).most, a.most >> b.least),
     ([a, b]) => a >> b,
   ],
   ones: [
     1,
     0,
-    (node, [type]) => number(0n, BigInt(type.row ? type.width : size(node.single(type, 0n).high))),
+    (node, [form]) => number(0n, BigInt(form.row ? form.width : bitLength(node.single(form, 0n).most))),
     ([value]) => BigInt(Array.isArray(value) ? trueAt(value).length : ones(value)),
   ],
   where: [
@@ -216,7 +215,7 @@ export const OPERATIONS = {
       node.same(a.width, b.width);
       if (a.row) node.row(b);
       else node.numbers(b);
-      return { ...a, low: smallest([a.low, b.low]), high: largest([a.high, b.high]) };
+      return { ...a, least: smallest([a.least, b.least]), most: largest([a.most, b.most]) };
     },
     ([condition, a, b]) => (on(condition) ? a : b),
   ],
@@ -235,11 +234,11 @@ export const OPERATIONS = {
     3,
     0,
     (node, [column, line, odd]) => {
-      const { high } = node.single(column, 0n);
-      node.need((high & (high + 1n)) === 0n);
-      node.single(line, 1n, high);
+      const { most } = node.single(column, 0n);
+      node.need((most & (most + 1n)) === 0n);
+      node.single(line, 1n, most);
       node.bit(odd);
-      return number(0n, high);
+      return number(0n, most);
     },
     ([column, line, odd]) => (BigInt(ones(column & line) % 2) === odd ? column : column ^ (line & -line)),
   ],
@@ -250,18 +249,18 @@ export const OPERATIONS = {
       const near = node.whole(0, 1n);
       const among = node.whole(1, near);
       node.single(start, 0n, among - near);
-      return number(0n, largest([node.single(place, 0n).high, among - 1n]));
+      return number(0n, largest([node.single(place, 0n).most, among - 1n]));
     },
     ([start, place], [near, among]) => {
       if (place >= among) return place;
       return place < near ? start + place : place - (place - near < start ? near : 0n);
     },
   ],
-  get: [2, 0, (node, [type, place]) => (node.row(type, place), number()), ([cells, place]) => truth(cells[place])],
+  get: [2, 0, (node, [form, place]) => (node.row(form, place), number()), ([cells, place]) => truth(cells[place])],
   put: [
     3,
     0,
-    (node, [type, place, value]) => (node.bit(value), node.row(type, place)),
+    (node, [form, place, value]) => (node.bit(value), node.row(form, place)),
     ([cells, place, value]) => changed(cells, place, on(value)),
   ],
   swap: [
@@ -273,13 +272,13 @@ export const OPERATIONS = {
   widen: [
     1,
     1,
-    (node, [type]) => row(node.whole(0, BigInt(node.row(type).width), WIDEST)),
+    (node, [form]) => row(node.whole(0, BigInt(node.row(form).width), WIDEST)),
     ([cells], [width]) => listed(Number(width), (place) => cells[place] ?? false),
   ],
   turn: [
     2,
     0,
-    (node, [type, which]) => (node.bit(which), node.row(type)),
+    (node, [form, which]) => (node.bit(which), node.row(form)),
     ([cells, which]) => cells.map((bit) => bit !== on(which)),
   ],
   pack: [
@@ -287,7 +286,7 @@ export const OPERATIONS = {
     1,
     (node, args) => {
       const width = node.whole(0, 1n, 62n);
-      for (const type of args) node.single(type, 0n, (1n << width) - 1n);
+      for (const form of args) node.single(form, 0n, (1n << width) - 1n);
       return row(node.wide(width * BigInt(args.length)));
     },
     (args, [width]) => args.flatMap((value) => listed(Number(width), (place) => bitAt(value, place))),
@@ -295,22 +294,25 @@ export const OPERATIONS = {
   cells: [
     1,
     1,
-    (node, [type]) => (node.whole(0, 0n, 61n), row(node.vector(type, 0n).width)),
+    (node, [form]) => (node.whole(0, 0n, 61n), row(node.vector(form, 0n).width)),
     ([vector], [place]) => vector.map((value) => bitAt(value, place)),
   ],
   join: [
     null,
     0,
-    (node, args) => row(node.wide(args.reduce((sum, type) => sum + BigInt(node.row(type).width), 0n))),
+    (node, args) => row(node.wide(args.reduce((sum, form) => sum + BigInt(node.row(form).width), 0n))),
     (rows) => rows.flat(),
   ],
   at: [
     2,
     0,
-    (node, [type, index]) => {
-      node.single(index, 0n, BigInt(node.vector(type).width - 1));
-      return number(type.low, type.high);
+    (node, [form, index]) => {
+      node.single(index, 0n, BigInt(node.vector(form).width - 1));
+      return number(form.least, form.most);
     },
     ([vector, index]) => vector[index],
   ],
 };
+
+/** What an operation gives of these arguments, and of coins if it is a draw. */
+export const computed = ({ op, params }, given, coins) => OPERATIONS[op][3](given, params, coins);

@@ -37,4 +37,4 @@ const OUTCOMES = {
 };
 
 /** What a draw may be where its arguments are given: [value, chance] of each. */
-export const outcomes = ({ op, params }, given) => OUTCOMES[op](given, params);
+export const outcomes = (node, given) => OUTCOMES[node.op](given, node.params);

@@ -15,12 +15,10 @@ const insist = (holds, what = NO_LAW) => lawful(holds, what);
 
 /**
  * One operation, the places of the earlier nodes it is applied to, its parameters (BigInts, fractions, a name, lists), and
- * from these its `type` and the `value` it computes; `users` are the places of the nodes that it is an argument of. Its
- * methods refuse types and parameters that the operation is not for, and return those that it is.
+ * from these its `form`. Its methods refuse types and parameters that the operation is not for, and return
+ * those that it is.
  */
 export class Node {
-  users = [];
-
   constructor(op, args, params) {
     Object.assign(this, { op, args, params });
   }
@@ -29,14 +27,14 @@ export class Node {
     insist(holds, `The operation ${this.op} is not given what it takes.`);
   }
 
-  whole(place, low, high = LARGEST) {
+  whole(place, least, most = LARGEST) {
     const value = this.params[place];
-    const good = typeof value === "bigint" && value >= low && value <= high;
+    const good = typeof value === "bigint" && value >= least && value <= most;
     this.need(good);
     return value;
   }
 
-  odds() {
+  chance() {
     const [value] = this.params;
     this.need(value?.d && value.n <= value.d);
     return value;
@@ -49,37 +47,37 @@ export class Node {
     return total;
   }
 
-  within(low, high, width) {
-    this.need(low >= -LARGEST && high <= LARGEST);
-    return { low, high, width, row: false };
+  within(least, most, width) {
+    this.need(least >= -LARGEST && most <= LARGEST);
+    return { least, most, width, row: false };
   }
 
   /** A number, or a vector of them. */
-  numbers(type, low = type.low, high = type.high) {
-    this.need(!type.row);
-    this.need(type.low >= low && type.high <= high);
-    return type;
+  numbers(form, least = form.least, most = form.most) {
+    this.need(!form.row);
+    this.need(form.least >= least && form.most <= most);
+    return form;
   }
 
-  single(type, low, high) {
-    this.need(type.width === undefined);
-    return this.numbers(type, low, high);
+  single(form, least, most) {
+    this.need(!form.width);
+    return this.numbers(form, least, most);
   }
 
-  bit(type) {
-    return this.single(type, 0n, 1n);
+  bit(form) {
+    return this.single(form, 0n, 1n);
   }
 
-  vector(type, low) {
-    this.need(type.width !== undefined);
-    return this.numbers(type, low);
+  vector(form, least) {
+    this.need(form.width);
+    return this.numbers(form, least);
   }
 
   /** A row, with the cells that `places` name in it. */
-  row(type, ...places) {
-    this.need(type.row);
-    for (const place of places) this.single(place, 0n, BigInt(type.width) - 1n);
-    return type;
+  row(form, ...places) {
+    this.need(form.row);
+    for (const place of places) this.single(place, 0n, BigInt(form.width) - 1n);
+    return form;
   }
 
   same(a, b) {
@@ -106,8 +104,12 @@ function parsed(value, deep = 2) {
   return { n, d }; // not in lowest terms, which takes long for numbers from anywhere
 }
 
-const entriesOf = (value) =>
-  Array.isArray(value) ? value.reduce((sum, each) => sum + (Array.isArray(each) ? each.length : 1), 0) : 0;
+/** These places and those of all nodes that they are made of, in order. */
+export function before(nodes, places) {
+  const found = new Set(places);
+  for (const place of found) for (const arg of nodes[place].args) found.add(arg);
+  return [...found].sort((a, b) => a - b);
+}
 
 /** The nodes of a law in order, and the place of the node of each field of the report. */
 export class Program {
@@ -120,12 +122,11 @@ export class Program {
     let [entries, cells] = [0, 0];
     for (const plain of nodes) {
       insist(Array.isArray(plain));
-      entries += plain.slice(2, 6).reduce((sum, each) => sum + entriesOf(each), 0);
+      entries += plain.slice(2, 6).filter(Array.isArray).flat(2).length;
       insist(entries <= MOST_ENTRIES, TOO_LARGE);
       const node = this.#read(plain);
-      cells += node.type.width ?? 0;
+      cells += node.form.width ?? 0;
       insist(cells <= MOST_CELLS, TOO_LARGE);
-      for (const arg of node.args) this.nodes[arg].users.push(this.nodes.length);
       this.nodes.push(node);
     }
     this.report = Array.from(report, (field) => {
@@ -139,7 +140,7 @@ export class Program {
 
   /** The nodes whose values come from the encoder, in order. */
   get codes() {
-    return this.nodes.filter(({ op }) => op === "code");
+    return this.nodes.filter((node) => node.op === "code");
   }
 
   /** The values of the nodes at these places, or of all, where the codes have these values by name; added to those there are. */
@@ -154,13 +155,14 @@ export class Program {
   #read([op, args, ...params]) {
     insist(typeof op === "string" && Array.isArray(args));
     insist(Object.hasOwn(OPERATIONS, op), `There is no operation ${JSON.stringify(op.slice(0, 30))}.`);
-    const [arity, most, type, value] = OPERATIONS[op];
+    const [arity, most, form] = OPERATIONS[op];
     const node = new Node(op, Array.from(args), params);
     node.need(arity === null || args.length === arity);
     node.need(params.length <= most);
     node.need(node.args.every((arg) => this.#known(arg)));
     node.params = params.map((each, place) => (op === "code" && !place ? each : parsed(each)));
-    const types = node.args.map((arg) => this.nodes[arg].type);
-    return Object.assign(node, { type: type(node, types), value });
+    const types = node.args.map((arg) => this.nodes[arg].form);
+    node.form = form(node, types);
+    return node;
   }
 }

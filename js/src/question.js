@@ -3,6 +3,7 @@
 import { fingerprint } from "./bytes.js";
 import { domainFrom } from "./domains.js";
 import { DeniableError, InvalidLaw, InvalidSurvey, OutsideDomain } from "./errors.js";
+import { lawful } from "./insist.js";
 import { mechanismFromSpec } from "./mechanism.js";
 
 const NO_ANSWER = "(no answer)";
@@ -29,8 +30,8 @@ function asked(data, domain, refuse) {
   return { id, ask, kind, optional, points, atMost, dimensions, clip, low, high, choices };
 }
 
-const skipped = ({ id, optional }) => {
-  if (!optional) throw new OutsideDomain(`Question '${id}' was not answered.`);
+const skipped = (question) => {
+  lawful(question.optional, `Question '${question.id}' was not answered.`, OutsideDomain);
   return NO_ANSWER;
 };
 
@@ -74,9 +75,8 @@ export class Question {
     if (this.together) return this.together.map((own) => answers[own.id] ?? skipped(own));
     const answer = answers[this.id] ?? skipped(this);
     if (!this.items || this.rated) return answer;
-    if (!Array.isArray(answer) && !(answer instanceof Set)) {
-      throw new OutsideDomain("The answer to this question is a list of names, which may be empty.");
-    }
+    const isList = Array.isArray(answer) || answer instanceof Set;
+    lawful(isList, "The answer to this question is a list of names, which may be empty.", OutsideDomain);
     return new Map([...answer].map((name) => [name, this.high]));
   }
 }

@@ -8,6 +8,7 @@ import { decode } from "./message.js";
 import { Reader } from "./reading.js";
 
 const SHOWN = 8;
+const NO_ANSWER = "(no answer)"; // the label of people who skip an optional question
 const RATED = [" (rated low)", " (rated high)"];
 
 function quoted(names) {
@@ -73,10 +74,10 @@ const AVERAGE = "Averaged over many people it is exact.";
 const plainly = (report) =>
   Object.entries(report).map(([name, value]) => `${name} ${Array.isArray(value) ? value.map(Number).join("") : value}`);
 
-function words({ mechanism, rated }, report, disclosed) {
+function words({ mechanism, rated, items }, report, disclosed) {
   const { labels, domain } = mechanism;
   const reader = readerOf(mechanism);
-  const named = (places, end = "") => places.map((place) => labels[place] + end);
+  const named = (places, end = "") => places.map((place) => (labels[place] === NO_ANSWER ? "I would rather not say" : labels[place]) + end);
   if (disclosed !== null) return `The report discloses ${quoted(named([disclosed]))}.`;
   if (report.signs) return `The report is random for each number: ${report.signs.map((up) => (up ? "up" : "down")).join(", ")}. ${AVERAGE}`;
   if (reader.coordinates) {
@@ -90,9 +91,9 @@ function words({ mechanism, rated }, report, disclosed) {
     return `The report is ${short(reader.number(report.value))}, a random number between ${short(middle - reach)} and ${short(middle + reach)}. ${AVERAGE}`;
   }
   const denied = reader.denies?.(report) ?? [];
-  if (denied.length) return `The report says that you did not name ${quoted(named(denied))}.`;
+  if (denied.length) return `The report says that you did not choose ${quoted(named(denied))}.`;
   if (!reader.ends.length) return `The report is random: ${plainly(report).join(", ")}. ${AVERAGE}`;
-  const all = rated ? reader.ends.flatMap((end, i) => named(end(report), RATED[i])) : named(supports(mechanism, report));
+  const all = rated && items ? reader.ends.flatMap((end, i) => named(end(report), RATED[i])) : named(supports(mechanism, report));
   return all.length ? `The report names ${quoted(all)}.` : "The report names no answer.";
 }
 

@@ -1,30 +1,30 @@
 // How a law runs: its program for one answer, with the draws of the coins given.
 
 import { InvalidParameter, OutsideDomain } from "./errors.js";
+import { lawful } from "./insist.js";
+import { computed } from "./operations.js";
 import { trueAt } from "./lists.js";
 
 const EXACT = 2n ** 53n;
 
 /** A value as others use it: a row in bytes, the lowest bit first; a number as such where it is exact, else a BigInt. */
-function outside(value, { low, high, row }) {
+function outside(value, { least, most, row }) {
   if (row) {
     const bytes = new Uint8Array(Math.ceil(value.length / 8));
     for (const place of trueAt(value)) bytes[place >> 3] |= 1 << (place & 7);
     return bytes;
   }
-  const plain = low > -EXACT && high < EXACT ? Number : BigInt;
+  const plain = least > -EXACT && most < EXACT ? Number : BigInt;
   return Array.isArray(value) ? value.map(plain) : plain(value);
 }
 
 /** An encoded answer, if it is one that the law was made for. No message holds it. */
-function checked(code, { low, high, width, distinct }) {
-  const good = (value) => (typeof value === "bigint" || Number.isInteger(value)) && value >= low && value <= high;
-  const list = width === undefined ? [code] : code;
-  const repeats = distinct && new Set(Array.from(list ?? [], String)).size < width;
-  if (list?.length !== (width ?? 1) || !Array.from(list).every(good) || repeats) {
-    throw new OutsideDomain("The law is for other answers. Nothing was reported.");
-  }
-  return width === undefined ? BigInt(code) : Array.from(list, BigInt);
+function checked(code, { least, most, width, distinct }) {
+  const good = (value) => (typeof value === "bigint" || Number.isInteger(value)) && value >= least && value <= most;
+  const list = width ? Array.from(code ?? []) : [code];
+  const isOne = list.length === (width ?? 1) && list.every(good) && !(distinct && new Set(list.map(String)).size < width);
+  lawful(isOne, "The law is for other answers than the question has.", OutsideDomain);
+  return width ? list.map(BigInt) : BigInt(code);
 }
 
 /**
@@ -34,14 +34,14 @@ function checked(code, { low, high, width, distinct }) {
 export function evaluate({ nodes }, values, places, code, coins) {
   for (const place of places) {
     if (values[place] !== undefined) continue;
-    const { op, args, params, type, value } = nodes[place];
+    const { op, args, form } = nodes[place];
     if (op === "code") {
       const own = code(nodes[place]);
-      const draws = () => args.map((arg) => outside(values[arg], nodes[arg].type));
-      values[place] = checked(typeof own === "function" ? own(...draws()) : own, type);
+      const draws = () => args.map((arg) => outside(values[arg], nodes[arg].form));
+      values[place] = checked(typeof own === "function" ? own(...draws()) : own, form);
     } else {
       const given = args.map((arg) => values[arg]);
-      values[place] = value(given, params, coins);
+      values[place] = computed(nodes[place], given, coins);
     }
   }
   return values;
@@ -53,5 +53,5 @@ export function run(program, codes, coins) {
   if (codes.length !== program.codes.length) throw new InvalidParameter("The law takes another number of codes.");
   let next = 0;
   const values = evaluate(program, [], nodes.keys(), () => codes[next++], coins);
-  return Object.fromEntries(report.map(([name, place]) => [name, outside(values[place], nodes[place].type)]));
+  return Object.fromEntries(report.map(([name, place]) => [name, outside(values[place], nodes[place].form)]));
 }

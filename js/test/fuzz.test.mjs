@@ -93,14 +93,14 @@ test("mutants are refused with a sentence, or run within their bounds", () => {
     const program = accepted(law);
     if (!program) continue;
     laws++;
-    const codes = program.codes.map(({ type: { high, width, distinct } }) =>
-      width ? Array.from({ length: width }, (_, at) => (distinct ? high - BigInt(at) : high)) : high,
+    const codes = program.codes.map(({ form: { most, width, distinct } }) =>
+      width ? Array.from({ length: width }, (_, at) => (distinct ? most - BigInt(at) : most)) : most,
     );
     const fields = run(program, codes, new SeededCoins(i));
     for (const [name, place] of program.report) {
-      const { low, high, row } = program.nodes[place].type;
+      const { least, most, row } = program.nodes[place].form;
       const values = row ? [] : [fields[name]].flat();
-      assert.ok(values.every((value) => value >= low && value <= high), JSON.stringify(law));
+      assert.ok(values.every((value) => value >= least && value <= most), JSON.stringify(law));
     }
   }
   assert.ok(laws > 1000, String(laws));

@@ -34,8 +34,8 @@ const BOUNDS = file("law_bounds").map((each) => {
 const honest = BOUNDS.filter(({ leak, mutant }) => !leak && !mutant);
 
 /** Every value of a code, if they are few. */
-const choices = ({ type: { low, high, width } }) =>
-  width === undefined && high - low < 40n ? Array.from({ length: Number(high - low) + 1 }, (_, i) => low + BigInt(i)) : null;
+const choices = ({ form: { least, most, width } }) =>
+  width === undefined && most - least < 40n ? Array.from({ length: Number(most - least) + 1 }, (_, i) => least + BigInt(i)) : null;
 
 /**
  * The exact loss, by running the program with all outcomes of all draws: null if unbounded, undefined if they are too many. A report
@@ -43,7 +43,7 @@ const choices = ({ type: { low, high, width } }) =>
  */
 function exactLoss(program, open, most = 5000) {
   const lists = program.codes.map(choices);
-  const outcomes = program.nodes.reduce((all, { op, type }) => all * (op === "code" ? 1 : OUTCOMES(op, type)), 1);
+  const outcomes = program.nodes.reduce((all, { op, form }) => all * (op === "code" ? 1 : OUTCOMES(op, form)), 1);
   if (lists.some((list) => !list) || lists.reduce((all, list) => all * list.length, outcomes) > most) return undefined;
   const codes = lists.reduce((all, list) => all.flatMap((some) => list.map((value) => [...some, value])), [[]]);
   const laws = codes.map((values) => chancesOf(program, values));
@@ -58,7 +58,7 @@ function exactLoss(program, open, most = 5000) {
   return ratios.includes(null) ? null : largest([ONE, ...ratios]);
 }
 const DRAWN = new Set(["toss", "below", "public", "split", "pick", "pick_each", "toss_each", "flags", "subset", "majority"]);
-const OUTCOMES = (op, { low, high, width }) => (DRAWN.has(op) ? (width ? 2 ** width : Number(high - low) + 1) : 1);
+const OUTCOMES = (op, { least, most, width }) => (DRAWN.has(op) ? (width ? 2 ** width : Number(most - least) + 1) : 1);
 
 /** What is proved of a program, which is never less than what is true. */
 function checked(program, open, what, most) {

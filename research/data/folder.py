@@ -28,6 +28,7 @@ FILES = {  # the SHA-256 of every file, by its place in the folder
     "locations/foursquare_global_nyc_checkins.csv.gz": "3772822c45321d807467891db83782c07c87e73cfee1a8276b2d5eaf8d6cb69e",
     "locations/foursquare_nyc_checkins.csv.gz": "9acd53bf42b149126b1c3d80bf0094653cf6f5a91eb202ce9b0888acf2df12a8",
     "locations/foursquare_nyc_pois.csv.gz": "b3ead6005fc359cd4d7dc08a830f25921c0cf5d518fe99315483d494bcd484a6",
+    "locations/gowalla_authors_1000.csv": "88af4552fb3b156948e164c79fb5ee8079df6f8fbd0d264f41d8bacf7a34f43c",
     "locations/gowalla_nyc_checkins.csv.gz": "61d5efc9abc6a5cfe9abde2794bf77adaefd44016afa49c209e8febe587a7955",
     "locations/gowalla_nyc_venues.csv.gz": "b68fb26bc0831763fbde59a8eb6b689cabfad1474bc31e16ed48938a93a82ddb",
     "locations/gowalla_pois.csv.gz": "d302e84206a2d243ff1da9320a70c152fbeb4f71218a29fc1dc43640a1c38e94",
@@ -78,12 +79,17 @@ class Data:
         return packed
 
     def header(self, name: str) -> list[str]:
-        """The names of the columns of a packed CSV file."""
-        return next(csv.reader(io.StringIO(gzip.decompress(self.read(name)).decode("utf-8"))))
+        """The names of the columns of a CSV file."""
+        return next(csv.reader(io.StringIO(self.text(name))))
+
+    def text(self, name: str) -> str:
+        """The text of a file, unpacked if its name ends in .gz."""
+        kept = self.read(name)
+        return (gzip.decompress(kept) if name.endswith(".gz") else kept).decode("utf-8")
 
     def table(self, name: str, columns: Sequence[str]) -> list[list[str]]:
-        """Columns of a packed CSV file."""
-        rows = csv.reader(io.StringIO(gzip.decompress(self.read(name)).decode("utf-8")))
+        """Columns of a CSV file."""
+        rows = csv.reader(io.StringIO(self.text(name)))
         head = next(rows)
         places = [head.index(column) for column in columns]
         return [list(column) for column in zip(*([row[place] for place in places] for row in rows), strict=True)]

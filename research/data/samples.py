@@ -14,7 +14,7 @@ TABLES = {
     "abalone": (tables.ABALONE, "rings", (), ""),
     "bias": (tables.BIAS, "Slope", ("Date",), ""),
     "superconduct": (tables.SUPERCONDUCT, "critical_temp", (), ""),
-    "adult": (tables.ADULT, "income", ("split", "fnlwgt"), ">50K"),
+    "adult": (tables.ADULT, "income", ("split",), ">50K"),
     "bank": (tables.BANK, "y", (), "yes"),
 }
 TEXTS, IMAGES = "text/agnews_minilm_l6_f16.npz", "images/mnist.npz"

@@ -1,14 +1,16 @@
 """Whether tests and intervals about relations between answers are right: their size, their coverage and their power.
 
-    python -m research.experiments.relations            writes relations.md, about half an hour
-    python -m research.experiments.relations --quick    prints it for few collections
+    python -m research.experiments.relations                      writes relations.md, about a quarter of an hour
+    python -m research.experiments.relations --part "groups"      only settings whose name has this in it, and the page anew
+    python -m research.experiments.relations --quick              prints it for few collections
 
 In each collection people are drawn from a population, answer, and their reports are tabulated, compared or modelled. In
 the first settings the hypothesis that is tested is true: the test should reject it in 5 % of all collections, and the
 95 % intervals should hold what is true of the population. In the others it is false, and the power is that of the plan.
-The seeds are fixed, so that the table can be made again.
+In the last, only intervals are judged. The seeds are fixed, so that the table can be made again.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,6 +25,7 @@ from deniable.cli.panel import progress
 from research.experiments.command import deliver, quick_option
 
 RESULT = Path(__file__).with_suffix(".md")
+PARTS = Path(__file__).with_suffix(".json")  # what was measured in each setting
 COLLECTIONS, QUICK = 4_000, 40
 
 Random = np.random.Generator
@@ -170,6 +173,24 @@ def numbers(people: int, random: Random, coins: dn.SeededCoins) -> Found:
     return Found(found.p_value, np.array([found.interval[0] <= 0 <= found.interval[1]]))
 
 
+def correlated(ranks: bool) -> Callable[[int, Random, dn.SeededCoins], Found]:
+    """Two numbers that go together, both randomized: shared coins make the correlation of numbers 0.5."""
+    mechanism = dn.DirectResponse(dn.Ordered(range(5)), 2.0)
+    both = [[0.0] * 5 for _ in range(5)]
+    for heads in np.ndindex((2,) * 6):  # two shared coins, and two of each
+        both[sum(heads[:4])][sum(heads[:2]) + sum(heads[4:])] += 0.4 ** sum(heads) * 0.6 ** (6 - sum(heads))
+    truth = dn.Table(("x", "y"), (range(5), range(5)), np.array(both), 1, lambda shares: np.zeros((25, 25)))
+    value = truth.correlation(ranks).value
+
+    def collect(people: int, random: Random, coins: dn.SeededCoins) -> Found:
+        shared, x, y = random.binomial(2, 0.4, (3, people))
+        data = {"x": mechanism.perturb(shared + x, coins), "y": mechanism.perturb(shared + y, coins)}
+        found = dn.correlate(data, "x", "y", {"x": mechanism, "y": mechanism}, ranks=ranks)
+        return Found(found.p_value, np.array([found.interval[0] <= value <= found.interval[1]]))
+
+    return collect
+
+
 def dependent(effect: float, size: int = 3) -> Any:
     """A table of equally common answers with this Cramer's V, which depend on each other by their order."""
     score = (np.arange(size) - (size - 1) / 2) / np.sqrt((size * size - 1) / 12)
@@ -219,13 +240,13 @@ POWERS = [
     ),
 ]
 
+INTERVALS = [
+    Setting("correlation of numbers that go together", 4_000, correlated(ranks=False)),
+    Setting("correlation of ranks that go together", 4_000, correlated(ranks=True)),
+]
 
-@dataclass(frozen=True)
-class Measured:
-    """How often a test rejected and how often intervals held, in percent."""
 
-    rejected: float
-    held: float
+Measured = tuple[int, float, float]  # collections; how often the test rejected and how often intervals held, in percent
 
 
 def measure(setting: Setting, collections: int, advance: Callable[[float], None] = lambda share: None) -> Measured:
@@ -237,7 +258,7 @@ def measure(setting: Setting, collections: int, advance: Callable[[float], None]
         rejected += found.p_value < 0.05
         held += float(np.mean(found.held))
         advance((turn + 1) / collections)
-    return Measured(100 * rejected / collections, 100 * held / collections)
+    return collections, 100 * rejected / collections, 100 * held / collections
 
 
 def planned(setting: Setting) -> float:
@@ -247,35 +268,47 @@ def planned(setting: Setting) -> float:
     return 100 * target.power(effect, setting.people)
 
 
-def page(collections: int) -> str:
-    """The whole result."""
-    chance = 100 * np.sqrt(0.0475 / collections)
+def page(known: dict[str, Measured]) -> str:
+    """The whole result, of the settings that were measured."""
+    fewest = min(collections for collections, _, _ in known.values())
     lines = [
-        f"Over {collections:,} collections each, in percent. The standard error of a size is {chance:.2f}.",
+        f"Percentages of {fewest:,} collections each. The standard error of a size and of the coverage of one interval is "
+        f"{100 * np.sqrt(0.0475 / fewest):.2f}.",
         "",
         "| true hypothesis | people | size of the test at 5 % | coverage of 95 % intervals |",
         "|---|--:|--:|--:|",
     ]
-    sizes = []
-    for setting in NULLS:
-        with progress(setting.name) as advance:
-            found = measure(setting, collections, advance)
-        sizes.append(found.rejected)
-        lines.append(f"| {setting.name} | {setting.people:,} | {found.rejected:.2f} | {found.held:.2f} |")
-    lines += [f"| all together | | {np.mean(sizes):.2f} | |", ""]
+    nulls = [(setting, *known[setting.name]) for setting in NULLS if setting.name in known]
+    lines += [f"| {each.name} | {each.people:,} | {size:.2f} | {held:.2f} |" for each, _, size, held in nulls]
+    lines += [f"| all together | | {np.mean([size for _, _, size, _ in nulls] or [0]):.2f} | |", ""]
     lines += ["| effect | people | planned power | measured power |", "|---|--:|--:|--:|"]
     for setting in POWERS:
-        with progress(setting.name) as advance:
-            found = measure(setting, collections, advance)
-        lines.append(f"| {setting.name} | {setting.people:,} | {planned(setting):.1f} | {found.rejected:.1f} |")
+        if setting.name in known:
+            found = known[setting.name][1]
+            lines.append(f"| {setting.name} | {setting.people:,} | {planned(setting):.1f} | {found:.1f} |")
+    lines += ["", "| intervals of | people | coverage of 95 % intervals |", "|---|--:|--:|"]
+    for setting in INTERVALS:
+        if setting.name in known:
+            lines.append(f"| {setting.name} | {setting.people:,} | {known[setting.name][2]:.2f} |")
     return "\n".join([*lines, ""])
 
 
 @click.command()
-@quick_option("A hundredth of the collections")
-def main(quick: bool) -> None:
+@quick_option("Few collections")
+@click.option("--part", default="", help="Only settings with this in their name; what others found is kept.")
+def main(quick: bool, part: str) -> None:
     """Measure the size, coverage and power of everything about relations between answers."""
-    deliver(page(QUICK if quick else COLLECTIONS), None if quick else RESULT)
+    known: dict[str, Measured] = json.loads(PARTS.read_text()) if PARTS.exists() and not quick else {}
+    for setting in (*NULLS, *POWERS, *INTERVALS):
+        if part in setting.name:
+            with progress(setting.name) as advance:
+                found = measure(setting, QUICK if quick else COLLECTIONS, advance)
+            if not quick and PARTS.exists():  # another part may have been measured meanwhile
+                known = json.loads(PARTS.read_text())
+            known[setting.name] = found
+            if not quick:
+                PARTS.write_text(json.dumps(known, indent=1) + "\n")
+    deliver(page(known), None if quick else RESULT)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,21 @@
 """One figure or table of a paper: what it shows, what came out here, and whether that is what the paper says.
 
-A check compares a statement of the paper with what was computed. The verdict is made of the checks and of nothing else, so
-that nobody can write "reproduced" under a figure that is not.
+A check compares a statement of the paper with what was computed. It belongs to one aspect of the figure: its trend, the
+ranking of its lines, the magnitude of a number, or a number that is printed; or to the theory behind the figure. The status
+follows from the checks by the rule in `Result.status` and from nothing else.
 """
 
 import csv
 import io
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, TypeVar
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +32,15 @@ Row = tuple[Cell, ...]
 Item = TypeVar("Item")
 
 ROUNDING = 1e-9  # by which a number may miss the edge of its printed rounding
-ABOUT = 0.1  # the relative error allowed for a number that was measured, read off a drawing or called approximate
+ABOUT = 0.15  # the relative error allowed for a number that was measured, read off a drawing or called approximate
+TIE = 2  # standard errors within which two measured numbers are tied
+
+Aspect = Literal["trend", "ranking", "magnitude", "printed numbers", "theory"]
+Setup = Literal["same", "other data", "smaller", "other data, smaller"]  # beside what the paper has
+Answer = Literal["yes", "no", "not testable"]
+Status = Literal["reproduced", "trend and ranking", "only with the authors' fault", "not comparable", "contradicted"]
+ASPECTS: tuple[Aspect, ...] = ("trend", "ranking", "magnitude", "printed numbers")  # of the figure itself
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 
 @dataclass(frozen=True)
@@ -42,13 +53,16 @@ class Figure:
     needs: tuple[str, ...] = ()  # extras, without which it cannot be made
     seconds: float = 1.0  # of one processor core, with --quick
     minutes: float = 0.1  # the same with --full
+    limit: str = ""  # where --full stays below the paper
+    own: bool = False  # an experiment of ours, not a figure of the paper
 
 
 @dataclass(frozen=True)
 class Check:
     """A statement of the paper, whether it holds here, and if not why; with the two numbers where it is about a number.
 
-    The reason is `sure` if it was computed too: by a counterexample, or by putting the paper's fault back in.
+    The reason is `sure` if it was computed too: by a counterexample, or by putting the paper's fault back in. `faulty` says
+    whether the statement holds with that fault. `error` is the standard error of our number.
     """
 
     claim: str
@@ -57,24 +71,83 @@ class Check:
     stated: str = ""
     ours: float = math.nan
     sure: bool = True
+    aspect: Aspect = "trend"
+    error: float = 0.0
+    faulty: bool = False
+
+    @property
+    def numbers(self) -> str:
+        """The two numbers, and the ratio of ours to the paper's with its interval.
+
+        >>> near("gain", "20", 18.0, "", error=1.0).numbers
+        'paper 20, here 18; ratio 0.90, 0.80 to 1.00'
+        """
+        if not self.stated:
+            return ""
+        words = f"paper {self.stated}, here {self.ours:.4g}"
+        if self.aspect == "magnitude" and (number := float(Fraction(self.stated))):
+            ratio, spread = self.ours / number, abs(TIE * self.error / number)
+            words += f"; ratio {ratio:.2f}" + (f", {ratio - spread:.2f} to {ratio + spread:.2f}" if self.error else "")
+        return words
 
     @property
     def line(self) -> str:
         """The check in words.
 
-        >>> Check("no better mechanism exists", False, "the optimum is 12 % lower").line
+        >>> ranking("no better mechanism exists", False, "the optimum is 12 % lower").line
         'no better mechanism exists. Contradicted: the optimum is 12 % lower.'
         """
-        numbers = f" (paper {self.stated}, here {self.ours:.4g})" if self.stated else ""
+        numbers = f" ({self.numbers})" if self.stated else ""
         if self.holds:
             return f"{self.claim}{numbers}"
-        why = f"Contradicted: {self.otherwise}" if self.sure else f"Not matched, perhaps because {self.otherwise}"
+        if self.faulty:
+            why = f"Only with the authors' fault: {self.otherwise}"
+        else:
+            why = f"Contradicted: {self.otherwise}" if self.sure else f"Not matched: {self.otherwise}"
         return f"{self.claim}{numbers}. {why}."
 
 
-def claimed(claim: str, holds: bool | np.bool_, otherwise: str, sure: bool = True) -> Check:
-    """A statement in words, which holds or not."""
-    return Check(claim, bool(holds), otherwise, sure=sure)
+def _words(aspect: Aspect, claim: str, holds: bool | np.bool_, otherwise: str, sure: bool, faulty: bool | np.bool_) -> Check:
+    return Check(claim, bool(holds), otherwise, sure=sure, aspect=aspect, faulty=bool(faulty))
+
+
+def trend(claim: str, holds: bool | np.bool_, otherwise: str, sure: bool = True, faulty: bool | np.bool_ = False) -> Check:
+    """A statement about the course of a line: it rises, falls, levels off, or widens its distance to another."""
+    return _words("trend", claim, holds, otherwise, sure, faulty)
+
+
+def ranking(claim: str, holds: bool | np.bool_, otherwise: str, sure: bool = True, faulty: bool | np.bool_ = False) -> Check:
+    """A statement about which line is above which."""
+    return _words("ranking", claim, holds, otherwise, sure, faulty)
+
+
+def theory(claim: str, holds: bool | np.bool_, otherwise: str) -> Check:
+    """A theorem, an optimum or a privacy guarantee behind the figure. It is judged once for the paper."""
+    return _words("theory", claim, holds, otherwise, True, False)
+
+
+def ahead(
+    claim: str, leads: Sequence[tuple[str, float, float]], otherwise: str = "", sure: bool = True, faulty: bool = False
+) -> Check:
+    """A ranking of measured numbers: it holds if no lead is below zero by more than two standard errors.
+
+    A lead is (where, by how much, its standard error). Leads within two standard errors of zero are ties, and are named.
+
+    >>> ahead("A is above B", [("at epsilon 1", 0.4, 3.6)]).line
+    'A is above B (tied at epsilon 1: 0.4, standard error 3.6)'
+    >>> ahead("A is above B", [("at epsilon 1", -9.0, 3.6)]).line
+    'A is above B. Contradicted: not at epsilon 1: -9, standard error 3.6.'
+    """
+    tied = [lead for lead in leads if abs(lead[1]) <= TIE * lead[2]]
+    behind = [lead for lead in leads if lead[1] < -TIE * lead[2] or (lead[1] < 0 and lead[2] == 0)]
+    words = f" (tied {_listed(tied)})" if tied and not behind else ""
+    why = f"not {_listed(behind)}" + (f"; {otherwise}" if otherwise else "")
+    return ranking(claim + words, not behind, why, sure, faulty)
+
+
+def _listed(leads: Sequence[tuple[str, float, float]], most: int = 3) -> str:
+    shown = "; ".join(f"{where}: {lead:.2g}, standard error {error:.2g}" for where, lead, error in leads[:most])
+    return shown + (f" and {len(leads) - most} more" if len(leads) > most else "")
 
 
 def printed(claim: str, stated: str, ours: float, otherwise: str, sure: bool = True) -> Check:
@@ -85,16 +158,23 @@ def printed(claim: str, stated: str, ours: float, otherwise: str, sure: bool = T
     >>> printed("ratio", "4.6e6", 4.5517e6, "").holds
     True
     """
-    return Check(claim, rounds_to(ours, stated), otherwise, stated, float(ours), sure)
+    return Check(claim, rounds_to(ours, stated), otherwise, stated, float(ours), sure, "printed numbers")
 
 
-def near(claim: str, stated: str, ours: float, otherwise: str, error: float = 0.0, sure: bool = True) -> Check:
-    """A number that was measured, read off a drawing or is called approximate: it is matched within a tenth of itself.
+def near(
+    claim: str, stated: str, ours: float, otherwise: str, error: float = 0.0, sure: bool = True, faulty: bool = False
+) -> Check:
+    """A number that was measured, read off a drawing or is called approximate: it is matched within 15 % of itself.
 
-    `error` is the standard error of ours, where it is measured too; three of them are allowed in addition.
+    `error` is the standard error of ours, where it is measured too; two of them are allowed in addition.
     """
-    number = float(stated)
-    return Check(claim, bool(abs(ours - number) <= ABOUT * abs(number) + 3 * error), otherwise, stated, float(ours), sure)
+    holds = approximately(ours, float(stated), error)
+    return Check(claim, holds, otherwise, stated, float(ours), sure, "magnitude", float(error), faulty)
+
+
+def approximately(ours: float, stated: float, error: float = 0.0) -> bool:
+    """Whether a number is within 15 % and two standard errors of the stated one."""
+    return bool(abs(ours - stated) <= ABOUT * abs(stated) + TIE * error)
 
 
 def rounds_to(number: float, stated: str) -> bool:
@@ -116,7 +196,7 @@ class Result:
     """The table of a figure, the checks, and notes about the data.
 
     `measured` are columns of times, never the same twice. `improved` says what is better than in the paper and by how much;
-    it is no statement of the paper, so the verdict does not look at it.
+    it is no statement of the paper, so the status does not look at it. `setup` says how the data compare with the paper's.
     """
 
     columns: tuple[str, ...]
@@ -125,23 +205,52 @@ class Result:
     notes: tuple[str, ...] = ()
     measured: tuple[str, ...] = ()
     improved: tuple[str, ...] = ()
+    setup: Setup = "same"
+    made: Mapping[str, str | float | int] = field(default_factory=dict)  # when and how: mode, seed, data, date, seconds
 
     def __post_init__(self) -> None:
         if not self.rows or any(len(row) != len(self.columns) for row in self.rows):
             raise InvalidParameter("A result needs at least one row, and each row a cell for each column.")
 
     @property
+    def about_figure(self) -> tuple[Check, ...]:
+        """The checks of the figure itself."""
+        return tuple(check for check in self.checks if check.aspect != "theory")
+
+    def answer(self, aspect: Aspect) -> Answer:
+        """Whether all statements of an aspect hold; "not testable" if the paper makes none that can be tested here."""
+        holds = [check.holds for check in self.checks if check.aspect == aspect]
+        return "not testable" if not holds else "yes" if all(holds) else "no"
+
+    @property
+    def status(self) -> Status:
+        """One word for the figure, by rule.
+
+        Reproduced: every statement that can be tested holds. Only with the authors' fault: those that fail hold once the
+        fault is put back in. Trend and ranking: only numbers differ. Contradicted: a trend or a ranking fails, or a number
+        where nothing else is stated, for a reason that was computed. Not comparable: for one that could not be.
+        """
+        failed = [check for check in self.about_figure if not check.holds]
+        if not failed:
+            return "reproduced" if self.about_figure else "not comparable"
+        course = [check for check in self.about_figure if check.aspect in ("trend", "ranking")]
+        lost = [check for check in course if not check.holds] or failed
+        if all(check.faulty for check in lost):
+            return "only with the authors' fault"
+        if course and all(check.holds for check in course):
+            return "trend and ranking"
+        return "contradicted" if any(check.sure for check in lost if not check.faulty) else "not comparable"
+
+    @property
     def verdict(self) -> str:
-        """The last line under a figure: how many of the statements about it hold."""
-        if not self.checks:
-            return "no statement to check"
-        held = sum(check.holds for check in self.checks)
-        return f"{'reproduced' if self.reproduced else 'differs'}: {held} of {len(self.checks)} statements hold"
+        """The last line under a figure: its status, the answers for each aspect, and the set-up."""
+        answers = ", ".join(f"{aspect} {self.answer(aspect)}" for aspect in ASPECTS)
+        return f"{self.status}: {answers}; set-up: {self.setup}"
 
     @property
     def reproduced(self) -> bool:
-        """Whether there are statements, and all of them hold."""
-        return bool(self.checks) and all(check.holds for check in self.checks)
+        """Whether there are statements about the figure, and all of them hold."""
+        return self.status == "reproduced"
 
     def column(self, name: str) -> list[Cell]:
         """One column."""
@@ -175,7 +284,18 @@ def result_from(text: str) -> Result:
     checks = tuple(Check(**check) for check in kept["checks"])
     rows = [tuple(row) for row in kept["rows"]]
     lists = {name: tuple(kept[name]) for name in ("notes", "measured", "improved")}
-    return Result(tuple(kept["columns"]), rows, checks, **lists)
+    return Result(tuple(kept["columns"]), rows, checks, setup=kept["setup"], made=kept["made"], **lists)
+
+
+def set_up(notes: Sequence[str], other: bool = False, smaller: bool = False) -> Setup:
+    """The set-up by its notes: data are other ones if they are made up, or said to be so.
+
+    >>> set_up(["Gowalla: stand-in, 60 places"], smaller=True), set_up(["real"]), set_up(["real"], smaller=True)
+    ('other data, smaller', 'same', 'smaller')
+    """
+    if other or any("stand-in" in note for note in notes):
+        return "other data, smaller" if smaller else "other data"
+    return "smaller" if smaller else "same"
 
 
 def written(cell: Cell) -> str:
@@ -185,20 +305,52 @@ def written(cell: Cell) -> str:
 
 @dataclass(frozen=True)
 class Pace:
-    """How much of the work to do, and where to report progress: tests do a share of what --quick does."""
+    """How much of the work to do, and where to report progress: tests do a share of what --quick does.
+
+    `kept` is a folder for parts of long figures, so that a run that is cut off goes on from there.
+    """
 
     share: float = 1.0
     progress: Callable[[float], object] = field(default=float, compare=False)
+    kept: Path | None = field(default=None, compare=False)
 
     def times(self, quick: bool, few: int, many: int) -> int:
         """How often something random is repeated, or how many people take part."""
         return max(1, round((few if quick else many) * self.share))
+
+    def part(self, make: Callable[[], Item], *what: object) -> Item:
+        """What `make` returns, kept under its name if there is a folder to keep it in: lists of numbers and words.
+
+        >>> Pace().part(lambda: [1.5], "any")
+        [1.5]
+        """
+        if self.kept is None:
+            return make()
+        path, key = self.kept / "parts.jsonl", " ".join(map(str, what))
+        parts = _parts(path)
+        if key not in parts:
+            parts[key] = make()
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps([key, parts[key]]) + "\n")
+        return _tuples(parts[key])
 
     def over(self, items: Sequence[Item]) -> Iterator[Item]:
         """The items one after the other, reporting the share that is done."""
         for place, item in enumerate(items):
             self.progress(place / len(items))
             yield item
+
+
+@cache
+def _parts(path: Path) -> dict[str, Any]:
+    """What earlier runs kept in a file, and this one adds to."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    return dict(json.loads(line) for line in lines)
+
+
+def _tuples(value: Any) -> Any:
+    """A list whose inner lists are tuples again, as rows are."""
+    return [tuple(each) if isinstance(each, list) else each for each in value] if isinstance(value, list) else value
 
 
 def coins_for(seed: int, *what: object) -> SeededCoins:

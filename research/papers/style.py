@@ -22,6 +22,8 @@ LOOK: dict[str, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.titlesize": 10,
     "grid.color": "#dddddd",
     "grid.linewidth": 0.6,
     "lines.linewidth": 1.4,
@@ -31,6 +33,7 @@ LOOK: dict[str, Any] = {
 }
 MOST_COLUMNS = 3
 MOST_NAMES = 4  # beside each other below the panels
+FEW = 8  # values on an axis that are marked one by one
 LETTER, HANDLE = 0.056, 0.55  # inches of a letter there, and of the line before a name and the space after it
 
 
@@ -45,6 +48,44 @@ def blank(rows: int = 1, columns: int = 1, width: float = 4.2, height: float = 3
         figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False)
     return figure, list(axes.flat)
+
+
+def look(number: int, name: str = "") -> dict[str, Any]:
+    """Colour, marker and dashes of a line by its number; earlier lines are broader, so that later ones do not hide them."""
+    turn = number // len(COLOURS)  # where there are more lines than colours, markers and dashes move on
+    depth = min(number, 6)
+    return {
+        "color": COLOURS[number % len(COLOURS)],
+        "marker": MARKERS[(number + 3 * turn) % len(MARKERS)],
+        "linestyle": DASHES[(number // 2 + turn) % len(DASHES)],
+        "linewidth": max(1.5, 3.2 - 0.35 * depth),
+        "markersize": max(4.0, 8 - 0.8 * depth),
+        "label": name,
+    }
+
+
+def plain_numbers(chart: Any) -> None:
+    """Numbers on logarithmic axes as one writes them, 0.5 and not 5 x 10^-1; few values are marked one by one."""
+    from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter, NullLocator
+
+    shown = FuncFormatter(lambda value, _: f"{value:g}" if 1e-4 <= abs(value) < 1e5 else f"{value:.0e}")
+    for axis, scale, values in (
+        (chart.xaxis, chart.get_xscale(), {float(x) for line in chart.lines for x in np.asarray(line.get_xdata(), float)}),
+        (chart.yaxis, chart.get_yscale(), set()),
+    ):
+        if scale != "log":
+            continue
+        if 0 < len(values) <= FEW:
+            axis.set_major_locator(FixedLocator(sorted(values)))
+            axis.set_major_formatter(FixedFormatter([f"{value:g}" for value in sorted(values)]))
+            axis.set_minor_locator(NullLocator())
+            continue
+        low, high = axis.get_view_interval()
+        axis.set_major_formatter(shown)
+        if high / max(low, 1e-300) < 30:
+            axis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "25" else ""))
+        else:
+            axis.set_minor_formatter(FuncFormatter(lambda *_: ""))
 
 
 def distinct(cells: Sequence[Cell]) -> list[Cell]:
@@ -62,7 +103,7 @@ def panels(
     log: str = "",
     units: tuple[str, str] = ("", ""),
     points: bool = False,
-    size: tuple[float, float] = (4.2, 3.2),
+    size: tuple[float, float] | None = None,
 ) -> "Picture":
     """Lines of y over x, one for each cell of `by`, in one panel for each cell of `panel`; `error` is a standard error.
 
@@ -70,8 +111,8 @@ def panels(
     """
     titles = distinct(result.column(panel)) if panel else [""]
     names = distinct(result.column(by)) if by else [""]
-    columns = min(len(titles), MOST_COLUMNS)
-    figure, axes = blank(-(-len(titles) // columns), columns, *size)
+    columns = 2 if len(titles) == 4 else min(len(titles), MOST_COLUMNS)
+    figure, axes = blank(-(-len(titles) // columns), columns, *(size or (5.0 if columns == 1 else 10.2 / columns, 3.0)))
     for place, title in enumerate(titles):
         chart = axes[place]
         for number, name in enumerate(names):
@@ -86,10 +127,12 @@ def panels(
         _axes(chart, log, (units[0] or x, units[1] or y), title if isinstance(title, str) else f"{panel} {title:g}")
         if "x" in log and all(isinstance(cell, str) for cell in result.column(x)):
             chart.set_xscale("linear")
+        plain_numbers(chart)
     for chart in axes[len(titles) :]:
         chart.set_visible(False)
     if by:
-        legend(figure)
+        plain_numbers(chart)
+    legend(figure)
     return figure
 
 
@@ -98,25 +141,18 @@ def _series(
 ) -> None:
     x, y, error = columns
     at, values = ([row[result.columns.index(column)] for row in rows] for column in (x, y))
-    turn = number // len(COLOURS)  # where there are more lines than colours, markers and dashes move on
-    look: dict[str, Any] = {
-        "color": COLOURS[number % len(COLOURS)],
-        "marker": MARKERS[(number + 3 * turn) % len(MARKERS)],
-        "linestyle": "" if dots else DASHES[(number // 2 + turn) % len(DASHES)],
-        "label": name,
-    }
+    own = look(number, name)
     if dots:
-        chart.plot(at, values, markersize=2, alpha=0.6, **{**look, "marker": "."})
+        chart.plot(at, values, alpha=0.6, **{**own, "marker": ".", "markersize": 2, "linestyle": ""})
     elif error is None:
-        chart.plot(at, values, **look)
+        chart.plot(at, values, **own)
     else:
         spread = [float(row[result.columns.index(error)]) for row in rows]
-        chart.errorbar(at, values, yerr=np.nan_to_num(spread), capsize=2, **look)
+        chart.errorbar(at, values, yerr=np.nan_to_num(spread), capsize=2, **own)
 
 
 def _axes(chart: Any, log: str, labels: tuple[str, str], title: str) -> None:
     chart.set(xlabel=labels[0], ylabel=labels[1], title=title)
-    chart.title.set_fontsize(9)
     if "x" in log:
         chart.set_xscale("log")
     if "y" in log:
@@ -137,7 +173,7 @@ def legend(figure: "Picture") -> None:
 def bars(result: Result, x: str, y: str, by: str, error: str | None = None, log: str = "", unit: str = "") -> "Picture":
     """Groups of bars: one group for each cell of x, one bar in it for each cell of `by`."""
     groups, names = distinct(result.column(x)), distinct(result.column(by))
-    figure, (chart,) = blank(width=max(4.2, 1.1 * len(groups)))
+    figure, (chart,) = blank(width=max(5.0, 1.3 * len(groups)))
     width = 0.8 / len(names)
     for number, name in enumerate(names):
         heights, spread = [], []
@@ -153,5 +189,6 @@ def bars(result: Result, x: str, y: str, by: str, error: str | None = None, log:
         chart.bar(at, heights, width, yerr=spread if error else None, capsize=2, color=colour, hatch=hatch, label=str(name))
     chart.set_xticks(range(len(groups)), [str(group) for group in groups])
     _axes(chart, log, ("" if isinstance(groups[0], str) else x, unit or y), "")
+    plain_numbers(chart)
     legend(figure)
     return figure

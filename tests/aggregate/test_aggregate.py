@@ -138,7 +138,9 @@ mechanism = dn.mechanism_from_json(open("mechanism.json").read())
 print(dn.aggregate(mechanism, ".", workers=2).to_json())
 """
         (reports / "script.py").write_text(code)
-        done = subprocess.run([sys.executable, "script.py"], cwd=reports, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "script.py"], cwd=reports, capture_output=True, text=True, check=True, timeout=300
+        )
         assert dn.Tally.from_json(done.stdout) == expected
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import deniable as dn
@@ -22,6 +23,10 @@ from deniable.aggregate.processes import TRIES
 from deniable.aggregate.spark import Spark
 from deniable.mechanisms.registry import OURS
 from tests import ROOT
+from tests.aggregate.test_joint import DOMAINS
+from tests.aggregate.test_joint import MECHANISMS as RELATED
+from tests.aggregate.test_joint import files as files_of
+from tests.aggregate.test_joint import written as joint_files
 from tests.families import FAMILIES, MECHANISMS, written
 from tests.workers import Pair, Partials, both, count_of, fatal
 
@@ -114,6 +119,32 @@ def test_engines_randomize_files(engine: str, request: pytest.FixtureRequest, tm
         dn.perturb_files(mechanism, tmp_path / "*.csv", "smokes", out, request.getfixturevalue(engine))
     assert "secret word" not in str(caught.value)
     assert len(list(out.iterdir())) == 2
+
+
+@engines
+def test_engines_give_the_joint_tally(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    expected = joint_files(tmp_path)
+    chosen = request.getfixturevalue(engine)
+    whole = dn.aggregate_joint(RELATED, files_of(tmp_path, *RELATED), engine=chosen)
+    assert whole == expected and whole.n == 360
+    pair = dn.aggregate_joint(RELATED, files_of(tmp_path, *RELATED), "smokes", "age", engine=chosen)
+    assert np.array_equal(pair.counts, expected.counts[:, :, -1])  # the last place of an axis counts all reports
+    table = dn.crosstab(pair, RELATED, "smokes", "age")
+    assert table.questions == ("smokes", "age") and table.n == 360 and np.isclose(table.shares.sum(), 1)
+
+
+@engines
+def test_engines_relate_the_attributes_of_records(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    records = dn.EveryAttribute.of(dn.Vectors(DOMAINS), 2.0)
+    rows = [tuple(part.labels[person % part.size] for part in records.domain.parts) for person in range(200)]
+    reports = records.perturb(rows, dn.SeededCoins(1))
+    dn.write_batches(tmp_path / "records.parquet", records, (reports[start : start + 50] for start in range(0, 200, 50)))
+    tally = dn.aggregate_joint(
+        records, tmp_path / "records.parquet", "age", "town", names=list(RELATED), engine=request.getfixturevalue(engine)
+    )
+    found = dn.crosstab(tally, records, "age", "town", names=list(RELATED))
+    expected = dn.crosstab(reports, records, "age", "town", names=list(RELATED))
+    assert np.array_equal(found.shares, expected.shares) and found.questions == ("age", "town")
 
 
 class TestKilledWorkers:
@@ -238,6 +269,7 @@ class TestAddresses:
             env={**os.environ, "JAVA_HOME": str(tmp_path)},
             capture_output=True,
             text=True,
+            timeout=300,
         )
         assert done.returncode == 2 and "error: Spark could not be started. It needs a Java runtime" in done.stderr
         assert "Traceback" not in done.stderr

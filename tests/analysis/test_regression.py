@@ -247,6 +247,10 @@ def test_other_bad_requests_are_refused() -> None:
         dn.regress("rank[2] ~ x", data, {"rank": three}, method="likelihood")
     with pytest.raises(dn.InvalidParameter, match="at least 6 people"):
         dn.regress("y ~ x", {"y": [1.0, 2.0], "x": [1.0, 0.0]})
+    with pytest.raises(dn.InvalidParameter, match="Name the column that each mechanism has randomized"):
+        dn.regress("says ~ x", data, DESIGNS["forced"])  # type: ignore[arg-type]
+    with pytest.raises(dn.InvalidParameter, match="a mapping from names to columns"):
+        dn.regress("y ~ x", [1, 2])
     with pytest.raises(dn.InvalidParameter, match="numbers from 0 to 1"):
         dn.regress("says ~ x", {"says": np.full(PEOPLE, 2), "x": X}, own)
 

@@ -130,7 +130,11 @@ def test_rows_pictures_and_data_frames() -> None:
     assert table.rows()[0].keys() == {"x", "y", "share", "standard_error", "low", "high"} and len(table.rows()) == 6
     low, high = table.interval(0.9)
     assert ((low < table.shares) & (table.shares < high)).all()
-    assert len(table.plot().axes) == 1
+    from matplotlib.figure import Figure
+
+    axes = Figure().subplots()
+    assert table.plot(ax=axes) is axes and axes.get_ylabel() == "x" and len(axes.texts) == 6
+    assert "<table" in table._repr_html_() and table.to_arrow().column_names == list(table.rows()[0])
     assert (table.cleaned() >= 0).all() and np.isclose(table.cleaned().sum(), 1)
     try:
         import pandas
@@ -175,6 +179,7 @@ def test_bad_tables_are_refused() -> None:
         (lambda: dn.crosstab(reports, mechanisms, "x", "z"), "no reports on 'z'"),
         (lambda: dn.crosstab(reports, {"x": mechanisms["x"]}), "need their mechanism"),
         (lambda: dn.crosstab(reports["x"], mechanisms), "a mapping from each question"),
+        (lambda: dn.crosstab(reports, "x", "y"), r"collected\('survey.toml'\)"),  # type: ignore[call-overload]
         (lambda: dn.crosstab(one.perturb([("a", "no")]), one), "say nothing of how answers hang together"),
         (lambda: dn.crosstab(reports["x"], mechanisms["x"]), "several questions"),
         (lambda: dn.crosstab(reports, mechanisms).pair("x", "x"), "two different questions"),

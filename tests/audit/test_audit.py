@@ -307,7 +307,7 @@ class TestClients:
         finally:
             server.shutdown()
             server.server_close()
-            thread.join()
+            thread.join(timeout=30)
         assert found.consistent and found.epsilon > 0.9
         with pytest.raises(dn.Unavailable, match="no list of reports"):
             dn.audit(f"http://127.0.0.1:{server.server_port}/", [0, 1], claimed=1.0, trials=1_000)
@@ -430,7 +430,11 @@ class TestCommandLine:
         (tmp_path / "my_client.py").write_text("def report(value):\n    return value\n")
         arguments = ["audit", "my_client:report", "--value", "0-1", "--claimed", "1", "--trials", "1000"]
         done = subprocess.run(
-            [sys.executable, "-P", "-m", "deniable", *arguments], capture_output=True, text=True, cwd=tmp_path
+            [sys.executable, "-P", "-m", "deniable", *arguments],
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            timeout=300,
         )
         assert done.returncode == 1 and done.stderr == "" and "the function report" in done.stdout
 
@@ -440,6 +444,7 @@ class TestCommandLine:
             capture_output=True,
             text=True,
             cwd=tmp_path,
+            timeout=300,
         )
         assert done.returncode == 1 and done.stderr == "" and "the loss may be unbounded" in done.stdout
 

@@ -32,7 +32,7 @@ from deniable.cli import panel
 from deniable.cli.main import ELSEWHERE, VERBS, added_line, installed, main
 from deniable.cli.mechanisms import MAKERS
 from deniable.core import PureProtocol, packed
-from deniable.planning.measured import people_by_answer
+from deniable.planning.aims import people_by_answer
 from deniable.planning.ranking import short_name
 
 GOLDEN = Path(__file__).parent / "golden_help"
@@ -529,13 +529,14 @@ class TestPlan:
         arguments = ("plan", "--values", "1024", "--epsilon", "1", "--people", "10000")
         shown = done(*arguments)
         ranked = planner.options(dn.Categories(range(1024)), 1.0, 10_000)
-        rows = re.findall(r"^(\*| ) (\S+) +(\S+) +(\S+)x +(\S+) +(\S+) +(\S+)% +(\S+)$", shown, re.MULTILINE)
+        rows = re.findall(r"^(\*| ) (\S+) +(\S+) +(\S+)x +(\S+)% +(\S+) +(\S+) +(\S+)% +(\S+)$", shown, re.MULTILINE)
         assert [row[1] for row in rows] == [short_name(option.name) for option in ranked]
         assert {row[1] for row in rows} == set(MAKERS)
-        for (mark, name, error, ratio, bits, work, guess, liar), option in zip(rows, ranked, strict=True):
+        for (mark, name, error, ratio, above, bits, work, guess, liar), option in zip(rows, ranked, strict=True):
             assert (mark == "*") == (name == "design")
             assert float(error) == pytest.approx(100 * option.error, rel=5e-3)
             assert float(ratio) == pytest.approx((option.error / ranked[0].error) ** 2, abs=5e-4)
+            assert float(above) == pytest.approx(100 * (float(ratio) - 1), abs=0.11)  # subset selection reaches the bound
             assert (bits, work) == (f"{option.bits:,}", f"{option.costs['work']:,}")
             assert float(guess) == pytest.approx(100 * (option.costs["guess"] or 0), abs=6e-3)
             assert float(liar) == pytest.approx(option.costs["liar"] or 0, abs=6e-3)
@@ -673,7 +674,7 @@ class TestPerturb:
         assert run("perturb", towns.a_csv, *arguments, str(named)).exit_code == 0
         command = [sys.executable, "-m", "deniable", "perturb", "-", *arguments, str(piped)]
         with Path(towns.a_csv).open("rb") as answers:
-            subprocess.run(command, stdin=answers, check=True, capture_output=True)
+            subprocess.run(command, stdin=answers, check=True, capture_output=True, timeout=300)
         assert piped.read_bytes() == named.read_bytes()
 
     @pytest.mark.needs("pyarrow")
@@ -698,7 +699,15 @@ class TestPerturb:
         expected = mechanism.perturb(["7", -8, "eight"], dn.SeededCoins(3))  # the word goes before the number
         assert (tmp_path / "out").read_bytes() == mechanism.pack(expected)
 
-    @pytest.mark.parametrize("text", ["", "5", "-1", "1.0", " 1", "1_0", "9" * 5000, "٣", "hepatitis"])
+    def test_an_empty_field(self, tmp_path: Path) -> None:
+        (tmp_path / "m.json").write_text(dn.DirectResponse(dn.Categories(range(5)), 1.0).to_json())
+        write_csv(tmp_path / "a.csv", [["id", "n"], *([f"{row}", "4"] for row in range(20)), ["20", ""]])
+        said = self.refused(tmp_path, "n")
+        assert re.match(
+            r"error: Row 21 of \S+, column 'n': The field is empty\. Fill it in, or .* \(silence=, --silence\)", said
+        )
+
+    @pytest.mark.parametrize("text", ["5", "-1", "1.0", " 1", "1_0", "9" * 5000, "٣", "hepatitis"])
     def test_a_number_outside(self, tmp_path: Path, text: str) -> None:
         (tmp_path / "m.json").write_text(dn.DirectResponse(dn.Categories(range(5)), 1.0).to_json())
         write_csv(tmp_path / "a.csv", [["id", "n"], *([f"{row}", "4"] for row in range(20)), ["20", text], ["21", "99"]])
@@ -1070,7 +1079,7 @@ class TestCompare:
         [
             (["--values", "4", "--mechanisms", "direct,laplace"], "There is no mechanism 'laplace'"),
             (["--values", "4", "--mechanisms", ""], "There is no mechanism ''"),
-            (["--values", str(1 << 21), "--mechanisms", "unary"], "do not support this many answers"),
+            (["--values", str(1 << 21), "--mechanisms", "unary"], "do not support this question"),
             (["--values", "1"], "at least two possible answers"),
             (["--values", "4", "--picture", "x.txt"], "A picture must end in"),
         ],

@@ -15,6 +15,7 @@ from deniable.cli.main import main
 from deniable.collector.tokens import hash_of
 from tests.servers import Served, free_port, served
 from tests.surveys import COMMUTE, ONE
+from tests.waits import running
 
 pytestmark = [pytest.mark.needs("starlette", "uvicorn"), pytest.mark.long]
 
@@ -203,17 +204,14 @@ def test_results_need_a_token(file: Path, tmp_path: Path) -> None:
 
     port = free_port()
     command = [sys.executable, "-u", "-m", "deniable", "serve", str(file), "--port", str(port), "--print-token"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            token = process.stdout.readline().rpartition(" ")[2].strip()
-            process.stdout.readline()
-            url = f"http://127.0.0.1:{port}"
-            wait_until_ready(url)
-            assert "Authorization: Bearer" in run("estimate", file, "--url", url, code=2).output
-            assert "Hidden" in run("estimate", file, "--url", url, "--token", token).output
-        finally:
-            process.terminate()
+    with running(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        token = process.stdout.readline().rpartition(" ")[2].strip()
+        process.stdout.readline()
+        url = f"http://127.0.0.1:{port}"
+        wait_until_ready(url)
+        assert "Authorization: Bearer" in run("estimate", file, "--url", url, code=2).output
+        assert "Hidden" in run("estimate", file, "--url", url, "--token", token).output
 
 
 def _written(folder: Path, text: str) -> Path:

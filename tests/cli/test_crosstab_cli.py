@@ -4,6 +4,8 @@ import csv
 import json
 from pathlib import Path
 
+import pytest
+
 import deniable as dn
 from tests.cli.test_cli import refusal, run
 
@@ -78,3 +80,20 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     dn.write_reports(tmp_path / "short.reports", SECOND, SECOND.perturb(["old"] * 7))
     assert "not answered by the same people" in refusal("crosstab", first, str(tmp_path / "short.reports"), *mechanisms)
     assert "confidence level" in refusal("crosstab", first, second, *mechanisms, "--confidence", "2")
+
+
+@pytest.mark.needs("pyarrow")
+def test_counted_by_processes_it_is_the_same(tmp_path: Path) -> None:
+    first, second, *mechanisms = written(tmp_path)
+    alone = run("crosstab", first, second, *mechanisms, "--json").stdout
+    assert run("crosstab", first, second, *mechanisms, "--workers", "1", "--json").stdout == alone
+    pattern = str(tmp_path / "smokes*.reports")
+    assert json.loads(run("crosstab", pattern, second, *mechanisms, "--workers", "1", "--json").stdout)["cells"]
+    pairs = dn.OnePair(dn.Vectors([FIRST.domain, SECOND.domain]), 2.0)
+    every = dn.EveryAttribute.of(dn.Vectors([FIRST.domain, SECOND.domain]), 2.0)
+    for mechanism in (pairs, every):
+        dn.write_reports(tmp_path / "both.parquet", mechanism, mechanism.perturb([("no", "old")] * 50), overwrite=True)
+        (tmp_path / "both.json").write_text(mechanism.to_json())
+        arguments = [str(tmp_path / "both.parquet"), "--mechanism", str(tmp_path / "both.json"), "--questions", "0", "1"]
+        assert run("crosstab", *arguments, "--workers", "1").stdout == run("crosstab", *arguments).stdout
+    assert "No files match" in refusal("crosstab", str(tmp_path / "none-*"), second, *mechanisms, "--workers", "1")

@@ -22,7 +22,7 @@ OK, LONG_FRACTION, MEMORY, CODE, COINS, LAYOUT, ROOM = 0, 17, 18, 19, 20, 21, 22
 def compiled(out: Path, *options: str, sources: Sequence[str] = SOURCES) -> Path:
     """What the compiler makes of the sources, without a warning."""
     command = ["cc", *STRICT, *options, "-o", str(out), *sources]
-    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return out
 
@@ -212,6 +212,12 @@ class Library:
                 ctypes.byref(size),
             )
         )
+        return out.raw[: size.value]
+
+    def with_token(self, message: bytes, token: bytes, room: int = 4096) -> bytes:
+        out, size = ctypes.create_string_buffer(message, room), ctypes.c_size_t(len(message))
+        place, length = ctypes.c_size_t(room), ctypes.c_size_t(len(token))
+        self.check(self.c.deniable_add_token(token, length, out, place, ctypes.byref(size)))
         return out.raw[: size.value]
 
 

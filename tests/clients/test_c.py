@@ -16,6 +16,7 @@ from deniable.core.operations import OPERATIONS as KNOWN
 from deniable.core.operations import Type
 from deniable.core.program import Program
 from deniable.core.running import run
+from deniable.survey import Question
 from tests import ROOT
 from tests.clients import c_library
 from tests.clients.c_laws import VECTORS, batch, flat, law_of, listed, output, some_codes, text_of
@@ -298,6 +299,11 @@ def test_reports_are_those_of_the_vectors_of_mechanisms(library: Library, vector
         assert payload_of(library, mechanism, [answer], coins).hex() == report
 
 
+def gathered(question: Question, answers: dict[str, Any]) -> Any:
+    """A person's answer to a question; where several are reported together, to all of them."""
+    return question.gathered([member.answers([answers.get(member.id)]) for member in question.members])
+
+
 def test_whole_surveys_are_answered_as_python_does(library: Library) -> None:
     """From the same bytes the same message: which questions, all their reports, one stream."""
     done = []
@@ -309,14 +315,28 @@ def test_whole_surveys_are_answered_as_python_does(library: Library) -> None:
         part = library.part(coins, len(survey.questions), survey.sample if survey.budget == "sampled" else 0)
         assert part == int(case["part"])
         payload = b"".join(
-            payload_of(library, question.mechanism, question.answers([case["answers"].get(question.id)]), coins)
+            payload_of(library, question.mechanism, gathered(question, case["answers"]), coins)
             for question in survey.part(part)
         )
         ids = bytes.fromhex(case["fingerprint"]), bytes.fromhex(case["id"])
         message = library.message(*ids, part, survey.period(case["now"]), payload, room=4096)
         assert message.hex() == case["message"], case["name"]
         done.append(case["name"])
-    assert len(done) > 25 and "sampled" in done
+    assert len(done) > 25 and {"sampled", "table-compound", "table-pairs", "table-split"} <= set(done)
     for questions, sample in ((0, 0), (65, 1), (3, 4)):
         with pytest.raises(Refused):
             library.part(library.seeded(1), questions, sample)
+
+
+def test_a_token_is_put_where_python_puts_it(library: Library) -> None:
+    from deniable.survey.message import MOST_TOKEN, with_token
+
+    message = library.message(b"f" * 16, b"i" * 16, 1, 0, b"payload")
+    for length in (1, 289, MOST_TOKEN):
+        token = bytes(range(256))[: length % 256] + b"t" * (length - length % 256)
+        assert library.with_token(message, token) == with_token(message, token)
+    for token, room in ((b"", 4096), (b"t" * (MOST_TOKEN + 1), 4096), (b"t", len(message))):
+        with pytest.raises(Refused):
+            library.with_token(message, token, room)
+    with pytest.raises(Refused):
+        library.with_token(with_token(message, b"t"), b"t")

@@ -13,6 +13,7 @@ import pytest
 import deniable as dn
 from deniable.survey.law_document import law_json
 from tests import ROOT
+from tests.browsers import settled
 
 pytestmark = pytest.mark.needs("playwright", "chromium")
 SURVEYS: list[dict[str, Any]] = json.loads((ROOT / "vectors" / "surveys.json").read_text())
@@ -75,29 +76,29 @@ def opened(browser: Any, address: str, *blocked: str) -> Any:
 
 
 def test_all_surveys_agree_to_the_byte(browser: Any, address: str) -> None:
-    assert opened(browser, address).evaluate(AGREE, SURVEYS) == []
+    assert settled(opened(browser, address), AGREE, SURVEYS) == []
 
 
 def test_a_reload_and_other_tabs_find_the_same_report(browser: Any, address: str) -> None:
     page = opened(browser, address)
-    first = page.evaluate(ANSWER, COMMUTE)
+    first = settled(page, ANSWER, COMMUTE)
     assert (first["kind"], first["lasting"], first["error"]) == ("indexeddb", True, None)
     page.reload()
     tab = page.context.new_page()
     tab.goto(address)
     for again in (page, tab):
-        assert again.evaluate(ANSWER, COMMUTE) == first | {"error": "BudgetSpent"}
+        assert settled(again, ANSWER, COMMUTE) == first | {"error": "BudgetSpent"}
 
 
 @pytest.mark.parametrize("blocked", [(), ("indexedDB",)], ids=["indexeddb", "localstorage"])
 def test_tabs_that_answer_at_once_make_one_report(browser: Any, address: str, blocked: tuple[str, ...]) -> None:
     page = opened(browser, address, *blocked)
     both = f"async (vector) => Promise.all([1, 2, 3].map(() => ({ANSWER})(vector)))"
-    found = page.evaluate(both, COMMUTE)
+    found = settled(page, both, COMMUTE)
     assert sorted(str(each["error"]) for each in found) == ["BudgetSpent", "BudgetSpent", "None"]
     assert len({each["message"] for each in found}) == 1
 
 
 def test_blocked_storage_is_said(browser: Any, address: str) -> None:
     page = opened(browser, address, "indexedDB", "localStorage")
-    assert page.evaluate(ANSWER, COMMUTE)["lasting"] is False
+    assert settled(page, ANSWER, COMMUTE)["lasting"] is False

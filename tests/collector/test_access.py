@@ -27,6 +27,7 @@ from deniable.collector.service import Limits
 from deniable.collector.tokens import Role, hash_of
 from tests.collector.test_app import BATCH, get, made, post, refused, report, run
 from tests.surveys import COMMUTE, ONE, survey
+from tests.waits import finished
 
 pytestmark = pytest.mark.needs("starlette")
 NewStore = Callable[[], str]
@@ -161,7 +162,7 @@ def test_new_and_revoked_tokens_count_without_a_restart(tmp_path: Path, monkeypa
                 await until(lambda: not any(gate.opens(bearer(token)) for token, gate in gates.items()))
                 assert locked.submit_gate and locked.read_gate  # nothing opens by itself
 
-        asyncio.run(scenario())
+        finished(scenario())
 
 
 # Limits count reports

@@ -27,6 +27,7 @@ from deniable.collector.site import Site
 from deniable.collector.tokens import hash_of
 from deniable.survey.message import MEDIA_TYPE
 from tests.surveys import COMMUTE, ONE, OPENS, SAMPLED, SPARSE, several, survey
+from tests.waits import finished
 
 pytestmark = pytest.mark.needs("starlette")
 BATCH = {"authorization": "Bearer a batch token"}
@@ -100,7 +101,7 @@ def run(app: App, *requests: tuple[Any, ...]) -> list[Answer]:
         async with working(app):
             return list(await asyncio.gather(*(call(app, *request) for request in requests)))
 
-    return asyncio.run(all_of_them())
+    return finished(all_of_them())
 
 
 @pytest.fixture
@@ -288,7 +289,7 @@ def test_a_slow_body_is_given_up(tmp_path: Path) -> None:
             await app(scope, receive, send)
             return Answer(sent[0]["status"], {k.decode(): v.decode() for k, v in sent[0]["headers"]}, sent[1]["body"])
 
-        refused(asyncio.run(slowly()), 408, "slow")
+        refused(finished(slowly()), 408, "slow")
 
 
 def test_the_survey_and_its_results(app: App) -> None:

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 import deniable as dn
 from deniable.cli.main import main
-from deniable.collector import open_store
+from deniable.collector import Collector, open_store
 from deniable.errors import EmptyBatch, InvalidParameter
 from tests.collector.test_tables import SPLIT, collected, people
 from tests.survey.test_tables import PAIR, QUESTIONS, written
@@ -79,3 +79,22 @@ def test_the_command_line(file: Path) -> None:
     assert done.exit_code == 0 and done.output.startswith("smokes / age") and "Independence:" in done.output
     done = CliRunner().invoke(main, ["crosstab", str(file), "smokes", "town"])
     assert done.exit_code != 0 and "[[table]]" in done.output
+
+
+def test_estimates_on_the_command_line_show_tables(file: Path) -> None:
+    done = CliRunner().invoke(main, ["estimate", str(file)], env={"COLUMNS": "100"})
+    table = dn.crosstab(dn.collected(file), "smokes", "age")
+    assert done.exit_code == 0
+    for line in (*table.text().splitlines()[:-1], str(table.test())):
+        assert line.rstrip() in done.output
+    assert "3,500 reports" in done.output and "95% intervals" in done.output
+
+
+def test_a_hidden_table_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "health.toml"
+    path.write_text(written(PAIR))
+    store = open_store(str(tmp_path / "health.db"))
+    Collector(dn.Survey.load(path), store)
+    store.close()
+    done = CliRunner().invoke(main, ["estimate", str(path)])
+    assert done.exit_code == 0 and "Hidden until there are 10 reports" in done.output.split("smokes by age")[1]

@@ -1,9 +1,7 @@
 """Connections of a real server: heads that do not come, bodies that do not end, too many of them; and how it stops."""
 
-import asyncio
 import json
 import logging
-import os
 import signal
 import socket
 import subprocess
@@ -22,9 +20,12 @@ import pytest
 from deniable.collector import Collector, open_store
 from deniable.collector.access import Gate
 from deniable.collector.app import App
+from deniable.collector.crowd import post_all
 from deniable.collector.service import Limits
+from deniable.errors import Unavailable
 from tests.servers import free_port, wait_until_ready
 from tests.surveys import ONE, survey
+from tests.waits import finished, running
 
 pytestmark = pytest.mark.needs("starlette", "uvicorn")
 HEAD = b"POST /v1/reports HTTP/1.1\r\nHost: x\r\nContent-Type: application/octet-stream\r\n"
@@ -165,18 +166,13 @@ def file(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGINT])
 def test_the_log_says_when_it_starts_and_stops(kind: signal.Signals, file: Path) -> None:
     port = free_port()
-    with subprocess.Popen(
-        command(file, port), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
-    ) as process:
-        try:
-            url = f"http://127.0.0.1:{port}"
-            wait_until_ready(url, process)  # type: ignore[arg-type]
-            with pytest.raises(urllib.error.HTTPError):
-                urllib.request.urlopen(url + "/v1/reports", b"damaged", timeout=10)
-            process.send_signal(kind)
-            out, log = process.communicate(timeout=40)
-        finally:
-            process.kill()
+    with running(command(file, port), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        url = f"http://127.0.0.1:{port}"
+        wait_until_ready(url, process)
+        with pytest.raises(urllib.error.HTTPError):
+            urllib.request.urlopen(url + "/v1/reports", b"damaged", timeout=10)
+        process.send_signal(kind)
+        out, log = process.communicate(timeout=40)
     assert process.returncode == 0, log
     lines = [line.split(" ", 3)[3] for line in log.splitlines()]
     assert lines[0].startswith("event=started survey=one fingerprint=") and f"port={port}" in lines[0]
@@ -224,6 +220,13 @@ def test_refusals_are_logged_together(tmp_path: Path, caplog: pytest.LogCaptureF
             app.metrics.refused["damaged"] += 1000
 
     with caplog.at_level(logging.INFO):
-        asyncio.run(work())
+        finished(work())
     assert caplog.messages == ["event=refused reason=damaged requests=1000 seconds=0 survey=one"]
     store.close()
+
+
+def test_a_crowd_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Something listens and takes what it is sent, but never answers."""
+    monkeypatch.setattr("deniable.collector.crowd.PATIENCE", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent, pytest.raises(Unavailable, match="No response"):
+        finished(post_all(f"http://127.0.0.1:{silent.getsockname()[1]}", iter([b"x"]), 2))

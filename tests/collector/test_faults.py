@@ -1,6 +1,5 @@
 """Faults, with real processes: killed collectors, a full disk, a database that goes away, two collectors at once."""
 
-import asyncio
 import resource
 import ssl
 import threading
@@ -25,6 +24,7 @@ from deniable.collector.crowd import Sent, post_all
 from deniable.collector.work import RENEWED
 from tests.servers import Postgres, Served, free_port, served
 from tests.surveys import several, survey
+from tests.waits import finished
 
 pytestmark = [pytest.mark.needs("starlette", "uvicorn"), pytest.mark.long]
 TEXT = several(4, 9)
@@ -43,7 +43,7 @@ class Load:
     def __init__(self, *urls: str, connections: int = 8) -> None:
         self.survey, self.made, self.sent = survey(TEXT), list[bytes](), list[Sent]()
         self._going, self._lock = True, threading.Lock()
-        self._threads = [threading.Thread(target=self._work, args=(url, connections)) for url in urls]
+        self._threads = [threading.Thread(target=self._work, args=(url, connections), daemon=True) for url in urls]
         for thread in self._threads:
             thread.start()
 
@@ -59,7 +59,7 @@ class Load:
                 yield body
 
     def _work(self, url: str, connections: int) -> None:
-        self.sent.append(asyncio.run(post_all(url, self._bodies(), connections)))
+        self.sent.append(finished(post_all(url, self._bodies(), connections)))
 
     def finish(self) -> list[Sent]:
         self._going = False
@@ -94,7 +94,7 @@ def wait_for(condition: Callable[[], bool], seconds: float = 30) -> None:
 
 def test_killed_twenty_times(file: Path, tmp_path: Path) -> None:
     store, port = str(tmp_path / "store.db"), free_port()
-    collector = Served(file, store, port).wait()
+    collector = Served(file, store, port).ready()
     load = Load(collector.url)
     try:
         for _ in range(20):
@@ -102,7 +102,7 @@ def test_killed_twenty_times(file: Path, tmp_path: Path) -> None:
             wait_for(lambda before=before: len(load.made) > before + 20)  # type: ignore[misc]
             collector.kill()
             collector = Served(file, store, port)
-        collector.wait()
+        collector.ready()
         sent = load.finish()
     finally:
         load._going = False
@@ -166,7 +166,7 @@ def test_a_database_that_becomes_read_only(file: Path, database_server: Postgres
     name = store.rpartition("/")[2]
 
     def read_only(switch: str) -> None:
-        with psycopg.connect(database_server.address("postgres"), autocommit=True) as connection:
+        with psycopg.connect(database_server.address("postgres"), autocommit=True, connect_timeout=30) as connection:
             connection.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = {switch}".encode())
             connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,))
 
@@ -190,7 +190,7 @@ def test_two_collectors_on_one_database(file: Path, database_server: Postgres) -
     store = database_server.database()
     first, second = Served(file, store), Served(file, store)  # started together: both make the tables
     try:
-        load = Load(first.wait().url, second.wait().url)
+        load = Load(first.ready().url, second.ready().url)
         try:
             wait_for(lambda: len(load.made) > 600)
         finally:
@@ -278,12 +278,12 @@ def self_signed(folder: Path) -> tuple[Path, Path]:
 
 def test_told_to_stop_it_answers_everybody(file: Path, tmp_path: Path) -> None:
     store = str(tmp_path / "store.db")
-    collector = Served(file, store).wait()
+    collector = Served(file, store).ready()
     load = Load(collector.url)
     try:
         wait_for(lambda: len(load.made) > 60)
         assert collector.stop() in (0, -15)
-        collector = Served(file, store, collector.port).wait()
+        collector = Served(file, store, collector.port).ready()
         load.finish()
     finally:
         load._going = False
@@ -295,14 +295,14 @@ def test_told_to_stop_it_answers_everybody(file: Path, tmp_path: Path) -> None:
 def test_a_rolling_restart(file: Path, database_server: Postgres) -> None:
     """Two collectors on one database, each stopped and started again in turn while both get reports."""
     store = database_server.database()
-    collectors = [Served(file, store).wait() for _ in range(2)]
+    collectors = [Served(file, store).ready() for _ in range(2)]
     load = Load(*(each.url for each in collectors), connections=4)
     try:
         for place in (0, 1):
             made = len(load.made)
             wait_for(lambda made=made: len(load.made) > made + 40)  # type: ignore[misc]
             assert collectors[place].stop() == 0
-            collectors[place] = Served(file, store, collectors[place].port).wait()
+            collectors[place] = Served(file, store, collectors[place].port).ready()
         load.finish()
         counted = sum(_metric(each, 'deniable_messages_total{outcome="counted",survey="several"}') for each in collectors)
         assert 0 < counted <= len(load.made)  # each counts for itself, since it began

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import deniable as dn
 from deniable.collector import intake, json_reports, results
 from deniable.collector.app import App
 from deniable.collector.json_reports import write_json
@@ -19,6 +20,7 @@ from deniable.survey import message as wire
 from deniable.survey.message import MEDIA_TYPE
 from tests.collector.test_app import BATCH, Answer, call, counted, get, made, post, refused, report, run, working
 from tests.surveys import ONE, several
+from tests.waits import finished
 
 pytestmark = pytest.mark.needs("starlette")
 
@@ -74,11 +76,14 @@ def test_what_is_too_much_is_not_read_to_its_end(app: App, monkeypatch: pytest.M
     one = write_json(asked, asked.read(report(app))[0])
     packed, packs = json_reports._message, list[int]()
     monkeypatch.setattr(json_reports, "_message", watched(packed, packs))
-    refused(post(app, json.dumps([one] * 3000).encode(), "application/json"), 413, "too-large")
-    assert len(packs) == app.limits.people + 1
     with monkeypatch.context() as patch:
+        patch.setattr(app, "limits", replace(app.limits, people=20))
+        refused(post(app, json.dumps([one] * 200).encode(), "application/json"), 413, "too-large")
+        assert len(packs) == app.limits.people + 1
         patch.setattr("deniable.collector.intake.read_json", lambda *_: pytest.fail("it was parsed"))
-        refused(post(app, b"[" + b" " * app.limits.json, "application/json"), 413, "too-large")
+        refused(post(app, b"[" + b" " * app.limits.json_people, "application/json"), 413, "too-large")
+        refused(post(app, b"[" + b" " * app.limits.json, "application/json", headers=BATCH), 413, "too-large")
+    refused(post(app, b"[" + b" " * app.limits.json_people, "application/json", headers=BATCH), 400, "damaged")
 
 
 def test_long_bodies_are_read_beside_the_event_loop(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +122,7 @@ def stalled(app: App, *parts: bytes) -> Answer:
         await app(scope, receive, send)
         return Answer(sent[0]["status"], {k.decode(): v.decode() for k, v in sent[0]["headers"]}, sent[1]["body"])
 
-    return asyncio.run(slowly())
+    return finished(slowly())
 
 
 @pytest.mark.parametrize("parts", [(), (b"x",), (b"x", b"y")])
@@ -172,7 +177,7 @@ def test_bytes_in_flight_have_a_limit(tmp_path: Path) -> None:
                 await half
             return taken, large, small.status
 
-        taken, large, small = asyncio.run(together())
+        taken, large, small = finished(together())
         assert (taken, small, app.flight.bytes) == (60_000, 200, 0)
         refused(large, 429, "busy")
 
@@ -233,8 +238,6 @@ def test_the_description_says_what_tallies_disclose(app: App) -> None:
 
 
 def test_ready_means_that_a_report_can_be_written(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    import deniable as dn
-
     monkeypatch.setattr("deniable.collector.readiness.FRESH", 0.0)
     assert get(app, "/health/ready").data() == {"status": "ready"}
 
@@ -245,6 +248,13 @@ def test_ready_means_that_a_report_can_be_written(app: App, monkeypatch: pytest.
         patch.setattr(app.collector.store, "change", full)
         refused(get(app, "/health/ready"), 503, "store-away")
         assert get(app, "/v1/results").status == 200  # it can be read
+
+    def written() -> object:
+        with app.collector.store.view() as view:
+            return view.run("SELECT probe FROM store")
+
+    before = written()
+    assert get(app, "/health/ready").status == 200 and written() != before, "a look writes something: a disk may be full"
     app.warm.clear()
     refused(get(app, "/health/ready"), 503, "starting")
     assert get(app, "/health/live").status == 200
@@ -254,21 +264,39 @@ def test_ready_means_that_a_report_can_be_written(app: App, monkeypatch: pytest.
 
 def test_a_store_that_hangs_is_not_ready(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("deniable.collector.readiness.PATIENCE", 0.05)
-    with app.collector.store._lock:  # type: ignore[attr-defined]
-        looks = run_until_refused(app)
-    assert looks == 1  # however many ask
+    looks, answers = list[int](), threading.Event()
 
+    def hangs() -> None:
+        looks.append(1)
+        assert answers.wait(30)
+        raise dn.Unavailable("The database does not answer.")
 
-def run_until_refused(app: App) -> int:
-    async def ask() -> int:
-        answers = await asyncio.gather(*(call(app, "GET", "/health/ready") for _ in range(20)))
-        for answer in answers:
-            refused(answer, 503, "store-away")
-        app.collector.store._lock.release()  # type: ignore[attr-defined]
+    async def ask() -> list[Answer]:
         try:
-            await asyncio.sleep(0)
-            return sum(thread.name.startswith("asyncio_") for thread in threading.enumerate())
+            return await asyncio.gather(*(call(app, "GET", "/health/ready") for _ in range(20)))
         finally:
-            app.collector.store._lock.acquire()  # type: ignore[attr-defined]
+            answers.set()
 
-    return asyncio.run(ask())
+    monkeypatch.setattr(app.collector.store, "change", hangs)
+    for answer in finished(ask()):
+        refused(answer, 503, "store-away")
+    assert looks == [1]  # however many ask
+
+
+def test_whoever_is_refused_all_the_time_waits_for_the_answer(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    slept, sleep = list[float](), asyncio.sleep
+
+    async def noted(seconds: float) -> None:
+        if seconds == app.limits.hold:
+            slept.append(seconds)
+        await sleep(0.0)
+
+    monkeypatch.setattr("deniable.collector.app.asyncio.sleep", noted)
+    burst = int(app.shared.refusals.burst)
+    for place in range(burst + 5):
+        refused(post(app, b"no report"), 400, "damaged")
+        assert len(slept) >= place - burst
+    assert slept and len(slept) <= 5
+    before = len(slept)
+    assert post(app, report(app)).outcome()["counted"] == 1, "honest reports of the same address are answered at once"
+    assert len(slept) == before and not app.held(200, None) and not app.held(503, None)

@@ -125,14 +125,14 @@ def test_a_restore_leaves_kept_reports_alone(tmp_path: Path) -> None:
     bodies = asked.randomize_all({"b": [1] * 90, "c": [0.5] * 90}, 90, now=OPENS)
     with opened(str(tmp_path / "first.db")) as store:
         one = Collector(asked, store, clock=lambda: OPENS)
-        one.take(asked.read(b"".join(bodies[:40])))
+        one.take(asked.read(b"".join(bodies[:45])))
         write_segment(one, folder)
         write_backup(asked, store, tmp_path / "backup")
         before = {path.name: path.read_bytes() for path in folder.iterdir()}
     with opened(str(tmp_path / "second.db")) as store:
         read_backup(tmp_path / "backup", store)
         two = Collector(asked, store, clock=lambda: OPENS)
-        two.take(asked.read(b"".join(bodies[40:])))
+        two.take(asked.read(b"".join(bodies[45:])))
         write_segment(two, folder)
     after = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert before.items() <= after.items() and len(after) == 2 * len(before)
@@ -158,6 +158,12 @@ def test_the_order_of_kept_reports_says_nothing(tmp_path: Path) -> None:
         found = dn.read_reports(file, mechanism)
     rows = [found[place : place + 1].pack() for place in range(len(found))]
     assert sorted(rows) == sorted(arrived) and rows != arrived  # in order by chance: once in 400!
+    with opened(str(tmp_path / "other.db")) as store:  # nor does their order in the database, for those counted together
+        one = Collector(asked, store)
+        one.take(asked.read(b"".join(bodies)))
+        with store.view() as view:
+            together = [line[4] for line in view.kept(one.number, 1000)]
+    assert together == sorted(arrived)
 
 
 # Files

@@ -21,6 +21,7 @@ from deniable.collector.static import PAGES, all_files
 from deniable.collector.verdicts import Refusal
 from tests.collector.test_app import BATCH, call, get, made, post, refused, report, run
 from tests.surveys import COMMUTE, KINDS, ONE, survey
+from tests.waits import finished
 
 pytestmark = pytest.mark.needs("starlette")
 
@@ -82,7 +83,7 @@ def test_the_worker_keeps_what_the_answer_page_needs() -> None:
 
 def test_the_promise_of_a_survey(app: App) -> None:
     data = get(app, "/v1/promise").data()
-    assert data["needs_token"] is False and data["fingerprint"] == app.collector.survey.fingerprint
+    assert data["needs_token"] is data["invited"] is False and data["fingerprint"] == app.collector.survey.fingerprint
     assert data["loss"]["exact"] == "99402293/36568060" and data["loss"]["even"] == pytest.approx(0.731, abs=1e-3)
     for text in (ONE, KINDS):
         promises = Promises(survey(text))
@@ -112,7 +113,7 @@ def test_the_playground_does_not_let_people_queue() -> None:
         playground = Playground()
         return await asyncio.gather(*(playground.answer({"values": str(2 + place)}) for place in range(WAITING + 3)))
 
-    answers = asyncio.run(many())
+    answers = finished(many())
     assert sum(isinstance(answer, Refusal) for answer in answers) == 3
     assert all(answer.reason == "busy" for answer in answers if isinstance(answer, Refusal))
 
@@ -150,7 +151,7 @@ def test_other_sites_only_by_name(app: App) -> None:
     wrapped: Any = AllowOrigins(app, ["https://example.org"])
 
     def from_there(origin: str, method: str = "GET", path: str = "/v1/survey") -> Any:
-        return asyncio.run(call(wrapped, method, path, b"", {"origin": origin}))
+        return finished(call(wrapped, method, path, b"", {"origin": origin}))
 
     leave = "access-control-allow-origin"
     assert from_there("https://example.org").headers[leave] == "https://example.org"

@@ -3,11 +3,10 @@
 import csv
 import io
 import json
-import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from deniable.collector.access import Gate
 from deniable.collector.tokens import hash_of
 from deniable.survey.law_document import law_document, law_json
 from deniable.survey.message import MEDIA_TYPE
-from tests.browsers import Site, Visitor, axe_source, chromium, site, violations
+from tests.browsers import Site, Visit, Visitor, settled, site, violations
 from tests.surveys import KINDS, ONE, survey
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ pytestmark = [
     pytest.mark.long,
 ]
 
-Visit = Callable[..., Visitor]
 FIRST = ONE.replace("minimum_reports = 10", "minimum_reports = 1").replace("[survey]", '[survey]\ntitle = "Where we live"')
 SEVERAL = """
 [survey]
@@ -55,44 +53,10 @@ steps = 12
 """
 
 
-@pytest.fixture(scope="module")
-def browser() -> "Iterator[Browser]":
-    with chromium() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def axe(request: pytest.FixtureRequest) -> str:
-    cache = request.config.cache
-    assert cache is not None
-    return axe_source(cache.mkdir("axe"))
-
-
-@pytest.fixture(scope="module")
-def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = Path(os.environ.get("DENIABLE_SCREENSHOTS") or tmp_path_factory.mktemp("screenshots"))
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
 @pytest.fixture
 def towns(tmp_path: Path) -> Iterator[Site]:
     with site(FIRST, tmp_path) as running:
         yield running
-
-
-@pytest.fixture
-def visit(browser: "Browser") -> Iterator[Visit]:
-    visitors: list[Visitor] = []
-
-    def come(where: Site, **options: Any) -> Visitor:
-        visitors.append(Visitor(browser, where, **options))
-        return visitors[-1]
-
-    yield come
-    for visitor in visitors:
-        visitor.check()
-        visitor.context.close()
 
 
 def answered(visitor: Visitor, town: str = "Nice") -> None:
@@ -203,7 +167,7 @@ def test_a_report_that_arrives_twice_counts_once(towns: Site, visit: Visit) -> N
 def test_offline_then_online(towns: Site, visit: Visit) -> None:
     person = visit(towns)
     person.goto()
-    person.page.evaluate("navigator.serviceWorker.ready")
+    settled(person.page, "() => navigator.serviceWorker.ready.then(() => true)")
     person.until("navigator.serviceWorker.controller !== null")
     person.context.set_offline(True)
     person.page.reload()  # the page is still there
@@ -361,7 +325,7 @@ def test_many_answers_of_questions_that_chance_chose(tmp_path: Path, visit: Visi
         watcher = visit(running)
         page = watcher.goto("/results")
         page.get_by_text("1 report", exact=True).first.wait_for()
-        assert page.locator(".chart rect.raw").count() == 24 and page.locator(".chart circle.place").count() == 12
+        assert page.locator(".chart rect.raw").count() == 30 and page.locator(".chart circle.place").count() == 12
         assert page.locator(".chart circle.dot").count() == 20
 
 
@@ -449,6 +413,7 @@ LIES = {
     "tells the truth": lambda law: law.update(nodes=law["nodes"][:1], report=[[law["report"][0][0], 0]]),
     "has larger odds": lambda law: law["nodes"][1].__setitem__(2, "999/1000"),
     "is of a later release": lambda law: law["nodes"][1].__setitem__(0, "magic"),
+    "has a table that is too large": lambda law: law["nodes"].append(["table", [0], [1] * 70_000]),
 }
 
 
@@ -587,7 +552,8 @@ def test_a_page_of_another_site(towns: Site, tmp_path: Path, browser: "Browser")
         context = browser.new_context(bypass_csp=True)  # our own pages' policy lets them speak to their collector only
         page = context.new_page()
         page.goto(towns.url + "/try")
-        state, question = page.evaluate(
+        state, question = settled(
+            page,
             """async (collector) => {
               const { Device, Survey, openLedger } = await import("/pages/deniable.js");
               const survey = await Survey.fetch(collector);
@@ -601,7 +567,7 @@ def test_a_page_of_another_site(towns: Site, tmp_path: Path, browser: "Browser")
         )
         assert (state, question) == ("sent", "town") and running.people == 1 and towns.people == 0
         ask = "(url) => fetch(url).then(() => 'read', () => 'refused')"
-        assert page.evaluate(ask, running.url + "/v1/results") == "refused"
+        assert settled(page, ask, running.url + "/v1/results") == "refused"
         context.close()
 
 
@@ -636,6 +602,9 @@ def test_results_need_a_token(tmp_path: Path, visit: Visit, axe: str) -> None:
         addresses: list[str] = []
         watcher.context.on("request", lambda request: addresses.append(request.url))
         page = watcher.goto("/results")
+        watcher.heading("The results are not public")  # which is all that people who answer need to know
+        assert not page.get_by_label("The token to read results").is_visible()
+        page.get_by_text("I run this survey").click()
         page.get_by_label("The token to read results").fill("guess")
         assert violations(page, axe) == []
         watcher.click("Show the results")
@@ -647,7 +616,12 @@ def test_results_need_a_token(tmp_path: Path, visit: Visit, axe: str) -> None:
         page.get_by_text("500 reports").wait_for()  # the tab remembers
         assert not any("sesame" in address for address in addresses)
         stranger = visit(running)
-        stranger.goto("/results").get_by_label("The token to read results").wait_for()
+        stranger.goto("/results").get_by_text("I run this survey").click()
+        stranger.page.get_by_label("The token to read results").wait_for()
+        page = stranger.goto("/")
+        page.get_by_label("Nice").wait_for()
+        assert not page.get_by_role("link", name="Results").is_visible()  # a form for a token is of no use here
+        assert page.get_by_role("link", name="For the people who run this survey").is_visible()
 
 
 def test_downloads(towns: Site, visit: Visit, pictures: Path) -> None:
@@ -759,3 +733,58 @@ def test_questions_of_a_table_are_asked_one_by_one_and_shown_as_shaded_cells(
         assert page.get_by_text("The answers depend on each other").is_visible()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         visitor.check()
+
+
+TEXT = """
+[survey]
+id = "sites"
+epsilon = 4.0
+people = 4000
+minimum_reports = 10
+
+[[question]]
+id = "site"
+ask = "Which site did not work?"
+kind = "text"
+find = 4
+blocklist = ["Rude Word"]
+false_discoveries = 0.000001
+"""
+
+
+def test_a_text_is_asked_normalised_sent_and_found(tmp_path: Path, visit: Visit, axe: str) -> None:
+    """The device shows what it will use; a name that looks like markup is shown as it is; a blocked one is not."""
+    with site(TEXT, tmp_path) as place:
+        person = visit(place, viewport={"width": 390, "height": 844})
+        page = person.goto()
+        field = page.get_by_label("Which site did not work?")
+        field.fill("x" * 65)
+        page.get_by_text("65 of 64 bytes: too long.").wait_for()
+        person.click("Randomize my answer")
+        page.get_by_text("more than 64 bytes").first.wait_for()
+        field.fill("  Example.ORG   Shop ")
+        page.get_by_text("Your device will use “example.org shop” (16 of 64 bytes).").wait_for()
+        assert violations(page, axe) == []
+        assert page.get_by_text("privacy proof itself").is_visible()
+        person.click("Randomize my answer")
+        person.heading("This is what will be sent")
+        assert page.locator(".pair .answer").first.inner_text() == "example.org shop"
+        assert "example" not in page.locator(".sent").inner_text()
+        person.click("Send the report")
+        person.heading("Thank you. Your report has arrived")
+        said = ["Example.org"] * 2000 + ["<b>bold"] * 1200 + ["rude  word"] * 800
+        place.fill({"site": said}, len(said))
+        watcher = visit(place, viewport={"width": 1000, "height": 900})
+        page = watcher.goto("/results")
+        page.get_by_text("2 names passed verification.").wait_for(timeout=60_000)
+        listed = page.locator("tbody th[scope=row]").all_inner_texts()
+        assert "example.org" in listed and "<b>bold" in listed and "rude word" not in page.content()
+        assert page.locator("b", has_text="bold").count() == 0
+        said_of_it = page.locator(".findings").inner_text()
+        assert (
+            "nobody has" in said_of_it
+            and re.search(r"[Nn]o string above .* is missing \(95 % confidence\)", said_of_it)
+            and "false report" in said_of_it
+        )
+        assert page.get_by_text("below 0.0001").count() >= 2  # the p-values
+        assert violations(page, axe) == []

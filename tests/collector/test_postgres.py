@@ -2,10 +2,10 @@
 
 import os
 import signal
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 
@@ -15,6 +15,7 @@ from deniable.collector.postgres import PostgresStore
 from deniable.collector.store import Store
 from tests.servers import Postgres
 from tests.surveys import ONE, survey
+from tests.waits import together
 
 pytestmark = pytest.mark.needs("postgres", "psycopg")
 
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.needs("postgres", "psycopg")
 def administer(server: Postgres, statement: str) -> None:
     import psycopg
 
-    with psycopg.connect(server.address("postgres"), autocommit=True) as connection:
+    with psycopg.connect(server.address("postgres"), autocommit=True, connect_timeout=30) as connection:
         connection.execute(statement.encode())
 
 
@@ -82,6 +83,22 @@ def test_a_server_that_hangs_is_given_up(database_server: Postgres, monkeypatch:
     store.close()
 
 
+def test_what_takes_long_is_waited_for(database_server: Postgres, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To delete ten million ids takes longer than a server may hang; the end of a transaction has a limit all the same."""
+    long = "DO $$ BEGIN PERFORM pg_sleep(1.5); END $$"
+    store = PostgresStore(database_server.database())
+    monkeypatch.setattr(store._watchdog, "_seconds", 0.5)
+    with store.change() as change:
+        change.patient()
+        change.run(long)
+        change.run("UPDATE store SET probe = 7")
+    with store.view() as view:
+        assert view.run("SELECT probe FROM store") == [(7,)]
+    with pytest.raises(dn.Unavailable), store.change() as change:
+        change.run(long)
+    store.close()
+
+
 def test_the_server_limits_its_statements(database_server: Postgres) -> None:
     with opened(database_server.database()) as store:
         with store.change() as change:
@@ -102,11 +119,7 @@ def test_readers_share_a_few_connections(database_server: Postgres) -> None:
                 with store.view() as view:
                     processes.add(view.run("SELECT pg_backend_pid(), pg_sleep(0.002)")[0][0])
 
-        threads = [threading.Thread(target=read) for _ in range(12)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        together(*[read] * 12)
         assert 1 <= len(processes) <= 4
         name = address.rpartition("/")[2]
         administer(database_server, f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
@@ -122,31 +135,23 @@ def test_an_error_names_its_cause_and_no_password(database_server: Postgres) -> 
 
 
 def test_two_who_raise_the_oldest_period_at_once_do_not_wait_for_each_other(database_server: Postgres) -> None:
-    address, trouble = database_server.database(), list[BaseException]()
+    address = database_server.database()
     with opened(address) as store:
         number, _ = store.register(survey(ONE))
 
     def work(start: int) -> None:
-        try:
-            with opened(address) as store:
-                for place in range(start, 60, 2):
-                    with store.change() as change:
-                        state = change.accepting(number, alone=True)
-                        assert state is not None
-                        change.claim(number, {os.urandom(16): place})
-                        change.accept_from(number, place)
-                    with store.change() as change:
-                        change.accepting(number)
-                        change.claim(number, {os.urandom(16): place})
-        except BaseException as error:
-            trouble.append(error)
+        with opened(address) as store:
+            for place in range(start, 60, 2):
+                with store.change() as change:
+                    state = change.accepting(number, alone=True)
+                    assert state is not None
+                    change.claim(number, {os.urandom(16): place})
+                    change.accept_from(number, place)
+                with store.change() as change:
+                    change.accepting(number)
+                    change.claim(number, {os.urandom(16): place})
 
-    threads = [threading.Thread(target=work, args=(start,)) for start in (0, 1)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not trouble
+    together(partial(work, 0), partial(work, 1))
     with opened(address) as store, store.view() as view:
         state = view.state(number)
         assert state is not None and state.oldest == 59

@@ -96,3 +96,43 @@ def test_too_many_headers_and_other_methods(collector: Served) -> None:
     assert got.startswith(b"HTTP/1.1 405")
     (continued,) = answers(collector, request(b"x", "Expect: nothing"))
     assert continued.startswith(b"HTTP/1.1 400")
+
+
+def test_a_head_that_was_read_before_means_the_same(collector: Served) -> None:
+    """Known heads on one connection and on others, beside those that may not be remembered."""
+    device, token = "User-Agent: known head", "Authorization: Bearer nobody"
+    found = [answers(collector, *(request(body(), device) for _ in range(3)), wanted=3) for _ in range(2)]
+    assert {each for some in found for each in some} == set(found[0]) and len(set(found[0])) == 1
+    one = body()
+    mixed = answers(
+        collector, request(one, device), request(one, device), request(body(), token), request(body(), device), wanted=4
+    )
+    assert [re.search(rb'"counted": (\d)', each).group(1) for each in mixed] == [b"1", b"0", b"1", b"1"]  # type: ignore[union-attr]
+    twice = answers(collector, request(body(), device) + request(body(), device), wanted=2)
+    assert [each[9:12] for each in twice] == [b"200", b"200"]
+    cut = request(body(), device)
+    assert answers(collector, cut[:-3], cut[-3:])[0][9:12] == b"200"
+    assert (
+        answers(collector, request(body(), device) + b"POST", b" / HTTP/1.1\r\nHost: x\r\n\r\n", wanted=2)[1][9:12] == b"405"
+    )
+
+
+def test_only_heads_of_kinds_of_devices_are_remembered() -> None:
+    from deniable.collector.quick import LONGEST_HEAD, MOST_HEADS, Head, QuickConnection
+
+    connection = QuickConnection.__new__(QuickConnection)
+    connection.heads = {}  # type: ignore[misc]
+
+    def remembered(*headers: tuple[bytes, bytes], read: bytes = b"x") -> bool:
+        connection.heads.clear()
+        connection._remember(read, Head(b"/", list(headers), dict(headers), 1))
+        return bool(connection.heads)
+
+    assert remembered((b"host", b"a"), (b"user-agent", b"b"))
+    for name in (b"authorization", b"cookie", b"x-forwarded-for", b"forwarded", b"x-real-ip", b"transfer-encoding"):
+        assert not remembered((b"host", b"a"), (name, b"b"))
+    assert not remembered((b"host", b"a"), (b"host", b"b")), "twice the same name"
+    assert not remembered((b"host", b"a"), read=b"x" * (LONGEST_HEAD + 1))
+    for place in range(3 * MOST_HEADS):
+        connection._remember(str(place).encode(), Head(b"/", [], {}, 1))
+    assert 0 < len(connection.heads) <= MOST_HEADS

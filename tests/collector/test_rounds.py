@@ -198,7 +198,7 @@ def test_rounds_over_http(asked: dn.Survey, tmp_path: Path) -> None:
     with served(path, str(tmp_path / "survey.db"), "--open-results") as server:
 
         def get(name: str) -> str:
-            with urllib.request.urlopen(f"{server.url}/v1/{name}") as answer:
+            with urllib.request.urlopen(f"{server.url}/v1/{name}", timeout=30) as answer:
                 found: bytes = answer.read()
                 return found.decode()
 

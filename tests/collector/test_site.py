@@ -1,11 +1,13 @@
 """Several surveys in one server: own paths, tokens and results, one store and one writer."""
 
 import asyncio
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 import deniable as dn
 from deniable.collector import Collector, Store, lifecycle, open_store, results
@@ -16,10 +18,12 @@ from deniable.collector.serve import application
 from deniable.collector.service import Limits, Shared
 from deniable.collector.site import Site
 from deniable.collector.stages import Stage
+from deniable.collector.tokens import SERVER
 from deniable.collector.work import look, working_beside
 from deniable.survey.message import MEDIA_TYPE
 from tests.collector.test_app import Answer, call, refused, working
 from tests.surveys import COMMUTE, ONE, several, survey
+from tests.waits import finished
 
 pytestmark = pytest.mark.needs("starlette")
 ANSWERS: dict[str, Any] = {"one": {"town": "Nice"}, "commute-2026": {"mode": "bus", "minutes": 3}}
@@ -45,7 +49,7 @@ def asked(site: Site, *requests: tuple[Any, ...]) -> list[Answer]:
         async with working(site.shared):
             return list(await asyncio.gather(*(call(site, *request) for request in requests)))
 
-    return asyncio.run(all_of_them())
+    return finished(all_of_them())
 
 
 def posted(app: App, path: str | None = None, body: bytes | None = None) -> tuple[Any, ...]:
@@ -95,6 +99,23 @@ def test_a_proxy_may_put_a_path_before_everything(taken_off: bool, store: Store)
     refused(asked(site, ("GET", "/asked/herewith/"))[0], 404, "not-found")
 
 
+def test_what_fails_once_is_done_again(store: Store) -> None:
+    """A database that is away for a moment, or a bug, must not end what is done for as long as the server runs."""
+    troubles: list[Exception] = [dn.Unavailable("The database cannot be read."), ValueError("a bug")]
+    done = threading.Event()
+
+    def job() -> None:
+        if troubles:
+            raise troubles.pop()
+        done.set()
+
+    async def work() -> bool:
+        async with working_beside(list, (0.001, job)):
+            return await asyncio.to_thread(done.wait, 30)
+
+    assert finished(work())
+
+
 def test_a_token_opens_one_survey(store: Store) -> None:
     for text in (ONE, COMMUTE):
         store.register(survey(text))
@@ -117,8 +138,8 @@ def test_a_token_opens_one_survey(store: Store) -> None:
     def status_now(name: str) -> int:
         return 200 if site.apps[0].read_gate.opens(f"Bearer {tokens[name]}".encode()) else 401
 
-    asyncio.run(asyncio.wait_for(look_on(), 30))
-    assert (status("one", tokens["one"]), status("commute-2026", tokens["commute-2026"])) == (401, 200)
+    finished(look_on())
+    assert [status(name, tokens[other]) for name in ANSWERS for other in ANSWERS] == [401, 401, 401, 200]
     assert status("one", "") == 401  # the last one revoked opens nothing
 
 
@@ -157,7 +178,7 @@ def test_surveys_are_counted_in_one_transaction(store: Store) -> None:
         async with working(site.shared):
             return list(await asyncio.gather(*sent))
 
-    answers = asyncio.run(together())
+    answers = finished(together())
     assert {answer.status for answer in answers} == {200} and [people(app) for app in site.apps] == [1] * 6
     tidied = len(site.apps)  # each survey is tidied once, in a transaction of its own
     assert len(commits) <= 1 + tidied
@@ -284,7 +305,7 @@ def test_the_status_shows_a_corrected_title_and_the_survey_stays(store: Store) -
     status, after = asked(site, ("GET", "/s/one/v1/status"), ("GET", "/s/one/v1/survey"))
     assert status.data() == {
         "survey": "one", "fingerprint": one.collector.survey.fingerprint, "title": "Towns", "stage": "closed",
-        "needs_token": False,
+        "needs_token": False, "results": "open",
     }  # fmt: skip
     assert after.body == before.body  # the device's proof and fingerprint are of these bytes
 
@@ -300,3 +321,70 @@ def test_stages_follow_each_other(store: Store) -> None:
     for stage in (Stage.OPEN, Stage.CLOSED, Stage.DRAFT):
         with pytest.raises(dn.InvalidParameter, match="ids of its reports are gone"):
             lifecycle.turn(store, one, stage)
+
+
+def test_the_metrics_of_all_surveys_are_at_the_root(store: Store) -> None:
+    """With a token of the server all of them, with one of a survey that survey's, without any nothing."""
+    site = Site(store, Shared())
+    own = {name: new_token(store, name, "results") for name in ("one", "commute-2026")}
+    for text in (ONE, COMMUTE):
+        site.add(application(survey(text), store, shared=site.shared))
+    server = new_token(store, SERVER, "results")
+    finished(_renewed(site))
+
+    def seen(token: str | None) -> set[str]:
+        headers = {} if token is None else {"authorization": f"Bearer {token}"}
+        (answer,) = asked(site, ("GET", "/metrics", b"", headers))
+        if answer.status != 200:
+            refused(answer, 401, "no-token")
+            return set()
+        families = list(text_string_to_metric_families(answer.body.decode()))
+        assert len({family.name for family in families}) == len(families), "each is described once"
+        return {sample.labels["survey"] for family in families for sample in family.samples}
+
+    assert seen(server) == {"one", "commute-2026"}
+    assert seen(own["one"]) == {"one"} and seen(own["commute-2026"]) == {"commute-2026"}
+    assert seen(None) == seen("wrong") == set()
+    (answer,) = asked(site, ("GET", "/s/one/v1/results", b"", {"authorization": f"Bearer {server}"}))
+    refused(answer, 401, "no-token")  # it opens nothing else
+    revoke_token(store, SERVER, "results-1")
+    finished(_renewed(site))
+    assert seen(server) == set()
+
+
+async def _renewed(site: Site) -> None:
+    for _, job in site.jobs:
+        job()
+
+
+def test_the_server_describes_itself_without_naming_surveys(store: Store) -> None:
+    site = site_of(store, ONE, COMMUTE)
+    (answer,) = asked(site, ("GET", "/openapi.json"))
+    described = answer.data()
+    assert described["openapi"] == "3.1.0" and "commute" not in answer.body.decode()
+    places = {"survey": "one", "name": "style.css"}
+    for path, about in described["paths"].items():
+        (found,) = asked(site, ("GET", path.format(**places)))
+        assert str(found.status) in about["get"]["responses"], path
+        assert found.status == 200 or path.startswith("/health"), path
+
+
+def test_a_survey_may_have_limits_of_its_own(store: Store) -> None:
+    site = site_of(store, ONE, COMMUTE, limits=Limits(rate=100.0, body=1 << 20))
+    one, other = site.apps
+    assert one.address_rate is other.address_rate is site.shared.address_rate
+    lifecycle.limit(store, one.collector.survey, {"rate": 1.0, "body": 200, "people": 2})
+    look(site.apps)
+    assert (one.limits.rate, one.limits.body, one.limits.people) == (1.0, 200, 2)
+    assert other.limits == site.shared.limits and other.address_rate is site.shared.address_rate
+    bodies = [dn.Device(one.collector.survey).answer(ANSWERS["one"]) for _ in range(6)]
+    refused(asked(site, posted(one, body=b"".join(bodies)))[0], 413, "too-large")
+    found = [asked(site, posted(one, body=body))[0].status for body in bodies[:4]]
+    assert found[:2] == [200, 200] and 429 in found[2:]
+    assert [asked(site, posted(other))[0].status for _ in range(4)] == [200] * 4
+    lifecycle.limit(store, one.collector.survey, {"body": 1 << 30, "rate": 0})
+    look(site.apps)
+    assert one.limits.body == 1 << 20 and one.address_rate is None and one.limits.people == 1000
+    lifecycle.limit(store, one.collector.survey, None)
+    look(site.apps)
+    assert one.limits == site.shared.limits and one.address_rate is site.shared.address_rate

@@ -1,8 +1,8 @@
 """Both stores, against the real thing: the same tests for SQLite and PostgreSQL."""
 
 import sqlite3
-import threading
 from collections.abc import Callable
+from functools import partial
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from deniable.collector import open_store, opened, schema
 from deniable.collector.sqlite import SqliteStore
 from deniable.survey.reading import parse_toml
 from tests.surveys import COMMUTE, ONE, survey
+from tests.waits import together
 
 NewStore = Callable[[], str]
 
@@ -88,11 +89,7 @@ def test_a_survey_keeps_its_laws_and_never_changes(new_store: NewStore, monkeypa
 def test_two_may_register_a_survey_at_once(new_store: NewStore) -> None:
     address, numbers = new_store(), list[int]()
     stores = [open_store(address) for _ in range(4)]
-    threads = [threading.Thread(target=lambda s=s: numbers.append(s.register(survey(ONE))[0])) for s in stores]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    together(*(lambda store=store: numbers.append(store.register(survey(ONE))[0]) for store in stores))
     assert numbers == [1] * 4
     for store in stores:
         store.close()
@@ -125,30 +122,22 @@ def test_kept_messages(new_store: NewStore) -> None:
 
 
 def test_two_at_once_take_every_id_once(new_store: NewStore) -> None:
-    address, counted, trouble = new_store(), list[int](), list[BaseException]()
+    address, counted = new_store(), list[int]()
     asked = survey(ONE)
     with opened(address) as store:
         number, _ = store.register(asked)
 
     def work(seed: int) -> None:
-        try:
-            random = np.random.default_rng(seed)
-            with opened(address) as store:
-                for start in range(0, 600, 20):
-                    some = [identity(start + place) for place in random.permutation(30).tolist()]  # they overlap
-                    with store.change() as change:
-                        fresh = change.claim(number, dict.fromkeys(some, 0))
-                        change.add(number, 0, "town", len(fresh), np.full(6, len(fresh)))
-                    counted.append(len(fresh))
-        except BaseException as error:
-            trouble.append(error)
+        random = np.random.default_rng(seed)
+        with opened(address) as store:
+            for start in range(0, 600, 20):
+                some = [identity(start + place) for place in random.permutation(30).tolist()]  # they overlap
+                with store.change() as change:
+                    fresh = change.claim(number, dict.fromkeys(some, 0))
+                    change.add(number, 0, "town", len(fresh), np.full(6, len(fresh)))
+                counted.append(len(fresh))
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not trouble
+    together(*(partial(work, seed) for seed in range(3)))
     assert sum(counted) == 610
     with opened(address) as store, store.view() as view:
         assert view.tallies(number, asked)[(0, "town")].counts.tolist() == [610] * 6

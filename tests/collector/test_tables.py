@@ -115,7 +115,13 @@ def test_kept_reports_of_tables_are_the_same_people_in_the_same_order(tmp_path: 
         (path,) = (tmp_path / "kept").glob(f"{name}-*.parquet")
         mechanism = next(question.mechanism for question in survey.questions if question.id == name)
         columns[name] = concatenate(read_batches(path, mechanism))
-    exact = dn.crosstab(columns, {question.id: question.mechanism for question in survey.questions})
-    table = results(survey, collector.number, store).tables[0].table
+    mechanisms = {question.id: question.mechanism for question in survey.questions}
+    exact = dn.crosstab(columns, mechanisms)
+    found = results(survey, collector.number, store)
+    table = found.tables[0].table
     assert table is not None and np.array_equal(table.shares, exact.shares)
+    segments = {name: tmp_path / "kept" / f"{name}-*.parquet" for name in columns}
+    joint = dn.aggregate_joint(mechanisms, segments, *columns, workers=1)  # and so are its counts, file by file
+    (tally,) = [tally for key, _, tally in found.tallies if key == "smokes*age"]
+    assert joint == survey.joints[0].joint_tally(tally)
     store.close()

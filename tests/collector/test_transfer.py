@@ -17,6 +17,7 @@ from deniable.collector.access import gates_of, new_token, revoke_token
 from deniable.collector.backup import read_backup, read_backups, write_backup, write_backups
 from deniable.collector.transfer import copy_all, copy_survey, surveys_of
 from tests.surveys import COMMUTE, ONE, several, survey
+from tests.waits import PATIENCE, running
 
 NewStore = Callable[[], str]
 PEOPLE = 60
@@ -89,15 +90,17 @@ def test_what_arrives_meanwhile_is_not_left_behind(new_store: NewStore, tmp_path
 SLOWLY = """
 import sys, time
 from deniable.collector import open_store, transfer
-from deniable.collector.backup import write_backups
+from deniable.collector.backup import read_backups, write_backups
 transfer.IDS = 40
 source, target, way = sys.argv[1:]
 def watch(share):
     print(share, flush=True)
     time.sleep(0.02)
+from pathlib import Path
 if way == "backup":
-    from pathlib import Path
     write_backups(["one"], open_store(source), Path(target), watch=watch)
+elif way == "restore":
+    read_backups(Path(source), open_store(target), watch)
 else:
     transfer.copy_survey(open_store(source), open_store(target), "one", watch)
 print("done", flush=True)
@@ -105,28 +108,31 @@ print("done", flush=True)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("way", ["move", "backup"])
+@pytest.mark.parametrize("way", ["move", "backup", "restore"])
 def test_killed_at_any_moment_it_goes_on(way: str, new_store: NewStore, tmp_path: Path) -> None:
-    address, target = str(tmp_path / "first.db"), new_store() if way == "move" else str(tmp_path / "file")
+    address, target = str(tmp_path / "first.db"), str(tmp_path / "file") if way == "backup" else new_store()
     with opened(address) as source:
         one = filled(source, ONE, {"town": "Nice"}, 1000)
+        if way == "restore":
+            address = str(tmp_path / "backup")
+            write_backups(["one"], source, Path(address))
     random, killed = np.random.default_rng(4), 0
     for _ in range(40):
         command = [sys.executable, "-c", SLOWLY, address, target, way]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        with running(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             lines = [process.stdout.readline() for _ in range(1 + int(random.integers(9)))]
             if killed < 4 and "done\n" not in lines:
                 process.send_signal(signal.SIGKILL)
                 killed += 1
-                process.wait()
+                process.wait(timeout=PATIENCE)
                 if way == "backup":
                     assert not Path(target).exists()  # never half a backup under its name
                 else:
                     with opened(target) as half:
                         assert surveys_of(half) == []
                 continue
-            process.communicate()
+            process.communicate(timeout=PATIENCE)
             assert process.returncode == 0
             break
     assert killed == 4

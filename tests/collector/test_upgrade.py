@@ -1,12 +1,12 @@
-"""Stores that the first schema with tokens made, as files of that time: they open, and nothing in them counts twice.
+"""Stores that earlier releases made, as files of that time: they open, and nothing in them counts twice.
 
-`stores/` holds one of each kind with the same two surveys, made before the schema had states, and the bodies counted there.
+`stores/` holds one of each kind with the same two surveys, and the bodies counted there: of schema 2, the first with tokens
+and before there were states, of schema 3, before collectors had shards, and of schema 7, before surveys had limits.
 """
 
 import shutil
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -18,23 +18,30 @@ from deniable.collector.stages import Stage
 from tests.conftest import BOTH_STORES
 from tests.servers import Postgres
 from tests.surveys import ONE, OPENS, SAMPLED, survey
+from tests.waits import together
 
 STORES = Path(__file__).parent / "stores"
 DAY = 86_400
 
 
+@pytest.fixture(params=[2, 3, 7])
+def schema(request: pytest.FixtureRequest) -> int:
+    """The number of an earlier schema."""
+    return int(request.param)
+
+
 @pytest.fixture(params=BOTH_STORES)
-def earlier(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def earlier(request: pytest.FixtureRequest, tmp_path: Path, schema: int) -> str:
     """The address of a store as it was."""
     if request.param == "sqlite":
-        shutil.copy(STORES / "schema2.db", tmp_path / "store.db")
+        shutil.copy(STORES / f"schema{schema}.db", tmp_path / "store.db")
         return str(tmp_path / "store.db")
     import psycopg
 
     server: Postgres = request.getfixturevalue("database_server")
     address = server.database()
-    with psycopg.connect(address) as connection:
-        connection.execute((STORES / "schema2.sql").read_bytes())
+    with psycopg.connect(address, connect_timeout=30) as connection:
+        connection.execute((STORES / f"schema{schema}.sql").read_bytes())
     return address
 
 
@@ -57,6 +64,18 @@ def test_what_was_counted_is_known(earlier: str) -> None:
                     assert view.state(number).stage is Stage.OPEN  # type: ignore[union-attr]
 
 
+def test_what_is_counted_after_the_upgrade_adds_to_what_was(earlier: str) -> None:
+    with opened(earlier) as store:
+        collector = Collector(survey(ONE), store, clock=lambda: OPENS)
+        more = collector.survey.read(b"".join(collector.survey.randomize_all({"town": ["Nice"] * 5}, 5)))
+        assert collector.take(more) == [Counted.NOW] * 5 and collector.take(more[:2]) == [Counted.BEFORE] * 2
+        assert results(collector.survey, collector.number, store).people == 35
+        with store.view() as view:
+            (tally,) = view.tallies(collector.number, collector.survey).values()
+            assert tally.n == 35 and view.state(collector.number).limits is None  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("schema", [2], indirect=True)
 def test_periods_that_were_forgotten_are_not_accepted_again(earlier: str) -> None:
     """In two days the earlier release drops the ids of the first; a clock that then goes back changes nothing."""
     if earlier.endswith(".db"):
@@ -68,7 +87,7 @@ def test_periods_that_were_forgotten_are_not_accepted_again(earlier: str) -> Non
     else:
         import psycopg
 
-        with psycopg.connect(earlier) as remote:
+        with psycopg.connect(earlier, connect_timeout=30) as remote:
             remote.execute("DELETE FROM seen WHERE period = 0 AND survey = 1")
     with opened(earlier) as store:
         found = replayed(store, SAMPLED, "sampled.body", OPENS + 90_000)
@@ -106,13 +125,13 @@ def test_tokens_that_were_made_before_any_survey_close_the_first(new_store: Call
 
 def test_several_collectors_upgrade_a_store_once(earlier: str) -> None:
     """All begin with the first schema at the same time: one brings the store up to date, the others wait for it."""
-    begin = threading.Barrier(4)
+    begin, people = threading.Barrier(4), list[int]()
 
-    def upgraded() -> int:
-        begin.wait()
+    def upgraded() -> None:
+        begin.wait(timeout=30)
         with opened(earlier) as store:
             number, asked = store.register(survey(ONE))
-            return results(asked, number, store).people
+            people.append(results(asked, number, store).people)
 
-    with ThreadPoolExecutor(4) as pool:
-        assert [each.result() for each in [pool.submit(upgraded) for _ in range(4)]] == [30] * 4
+    together(*[upgraded] * 4)
+    assert people == [30] * 4

@@ -109,7 +109,8 @@ def test_intervals_that_hold_together_are_wider() -> None:
     each = estimate.interval(0.95 ** (1 / 3))
     np.testing.assert_allclose([low, high], each, rtol=1e-12)
     assert (high > estimate.interval(0.95)[1]).all()
-    assert estimate.top(2) == [0, 1]
+    assert estimate.largest(2) == [0, 1]
+    assert estimate.top(2) == [estimate.labels[0], estimate.labels[1]]
 
 
 @pytest.mark.needs("scipy")
@@ -268,7 +269,7 @@ def test_plot_shows_bars_with_errors() -> None:
     assert "95% intervals" in axes.get_xlabel()
     assert "intervals" not in dn.norm_sub(estimate).plot(ax=axes).get_xlabel()
     many = dn.DirectResponse(dn.Categories(range(100)), 1.0).predict([0.01] * 100, 1000)
-    assert many.plot(top=10).get_title() == "The 10 largest of 100"
+    assert many.plot(top=10).get_title() == "100 answers in 10 bins"
 
 
 def test_warner_is_direct_response_to_two_values() -> None:

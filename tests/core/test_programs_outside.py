@@ -77,8 +77,10 @@ def test_values_that_leave_their_bounds_or_never_come_are_refused(text: str) -> 
         ),
         (law(["toss", [], "1/1"], ["around", [0, 0], 2, 3]), 2),
         (law(["split", [], "1/1", 1, 0]), 0),
+        (law(["toss", [], "1/1"], ["const", [], 1 << 24], ["max", [0, 1]]), 1 << 24),
+        (law(["const", [], -7], ["toss", [], "1/1"], ["min", [0, 1]]), -7),
     ],
-    ids=["not", "mod", "where", "rows", "vector", "put", "around", "split"],
+    ids=["not", "mod", "where", "rows", "vector", "put", "around", "split", "max", "min"],
 )
 def test_constants_and_truth_values_may_stand_anywhere(text: str, expected: int) -> None:
     codes = [np.array([[6, 7, 8]])] if "code" in text else []

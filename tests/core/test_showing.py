@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.core.charting import chart_lines
+from deniable.core.showing import MOST_LINES
 from deniable.planning.shares import options
 
 GRADES = dn.Ordered(["bad", "fair", "good"])
@@ -34,7 +36,8 @@ def test_ordered_answers_and_numbers_keep_their_order() -> None:
 
 def test_a_long_list_says_how_many_are_left_out() -> None:
     many = dn.DirectResponse(dn.Categories([f"v{place}" for place in range(100)]), 1.0).predict([0.01] * 100, 1000)
-    assert "70 others are not shown." in many._repr_html_()
+    assert "71 others (largest)" in many._repr_html_()
+    assert many.plot().get_title() == "The largest of 100 answers"
     tally = dn.Tally("ab" * 16, 5, np.arange(100))
     assert "70 further cells are not shown." in tally._repr_html_()
 
@@ -87,11 +90,14 @@ def test_jupyter_shows_pictures_and_tables_without_magic() -> None:
         "import deniable as dn\nestimate = dn.DirectResponse(dn.Categories(['a', 'b']), 1.0).predict([0.4, 0.6], 100)",
         "estimate.plot()",
         "estimate",
+        "mechanism = dn.plan(dn.Ordered(range(5)), 1.0, 100, target='distribution')",
+        "mechanism.distribution(mechanism.tally(mechanism.perturb([1, 2, 3] * 50))).plot()",
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
-    _, plotted, shown = (cell.outputs for cell in notebook.cells)
-    assert sum("image/png" in output.get("data", {}) for output in plotted) == 1
+    _, plotted, shown, _, spread = (cell.outputs for cell in notebook.cells)
+    for drawn in (plotted, spread):
+        assert sum("image/png" in output.get("data", {}) for output in drawn) == 1
     assert "<table" in shown[0].data["text/html"]
 
 
@@ -103,3 +109,38 @@ def test_plots_are_drawn_on_given_axes() -> None:
     assert ESTIMATE.plot(ax=axes) is axes
     errors = dn.compare(dn.Categories(["a", "b"]), 1.0, 200, repeats=2, mechanisms=["direct"], coins=dn.SeededCoins(1))
     assert errors.plot(ax=Figure().subplots()).get_xscale() == "log"
+
+
+def test_many_numbers_become_bins_whose_errors_add_up() -> None:
+    ages = dn.DirectResponse(dn.Categories(range(18, 100)), 1.0).predict(np.full(82, 1 / 82), 1000)
+    lines = chart_lines(ages)
+    assert [line.label for line in lines][:2] == ["18 to 19", "20 to 24"]
+    assert len(lines) <= MOST_LINES
+    assert sum(line.value for line in lines) == pytest.approx(1)
+    places = list(lines[1].places)
+    error = np.sqrt(ages.covariance()[np.ix_(places, places)].sum())
+    assert (lines[1].high or 0) - lines[1].value == pytest.approx(1.959964 * error, rel=1e-6)
+    loose = chart_lines(dn.Estimate(ages.labels, ages.values, ages.variance, 1000))  # the most it can be
+    assert (loose[1].high or 0) >= (lines[1].high or 0)
+
+
+def test_small_shares_of_many_answers_are_folded() -> None:
+    words = [f"v{place}" for place in range(100)]
+    many = dn.DirectResponse(dn.Categories(words), 4.0).predict([0.505, *[0.005] * 99], 1_000_000)
+    lines = chart_lines(many, most=10)
+    assert [line.label for line in lines] == ["v0", *words[1:9], "91 others"]
+    assert lines[-1].others == 91 and lines[-1].value == pytest.approx(0.005)
+    assert not lines[0].noisy
+    assert chart_lines(dn.norm_sub(many), most=10)[0].low is None
+
+
+@pytest.mark.needs("matplotlib")
+def test_no_chart_is_larger_than_a_page() -> None:
+    from matplotlib.figure import Figure
+
+    words = dn.Categories([f"v{place}" for place in range(500)])
+    estimate = dn.DirectResponse(words, 1.0).predict(np.full(500, 1 / 500), 1000)
+    figure = estimate.plot().figure
+    assert isinstance(figure, Figure)
+    width, height = figure.get_size_inches()
+    assert width <= 8.3 and height <= 11.7

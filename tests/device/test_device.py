@@ -207,7 +207,7 @@ survey = Survey.from_json({json.dumps(survey(COMMUTE).to_json())})
 Device(survey).answer({{"mode": "bus", "minutes": 3}})
 print([name for name in {heavy} if name in sys.modules])
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
     assert done.stdout.strip() == "[]"
 
 
@@ -271,6 +271,8 @@ STRANGERS = {
     "a list": http("200 OK", b"[]"),
     "a redirect": http("302 Found", b"", "Location: https://login.example/"),
     "a redirect that keeps the method": http("307 Temporary Redirect", b"", "Location: /elsewhere"),
+    "a redirect to somebody who answers": http("302 Found", b"", "Location: /elsewhere"),
+    "another of them": http("303 See Other", b"", "Location: /elsewhere"),
     "a page that forbids": http("403 Forbidden", b"<html>No</html>"),
     "a page that is gone": http("410 Gone", b'{"detail": "gone"}'),
     "no HTTP": b"SSH-2.0-OpenSSH\r\n",

@@ -1,6 +1,8 @@
 """Reports on disk: whole or refused, never half-written."""
 
+import gzip
 import itertools
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 
 import deniable as dn
 from deniable.files import read_batches, write_batches
+from deniable.files.answers import read_answers
 from deniable.files.reports import MOST_BYTES, MOST_REPORTS, batch_size
 from tests.examples import EXAMPLES
 from tests.families import answers
@@ -297,3 +300,35 @@ class TestBatches:
         monkeypatch.setattr("tempfile.mkstemp", refused)
         with pytest.raises(dn.InvalidParameter, match="Permission denied"):
             dn.write_reports(tmp_path / "batch", MECHANISM, reports)
+
+
+@pytest.mark.needs("pyarrow")
+def test_answers_in_json_lines_and_compressed(tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    rows, domain = ["yes", "no", "no"], dn.Categories(["yes", "no"])
+    lines = "".join(json.dumps({"id": place, "smokes": row}) + "\n" for place, row in enumerate(rows))
+    table = "smokes\n" + "\n".join(rows) + "\n"
+    (tmp_path / "a.jsonl").write_text(lines)
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
+    (tmp_path / "a.csv.zst").write_bytes(pa.compress(table.encode(), codec="zstd", asbytes=True))
+    for name in ("a.jsonl", "a.jsonl.gz", "a.csv.zst"):
+        (batch,) = read_answers(tmp_path / name, "smokes", domain, 10)
+        assert list(batch.answers) == rows, name
+
+
+@pytest.mark.needs("pyarrow")
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.jsonl", b'{"smokes": "no"}\n[1]\n', "Line 2 of .* is not a JSON object"),
+        ("a.jsonl", b'{"smokes": "secret"}\n{"other": "secret"}\n', "other names than the first line"),
+        ("a.jsonl", b'{"id": 1}\n', "has no column 'smokes'"),
+        ("a.csv.zst", b"nonsense" * 10, "not a zstd file"),
+    ],
+)
+def test_damaged_tables_are_refused_without_a_value(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(dn.InvalidParameter, match=said) as refused:
+        list(read_answers(tmp_path / name, "smokes", dn.Categories(["yes", "no"]), 10))
+    assert "secret" not in str(refused.value)

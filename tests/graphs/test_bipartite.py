@@ -68,9 +68,10 @@ def test_unweighted_graphs_tell_degrees_better() -> None:
 @pytest.mark.parametrize("weighted", [True, False])
 def test_a_picture(weighted: bool) -> None:
     graph = dn.BipartiteGraph.collect(FILMS, PEOPLE, 3.0, dn.SeededCoins(1), weighted)
-    figure = graph.plot(3)
-    assert len(figure.axes) == (2 if weighted else 1)
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()][-1] == "Brazil"
+    axes = graph.plot(3)
+    assert len(axes.figure.axes) == (2 if weighted else 1)
+    assert [label.get_text() for label in axes.get_yticklabels()][-1] == "Brazil"
+    assert graph.plot(2, ax=axes) is axes
 
 
 def table(path: Path, rows: list[list[object]], names: tuple[str, ...] = ("user", "item", "weight")) -> Path:

@@ -1,10 +1,10 @@
 """One person, one report: exchanges and tokens in both kinds of store."""
 
 import json
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -36,6 +36,7 @@ from deniable.invitations.terms import Invitations
 from deniable.survey.message import with_token
 from tests.invitations.invited import Issued, invited
 from tests.surveys import ONE, OPENS, survey
+from tests.waits import together
 
 pytestmark = pytest.mark.needs("starlette", "gmpy2")
 DAILY = ONE.replace("minimum_reports", 'opens = 2026-01-01T00:00:00Z\nwindow = "day"\nlate = 1\nminimum_reports').replace(
@@ -262,14 +263,9 @@ def test_a_hostile_crowd_is_counted_once_each(issued: Issued) -> None:
         def spend(side: Issued, token: bytes) -> None:
             verdicts.update(side.take(*(side.report(token) for _ in range(3))))
 
-        for work, things in ((exchange, some), (spend, tokens)):
-            threads = [
-                threading.Thread(target=work, args=(side, thing)) for thing in list(things) for side in (issued, other) * 2
-            ]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
+        sides = (issued, other) * 2
+        together(*(partial(exchange, side, code) for code in some for side in sides))
+        together(*(partial(spend, side, token) for token in list(tokens) for side in sides))
     assert len(tokens) == 6
     assert verdicts == {"counted": 6, "spent-token": 6 * 12 - 6}
     assert counted(issued) == 6

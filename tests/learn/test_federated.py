@@ -331,5 +331,7 @@ import flwr.supercore.telemetry as telemetry
 print(telemetry.FLWR_TELEMETRY_ENABLED, os.environ["RAY_USAGE_STATS_ENABLED"], os.environ["FLWR_TELEMETRY_ENABLED"])
 """
     settings = {name: value for name, value in os.environ.items() if name != "FLWR_TELEMETRY_ENABLED"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=settings)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=settings, timeout=300
+    )
     assert done.stdout.split() == ["0", "0", "0"]

@@ -102,6 +102,36 @@ class TestEveryLearner:
         with pytest.raises(dn.InvalidParameter, match="Call fit first"):
             learners()[place].predict(FEATURES)  # type: ignore[attr-defined]
 
+    @pytest.mark.needs("sklearn")
+    @pytest.mark.filterwarnings("ignore")  # the checks warn about what they try
+    @pytest.mark.parametrize(
+        "learner",
+        [
+            PrivateMeansClassifier(4.0, "observed", (-10, 10), seed=1),
+            PrivateSGDClassifier(4.0, "observed", (-10, 10), rounds=3, seed=1),
+            PrivateVectorClassifier(4.0, "observed", (-10, 10), hidden=4, epochs=1, seed=1),
+        ],
+        ids=lambda learner: type(learner).__name__,
+    )
+    def test_scikit_learn_checks_it(self, learner: Learner) -> None:
+        """All of its checks but those that need what is not installed or not switched on."""
+        from sklearn.utils.estimator_checks import check_estimator
+
+        found = check_estimator(learner, on_fail=None, on_skip=None)
+        left = {each["check_name"] for each in found if each["status"] != "passed"}
+        unavailable = {
+            "check_array_api_input",  # SCIPY_ARRAY_API is not set
+            "check_classifier_data_not_an_array",  # pandas is not in this environment
+        }
+        assert left <= unavailable
+        assert len(found) >= 55
+
+    def test_two_classes_have_one_score(self) -> None:
+        learner = PrivateMeansClassifier(4.0, (0, 1), (-1, 1), seed=1).fit(FEATURES, CLASS)
+        scores = learner.decision_function(FEATURES)
+        assert scores.shape == (len(FEATURES),)
+        assert (learner.predict(FEATURES) == (scores > 0)).all()
+
     @pytest.mark.parametrize("place", range(len(learners())))
     def test_bad_data_are_refused_without_repeating_them(self, place: int) -> None:
         learner = learners()[place]

@@ -386,5 +386,5 @@ for use in (lambda: learning.forward_loss(None, None, np.eye(2)), lambda: __impo
     except dn.MissingExtra as error:
         print("deniable[learn]" in str(error))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
     assert done.stdout.split("\n")[:3] == ["(4, 4)", "True", "True"]

@@ -432,7 +432,7 @@ print("numba" in sys.modules and sys.modules["numba"] is not None)
     outputs = []
     for without in (True, False):
         command = [sys.executable, "-c", code.replace("{without}", str(without))]
-        outputs.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n"))
+        outputs.append(subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout.split("\n"))
     assert outputs[0][:3] == outputs[1][:3]
     assert outputs[0][3] == "False"
 

@@ -300,8 +300,11 @@ class TestDistribution:
 
     @pytest.mark.needs("matplotlib")
     def test_plot(self, found: dn.Distribution) -> None:
-        left, right = found.plot().axes
-        assert len(left.patches) == 40 and len(right.lines) == 4
+        axes = found.plot()
+        left, right = axes.figure.axes
+        assert left is axes and len(left.patches) == 40 and len(left.lines) == 3
+        assert np.array_equal(right.lines[0].get_ydata(), 100 * np.cumsum(found.values))
+        assert found.plot(ax=axes) is axes
 
     def test_ordered_words_have_a_median(self) -> None:
         mechanism = dn.plan(dn.Ordered(["never", "rarely", "often", "always"]), 2.0, 5000, target="quantiles")
@@ -310,6 +313,16 @@ class TestDistribution:
         assert found.quantile(0.5).interval(0.95)[0] <= 2 <= found.quantile(0.5).interval(0.95)[1]
         assert found.cdf(1) == pytest.approx(0.3, abs=0.06)  # a standard error is 0.011
         assert found.share(2, 2) == pytest.approx(found.values[2])
+
+    def test_the_interval_of_a_quantile_in_a_heap_holds_the_number_that_people_have(self) -> None:
+        """The distribution function jumps at 0.2, in the middle of a cell, and nobody can see where in the cell."""
+        mechanism = dn.Hierarchy.comb(dn.Interval(0, 1, steps=30), 2.0)
+        numbers = np.concatenate([np.linspace(0, 1, 40_001), np.full(60_000, 0.2)])
+        found = mechanism.distribution(mechanism.tally(mechanism.perturb(numbers, dn.SeededCoins(3))))
+        assert 6 in found.heaps and found.grid.points[6] == 0.2
+        for share in (0.15, 0.3, 0.5, 0.6):  # of people in the heap, from a twelfth to two thirds have at most 0.2
+            low, high = found.quantile(share).interval(0.95)
+            assert low <= 0.2 <= high and found.cdf(high) >= share >= found.cdf(low)
 
     def test_bands_and_intervals_hold(self) -> None:
         """200 collections: 95 % bands hold 190 +- 3.1 times; below 172 or never missing is beyond chance (1e-6)."""

@@ -18,6 +18,7 @@ from deniable.mechanisms.key_value.padded_protocol import Chances
 from deniable.mechanisms.key_value.pckv_unary import independent
 from deniable.mechanisms.registry import candidates
 from deniable.planning import CLOSE
+from deniable.planning.key_value import prior
 from tests.cli.test_cli import run
 from tests.every import EveryCoin
 from tests.examples import keys, protocols
@@ -539,16 +540,45 @@ def test_privkvm_stays_biased_and_costs_all_its_rounds() -> None:
 def test_the_plan_takes_what_is_best() -> None:
     for size, at_most, epsilon in itertools.product((3, 50, 400), (1, 3), (0.5, 3.0)):
         planned = dn.plan(keys(size, at_most), epsilon)
+        share = float(prior(keys(size, at_most)))
         errors = {
-            each.name: total_error(each.make(keys(size, at_most), epsilon), 0.1, 0.0)
+            each.name: total_error(each.make(keys(size, at_most), epsilon), share, 0.0)
             for each in candidates("key_value").values()
             if each.target == "balanced"
         }
-        assert total_error(planned, 0.1, 0.0) <= CLOSE * min(errors.values())
+        assert total_error(planned, share, 0.0) <= CLOSE * min(errors.values())
     films = dn.plan(keys(1000), epsilon=2.0)
     assert isinstance(films, dn.PCKVUnary) and "pckv-unary" in films.explain() and "1,000 keys" in films.explain()
     assert isinstance(dn.plan(keys(1000), 2.0, max_bits=100), dn.PCKVDirect)
     assert "chosen by hand" in dn.PCKVUnary(keys(1000), 1.0).explain()
+    rare = dn.plan(keys(50), 4.0)  # one key in 50: one in ten cannot have each
+    assert isinstance(rare, dn.PCKVDirect) and rare.layout.bits == 7 and "0.02 of all people have" in rare.explain()
+
+
+def test_means_that_are_reported_cover_at_a_small_budget() -> None:
+    """Exactly, over all tallies of 40 people at epsilon 1: only keys that pass two standard errors have a mean at all."""
+    three, people, owners = dn.ThreeState.ewrr(1.0), 40, 5
+    q = 1 / (math.e + 2)
+
+    def counted(count: int, none: float, high: float, low: float) -> dict[tuple[int, int], float]:
+        return {
+            (a, b): math.comb(count, a) * math.comb(count - a, b) * high**a * low**b * none ** (count - a - b)
+            for a in range(count + 1)
+            for b in range(count + 1 - a)
+        }
+
+    law: dict[tuple[int, int], float] = {}
+    for (a, b), first in counted(owners, q, math.e * q, q).items():
+        for (c, d), second in counted(people - owners, math.e * q, q, q).items():
+            law[a + c, b + d] = law.get((a + c, b + d), 0.0) + first * second
+    given = held = 0.0
+    for (high, low), chance in law.items():
+        if chance > 1e-6:
+            found = three.links(dn.Tally(three.fingerprint, people, np.array([people - high - low, high, low])))
+            if found.clear[0]:
+                ends = found.mean.interval(0.95)
+                given, held = given + chance, held + chance * (ends[0][0] <= 1.0 <= ends[1][0])
+    assert given > 0.05 and held / given > 0.95  # 0.918 without regard to the selection
 
 
 def test_few_reports_still_give_honest_means() -> None:

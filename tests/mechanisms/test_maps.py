@@ -114,7 +114,8 @@ class TestHeatMap:
 
     @pytest.mark.needs("matplotlib")
     def test_plot(self, found: dn.HeatMap) -> None:
-        assert len(found.plot().axes) == 2
+        axes = found.plot()
+        assert len(axes.figure.axes) == 2 and found.plot(ax=axes) is axes  # with the scale of colours
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Shared draws: known answers, both twins alike, access to any coordinate, and a permutation that is one."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -178,4 +179,4 @@ class TestChannel:
         for epsilon in (0.1, 0.25, 1.0):
             coordinate = CoordinateResponse.quantised(epsilon)
             load, growth = best_load(coordinate), float(coordinate.odds) - 1
-            assert np.exp(load * growth) / load <= max(7.01, np.e * growth * 1.001)
+            assert np.exp(load * growth) / load <= max(7.01, math.e * growth * 1.001)

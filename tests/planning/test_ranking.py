@@ -88,5 +88,5 @@ def test_measured_errors_stand_beside_predicted_ones() -> None:
     for wrong in ({"repeats": 1}, {"mechanisms": ["laplace"]}, {"n": [1, 2]}, {"n": 0}):
         with pytest.raises(dn.InvalidParameter):
             dn.compare(domain, 1.0, **wrong)
-    with pytest.raises(dn.InvalidParameter, match="single answers"):
-        dn.compare(dn.KeyValue(["a"], -1, 1, at_most=1), 1.0)  # type: ignore[arg-type]
+    with pytest.raises(dn.InvalidParameter, match="sets also by their frequencies alone"):
+        dn.compare(dn.KeyValue(["a"], -1, 1, at_most=1), 1.0, target="ranges")

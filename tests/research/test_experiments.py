@@ -193,3 +193,10 @@ class TestPlanned:
         predicted, measured = case.ratio(100)
         assert abs(measured / predicted - 1) < 0.15
         assert f"{predicted:.4g}" == rows(committed("planned"))[case.name][0]
+
+
+class TestDistributions:
+    def test_every_measured_error_is_within_three_percent_of_its_prediction(self) -> None:
+        table = committed("distributions").split("| mechanism | predicted |")[1].splitlines()[2:]
+        ratios = [float(cells(line)[-1]) for line in table if line.startswith("|")]
+        assert len(ratios) == 12 and max(abs(ratio - 1) for ratio in ratios) < 0.03

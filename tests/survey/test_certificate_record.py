@@ -182,3 +182,9 @@ def test_what_is_no_certificate(content: bytes, tmp_path: Path) -> None:
     file.write_bytes(content)
     assert "not a certificate" in run("verify", file, code=2).output
     assert "cannot be read" in run("verify", tmp_path / "nothing.json", code=2).output
+
+
+def test_a_proof_says_how_far_it_is() -> None:
+    heard: list[float] = []
+    dn.certify_survey(survey(COMMUTE), heard.append)
+    assert heard == [0.5, 1.0]

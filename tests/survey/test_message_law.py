@@ -26,7 +26,10 @@ def test_one_program_gives_the_bytes_of_its_questions_one_by_one(name: str) -> N
     text, answers, _ = SURVEYS[name]
     asked = dn.Survey.from_json(text)
     for people in (1, 3):
-        given = [question.answers([answers.get(question.id)] * people) for question in asked.questions]
+        given = [
+            question.gathered([member.answers([answers.get(member.id)] * people) for member in question.members])
+            for question in asked.questions
+        ]
         together = asked.law().run(given, dn.SeededCoins(5))
         coins = dn.SeededCoins(5)
         for question, own, reports in zip(asked.questions, given, together, strict=True):

@@ -18,7 +18,7 @@ from research.papers.bitrand.theory import (
     p_of_flips,
     true_epsilon,
 )
-from research.papers.figure import ABOUT, Check, Result, Row, claimed, printed
+from research.papers.figure import ABOUT, Check, Result, Row, printed, ranking, theory, trend
 
 COLUMNS = (
     "budget",
@@ -61,8 +61,8 @@ def flip_checks(rows: Sequence[Row], epsilons: Sequence[float]) -> list[Check]:
     zeros = column(rows, "a zero becomes one", "LATENT", *epsilons)
     rising = [np.diff(column(rows, "flip probability", "f-RR", e)) > 0 for e in epsilons]
     checks = [
-        claimed("the more a bit counts, the less often f-RR flips it", np.all(rising), "some are flipped less often"),
-        claimed(
+        trend("the more a bit counts, the less often f-RR flips it", np.all(rising), "some are flipped less often"),
+        ranking(
             "f-RR has a smaller q than LATENT at all bits and budgets",
             (ours < zeros).all(),
             f"Eq. 27 calls q how often a zero becomes one, {zeros.max():.3f} with LATENT and at least {ours.min():.3f} with "
@@ -92,7 +92,7 @@ def _gap_grows(rows: Sequence[Row], epsilons: Sequence[float]) -> Check:
     """On average over the bits, since the lowest are flipped more often with a larger budget."""
     every = epsilons if len(epsilons) > 1 else EPSILONS
     gaps = [np.mean(flips("LATENT", FEATURES, BITS, e)) - np.mean(flips("f-RR", FEATURES, BITS, e)) for e in every]
-    return claimed(
+    return trend(
         "the gap to LATENT, on average over the bits, grows with epsilon",
         (np.diff(gaps) > 0).all(),
         f"it is {', '.join(f'{gap:.3f}' for gap in gaps)} at epsilon {', '.join(f'{e:g}' for e in every)}",
@@ -106,13 +106,13 @@ def _against_ome(rows: Sequence[Row], epsilon: float) -> Check:
     else:
         claim, holds = f"over the first bits f-RR and OME are similar at epsilon {epsilon:g}", False
         holds = bool((np.abs(ours - ome) <= ABOUT * ome).all())
-    return claimed(claim, holds, f"f-RR has {ours.min():.3f} to {ours.max():.3f} and OME {ome.min():.3f} to {ome.max():.3f}")
+    return ranking(claim, holds, f"f-RR has {ours.min():.3f} to {ours.max():.3f} and OME {ome.min():.3f} to {ome.max():.3f}")
 
 
 def _uneven(rows: Sequence[Row], epsilons: Sequence[float]) -> Check:
     spread = max(float(np.ptp(column(rows, "flip probability", "OME", e))) for e in epsilons)
     other = max(float(np.ptp(1 - np.array(chances("OME", FEATURES, BITS, e, 100.0)[0]))) for e in epsilons)
-    return claimed(
+    return trend(
         "OME flips some bits more often than others",
         spread > 1e-9,
         f"at alpha 1, which the text takes, it flips all alike; only at alpha 100 do its ones differ, by {other:.2f}",
@@ -122,7 +122,7 @@ def _uneven(rows: Sequence[Row], epsilons: Sequence[float]) -> Check:
 def kept(epsilon: float) -> Check:
     """The promise."""
     true = true_epsilon("f-RR", FEATURES, BITS, epsilon)
-    return claimed(f"f-RR keeps epsilon {epsilon:g}", true <= epsilon, f"it costs {true:.0f} (erratum BitRand B1)")
+    return theory(f"f-RR keeps epsilon {epsilon:g}", true <= epsilon, f"it costs {true:.0f} (erratum BitRand B1)")
 
 
 NOTES = (
@@ -141,10 +141,10 @@ def drawn(result: Result, columns: tuple[str, str], log: str = "") -> "style.Pic
             chart = axes[row * len(budgets) + place]
             for number, mechanism in enumerate(NAMES):
                 values = result.numbers(name, budget=budget, mechanism=mechanism)
-                chart.plot(range(BITS), values, color=style.COLOURS[number], marker=style.MARKERS[number], label=mechanism)
+                chart.plot(range(BITS), values, **style.look(number, mechanism))
             chart.set(xlabel="bit, highest first", ylabel=name, title=str(budget))
-            chart.title.set_fontsize(9)
             if log:
                 chart.set_yscale("log")
+                style.plain_numbers(chart)
     style.legend(figure)
     return figure

@@ -9,7 +9,7 @@ from deniable.mechanisms.algebra.bit_budgets import published_alpha
 from research.bit_formulas import published_flips
 from research.papers import style
 from research.papers.bitrand.theory import kinds, true_epsilon
-from research.papers.figure import ABOUT, Check, Result, Row, claimed, near
+from research.papers.figure import ABOUT, Check, Result, Row, near, theory, trend
 
 COLUMNS = ("panel", "features", "bits", "epsilon", "bit", "flip probability", "true epsilon")
 FEATURES_IN_USE = (512, 768)  # of the paper's images and texts
@@ -42,14 +42,14 @@ def _series(rows: Sequence[Row], by: str) -> dict[tuple[str, str, float], tuple[
 
 
 def steady(claim: str, rows: Sequence[Row], by: str, least: int, epsilons: Sequence[float]) -> Check:
-    """Flips stay within a tenth of themselves from a size on."""
+    """Flips stay within 15 % of themselves from a size on."""
     moves = {}
     for (panel, bit, epsilon), (sizes, values) in _series(rows, by).items():
         kept = [value for size, value in zip(sizes, values, strict=True) if size >= least]
         if epsilon in epsilons and kept:
             moves[panel, bit] = max(kept) / min(kept) - 1
     where, most = max(moves.items(), key=lambda item: item[1])
-    return claimed(f"{claim} (within a tenth)", most <= ABOUT, f"with {where[0]} the {where[1]}'s changes by {most:.0%}")
+    return trend(f"{claim} (within 15 %)", most <= ABOUT, f"with {where[0]} the {where[1]}'s changes by {most:.0%}")
 
 
 def cost_check(rows: Sequence[Row], by: str) -> Check:
@@ -61,8 +61,8 @@ def cost_check(rows: Sequence[Row], by: str) -> Check:
         grown.append((float(cost[-1] / cost[0]), float(sizes[-1] / sizes[0])))
     worst = float(max(found.numbers("true epsilon") / found.numbers("epsilon")))
     most = max(grown)
-    return claimed(
-        f"the loss does not depend on the number of {by} (within a tenth)",
+    return theory(
+        f"the loss does not depend on the number of {by} (within 15 %)",
         most[0] <= 1 + ABOUT,
         f"it grows {most[0]:.3g} times where that grows {most[1]:.3g} times, up to {worst:.3g} times epsilon "
         "(erratum BitRand B1)",
@@ -100,7 +100,7 @@ def bit_checks(rows: Sequence[Row], epsilons: Sequence[float]) -> tuple[Check, .
                 wrong[bit] += f"{sizes[at + 1]:g} bits ({panel})"
         kinds_of = "sign and integer" if sign < 0 else "fraction"
         checks.append(
-            claimed(
+            trend(
                 f"from epsilon 1 on more bits {word} the flips of {kinds_of} bits",
                 not wrong,
                 " and ".join(wrong.values()) or "it does not",

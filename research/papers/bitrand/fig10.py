@@ -11,7 +11,7 @@ from research.bit_formulas import sign_magnitude_errors
 from research.data.folder import Data, random_for
 from research.papers import style
 from research.papers.bitrand.theory import LARGEST, LATENT, OME, corrected, true_epsilon
-from research.papers.figure import ALL, Figure, Pace, Result, Row, claimed, coins_for
+from research.papers.figure import ALL, Figure, Pace, Result, Row, coins_for, ranking, theory
 
 FIGURE = Figure("bitrand/fig10", "BitRand", "error of the mean of 1,000 vectors of 768 numbers", seconds=2.5)
 COLUMNS = ("numbers", "epsilon", "mechanism", "RMSE", "true epsilon")
@@ -60,7 +60,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     }
     true = table.numbers("true epsilon", numbers="from -1 to 1", mechanism="f-RR")
     checks = [
-        claimed(
+        ranking(
             "all codes have smaller errors than all mechanisms for numbers",
             all((error[n, code] < error[n, name]).all() for n in NUMBERS for code in CODES for name in NUMERIC),
             "some are larger",
@@ -69,7 +69,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     for numbers in NUMBERS:
         worst = {float((error[numbers, name] / error[numbers, "f-RR"]).min()): name for name in (*CODES[1:], *NUMERIC)}
         checks.append(
-            claimed(
+            ranking(
                 f"f-RR has the smallest error of all, on numbers {numbers}",
                 min(worst) > 1,
                 f"{worst[min(worst)]} has down to {min(worst):.2f} of it: f-RR is read with a bias, which only cancels "
@@ -77,7 +77,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             )
         )
     checks.append(
-        claimed(
+        theory(
             "f-RR keeps epsilon",
             (true <= np.array(BUDGETS)).all(),
             f"at epsilon 1 it costs {true[0]:.0f} (erratum BitRand B1)",
@@ -94,7 +94,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     if beaten:
         notes.append(f"on numbers from -1 to 1 always answering 0 is better than f-RR up to epsilon {max(beaten):g}")
     better = f"at the true loss of f-RR numeric mechanisms have an error at least {gain:.0f} times smaller (FeatureVector)"
-    return Result(COLUMNS, rows, tuple(checks), tuple(notes), improved=(better,))
+    return Result(COLUMNS, rows, tuple(checks), tuple(notes), improved=(better,), setup="other data")
 
 
 def errors(low: float, high: float, epsilon: float, seed: int) -> list[tuple[str, float, float]]:
@@ -120,6 +120,4 @@ def errors(low: float, high: float, epsilon: float, seed: int) -> list[tuple[str
 
 def plot(result: Result) -> "style.Picture":
     """One panel for each kind of numbers."""
-    figure = style.panels(result, "epsilon", "RMSE", "mechanism", "numbers", log="y")
-    figure.set_size_inches(9, 4.6)
-    return figure
+    return style.panels(result, "epsilon", "RMSE", "mechanism", "numbers", log="y", size=(5, 4.4))

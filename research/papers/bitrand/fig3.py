@@ -18,7 +18,7 @@ from research.papers.bitrand.theory import (
     rival_error,
     true_epsilon,
 )
-from research.papers.figure import ALL, Figure, Pace, Result, claimed, printed
+from research.papers.figure import ALL, Figure, Pace, Result, printed, ranking, theory, trend
 
 FIGURE = Figure(
     "bitrand/fig3", "BitRand", "expected error of a feature against epsilon, 1,000 features of 10 bits", seconds=0.5
@@ -59,7 +59,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     error = {str(name): table.numbers("mean absolute error", mechanism=name) for name in (*CODED[1:], *RIVALS)}
     numeric = error["Duchi"] - ours
     checks = (
-        claimed(
+        ranking(
             "f-RR has the smallest bound at every budget", all((ours <= each).all() for each in others), "another is smaller"
         ),
         printed(
@@ -69,22 +69,22 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             "other budgets or rivals were tested, which the paper does not state (erratum BitRand B9)",
             sure=False,
         ),
-        claimed(
+        trend(
             "its gap to the other codes grows with epsilon",
             all((np.diff(error[name] - ours) > 0).all() for name in CODED[1:]),
             "it does not",
         ),
-        claimed(
+        trend(
             "its gap to mechanisms for numbers grows with epsilon",
             all((np.diff(error[name] - ours) > 0).all() for name in RIVALS),
             f"theirs fall as 1 / epsilon: that to Duchi's from {numeric[0]:.3g} to {numeric[-1]:.3g}",
         ),
-        claimed(
+        theory(
             "f-RR keeps epsilon",
             (true <= np.array(BUDGETS)).all(),
             f"at epsilon 1 it costs {true[BUDGETS.index(1.0)]:.0f}, while its rivals are run at 1 (erratum BitRand B1)",
         ),
-        claimed(
+        theory(
             "Theorem 4 gives the expected error",
             np.allclose(ours, exact, rtol=1e-9),
             f"it is a bound: at epsilon 1 {ours[BUDGETS.index(1.0)]:.2f} for "
@@ -105,6 +105,4 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
 
 def plot(result: Result) -> "style.Picture":
     """All mechanisms in one panel."""
-    figure = style.panels(result, "epsilon", "mean absolute error", "mechanism", log="xy")
-    figure.set_size_inches(7, 4.6)
-    return figure
+    return style.panels(result, "epsilon", "mean absolute error", "mechanism", log="xy", size=(8.5, 5.2))

@@ -6,7 +6,7 @@ from deniable import DirectResponse, LabelResponse
 from deniable.domains import Categories
 from research.data.folder import Data
 from research.papers import style
-from research.papers.figure import ABOUT, ALL, Figure, Pace, Result, claimed
+from research.papers.figure import ABOUT, ALL, Figure, Pace, Result, theory, trend
 
 FIGURE = Figure(
     "bitrand/fig7", "BitRand", "label-RR: how often a label is kept or changed, against their number", seconds=0.1
@@ -41,24 +41,24 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     ]
     falls = [np.diff(table.numbers("each other", labels=count)) < 0 for count in LABELS]
     checks = (
-        claimed(
-            "from 100 labels on the probability of each other label hardly changes (by a tenth at most)",
+        trend(
+            "from 100 labels on the probability of each other label hardly changes (by 0.15 at most)",
             moved("each other")[0] <= ABOUT,
             moved("each other")[1],
         ),
-        claimed(
+        trend(
             "so does the probability to keep one",
             moved("kept")[0] <= ABOUT,
             f"{moved('kept')[1]} (erratum BitRand B4)",
         ),
-        claimed("the probability of each other label falls with epsilon", np.all(falls), "it rises"),
-        claimed("and that to keep one rises", np.all(rises), "it falls"),
-        claimed(
+        trend("the probability of each other label falls with epsilon", np.all(falls), "it rises"),
+        trend("and that to keep one rises", np.all(rises), "it falls"),
+        theory(
             "with the largest beta label-RR has the probabilities of LabelDP (k-ary randomized response)",
             all((made.p, made.q) == (other.p, other.q) for made, other in pairs),
             "it has others",
         ),
-        claimed(
+        theory(
             "every beta up to epsilon - ln(C - 1) keeps epsilon 1",
             wide <= 1,
             f"beta -5 with 10 labels costs {wide:.4g} (erratum BitRand B4)",
@@ -72,8 +72,8 @@ def plot(result: Result) -> "style.Picture":
     figure, axes = style.blank(1, 2)
     for number, epsilon in enumerate(style.distinct(result.column("budget"))):
         for chart, column in zip(axes, ("kept", "each other"), strict=True):
-            look = {"color": style.COLOURS[number], "marker": style.MARKERS[number], "label": str(epsilon)}
-            chart.plot(LABELS, result.numbers(column, budget=epsilon), **look)
+            chart.plot(LABELS, result.numbers(column, budget=epsilon), **style.look(number, str(epsilon)))
             chart.set(xscale="log", yscale="log", xlabel="labels", ylabel=f"probability: {column}")
+            style.plain_numbers(chart)
     style.legend(figure)
     return figure

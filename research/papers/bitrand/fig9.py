@@ -3,7 +3,7 @@
 from research.data.folder import Data
 from research.papers import style
 from research.papers.bitrand.theory import claimed_epsilon, true_epsilon
-from research.papers.figure import ABOUT, ALL, Figure, Pace, Result, claimed, near, printed
+from research.papers.figure import ABOUT, ALL, Figure, Pace, Result, near, printed, theory
 
 FIGURE = Figure("bitrand/fig9", "BitRand", "corrected and true epsilon of LATENT and OME over epsilon", seconds=0.1)
 COLUMNS = ("panel", "features", "bits", "mechanism", "paper's ratio", "true ratio")
@@ -44,18 +44,18 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         printed("smallest ratio of OME at alpha 100", "4.6e6", ome.max(), sign),
         printed("largest ratio of OME at alpha 100", "4.6e9", ome.min(), sign),
         near("ratio of OME at alpha 1 by Theorem 6", "2", float(one.mean()), "the formula gives another number"),
-        claimed(
+        theory(
             "LATENT costs more than its budget",
             true["LATENT, alpha 7"].min() > 1,
             f"it costs {true['LATENT, alpha 7'].mean():.3g} of it: the "
             "correction has the wrong direction (erratum BitRand B3)",
         ),
-        claimed(
+        theory(
             "OME at alpha 1 costs about twice its budget",
             abs(true["OME, alpha 1"].mean() - 2) <= 2 * ABOUT,
             f"it costs {true['OME, alpha 1'].mean():.3g} of it (erratum BitRand B3)",
         ),
-        claimed(
+        theory(
             "the ratio of BitRand is 1",
             true["f-RR"].max() <= 1,
             f"it is from {true['f-RR'].min():.0f} to {true['f-RR'].max():.2g}; and by the method of Theorems 5 and 6 it "
@@ -70,7 +70,7 @@ def plot(result: Result) -> "style.Picture":
     figure, axes = style.blank(1, 2)
     for chart, (panel, x) in zip(axes, (("10 bits", "features"), ("1,000 features", "bits")), strict=True):
         for number, name in enumerate(style.distinct(result.column("mechanism"))):
-            look = {"color": style.COLOURS[number], "marker": style.MARKERS[number], "label": f"{name}: true"}
+            look = style.look(number, f"{name}: true")
             chart.plot(
                 result.numbers(x, panel=panel, mechanism=name),
                 result.numbers("true ratio", panel=panel, mechanism=name),

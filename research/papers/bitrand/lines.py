@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,8 @@ class Line:
     """One line: `what` is randomized ("features", "gradients", "anonymized", "unlinked", "ours" or "nothing").
 
     `labels` is the epsilon of the labels, infinite where they are public; `laplace` and `corrected` are other ways with
-    them: noise on one-hot labels instead of label-RR, and a loss that knows the noise.
+    them: noise on one-hot labels instead of label-RR, and a loss that knows the noise. Without `constants` the layers have
+    no constant terms.
     """
 
     what: str
@@ -47,6 +48,7 @@ class Line:
     labels: float = math.inf
     laplace: bool = False
     corrected: bool = False
+    constants: bool = True
 
     @property
     def name(self) -> str:
@@ -113,13 +115,14 @@ def _guessed(task: Task) -> tuple[Floats, float]:
     return task.random("guess").normal(size=(len(task.held.test), task.classes)), 0.0
 
 
-def _trained(task: Task, rows: Floats, labels: Ints, channel: Floats | None = None) -> Floats:
+def _trained(task: Task, rows: Floats, labels: Ints, channel: Floats | None = None, constants: bool = True) -> Floats:
     """Rounds on what was sent, brought to a mean square of one: by a number that is worked out from it, at no cost."""
     scale = max(float(np.sqrt((rows**2).mean())), 1e-9)
     clients = Clients.split(rows / scale, labels, task.each)
     known = None if channel is None else channel.astype(np.float32)
-    weights = learnt(task.layers, clients, task.size.rounds, task.random("weights"), known)
-    return task.layers.scores(weights, (task.held.test / scale).astype(np.float32)).astype(np.float64)
+    layers = replace(task.layers, constants=constants)
+    weights = learnt(layers, clients, task.size.rounds, task.random("weights"), known)
+    return layers.scores(weights, (task.held.test / scale).astype(np.float32)).astype(np.float64)
 
 
 def coded(task: Task, name: str, epsilon: float) -> tuple[Floats, float]:
@@ -154,12 +157,12 @@ def _on_features(task: Task, line: Line, epsilon: float) -> tuple[Floats, float]
         rows = numbers(made, task.held.rows, task.coins(line.name, epsilon))
         cost = size * made.loss().epsilon()
     if math.isinf(line.labels):
-        return _trained(task, rows, task.labels), cost
+        return _trained(task, rows, task.labels, constants=line.constants), cost
     domain = Categories(range(task.classes))
     way = (LabelResponse.laplace if line.laplace else LabelResponse)(domain, line.labels)
     reported = way.perturb(task.labels.tolist(), task.coins("labels", line.laplace, line.labels)).columns["value"]
     channel = np.full((task.classes, task.classes), float(way.q)) + np.eye(task.classes) * float(way.p - way.q)
-    scores = _trained(task, rows, reported.astype(np.int64), channel if line.corrected else None)
+    scores = _trained(task, rows, reported.astype(np.int64), channel if line.corrected else None, line.constants)
     return scores, cost + way.loss().epsilon()
 
 

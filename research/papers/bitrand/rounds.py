@@ -26,6 +26,7 @@ class Layers:
     inputs: int
     outputs: int
     hidden: int
+    constants: bool = True  # whether they are learnt; they start at zero
 
     @property
     def shapes(self) -> tuple[tuple[int, int], ...]:
@@ -77,7 +78,8 @@ class Layers:
             right /= np.maximum(right.sum(axis=1, keepdims=True), np.float32(1e-30))
         back, parts = (p - right) * shares[:, None], []
         for matrix, given in zip(matrices[::-1], layers[-2::-1], strict=True):
-            parts.append(np.concatenate([given.T @ back, back.sum(axis=0, keepdims=True)]).ravel())
+            constant = back.sum(axis=0, keepdims=True) * np.float32(self.constants)
+            parts.append(np.concatenate([given.T @ back, constant]).ravel())
             back = (back @ matrix[:-1].T) * (given > 0)
         return np.concatenate(parts[::-1])
 

@@ -3,7 +3,7 @@
 from functools import partial
 
 from research.data.folder import Data
-from research.papers.bitrand import bits, claims, elastic, training
+from research.papers.bitrand import attack, bits, claims, elastic, training
 from research.papers.figure import ALL, Figure, Loaded, Pace, Result
 
 FLIPS = {"fig4": ("epsilon 1", (1.0,)), "fig12": ("epsilon 0.1, 1 and 2", bits.EPSILONS)}
@@ -48,8 +48,11 @@ def trained(what: str, measure: str, quick: bool, seed: int, data: Data, pace: P
     return claims.on_labels(study, measure, pace) if what == "labels" else claims.on_inputs(study, what, measure, pace)
 
 
-def _figure(name: str, what: str, seconds: float, minutes: float = 0.1) -> Figure:
-    return Figure(f"bitrand/{name}", "BitRand", what, seconds=seconds, minutes=minutes)
+LIMIT = "3,000 people and 64 hidden units, where the paper has up to 120,000 and 1,500, and two of its four data sets"
+
+
+def _figure(name: str, what: str, seconds: float, minutes: float = 0.1, limit: str = "") -> Figure:
+    return Figure(f"bitrand/{name}", "BitRand", what, seconds=seconds, minutes=minutes, limit=limit)
 
 
 def _trained(name: str) -> Loaded:
@@ -57,7 +60,7 @@ def _trained(name: str) -> Loaded:
     shown = "area under the curve" if measure == "AUC %" else "accuracy"
     inputs = "gradients are randomized, with an anonymizer" if what == "anonymized" else f"{what} are randomized"
     run, plot = partial(trained, what, measure), partial(training.drawn, measure=measure)
-    return Loaded(_figure(name, f"{shown} where {inputs}", seconds, minutes), run, plot)
+    return Loaded(_figure(name, f"{shown} where {inputs}", seconds, minutes, LIMIT), run, plot)
 
 
 def _grown(name: str) -> Loaded:
@@ -73,3 +76,4 @@ def _flipped(name: str) -> Loaded:
 
 
 ROWS = {name: make(name) for rows, make in ((FLIPS, _flipped), (GROWTH, _grown), (TRAINED, _trained)) for name in rows}
+ROWS["attack"] = Loaded(attack.FIGURE, attack.run, attack.plot)  # an experiment of ours

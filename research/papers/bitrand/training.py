@@ -1,9 +1,11 @@
 """The figures on training: all lines at all budgets, trained several times; figures that share lines share trainings."""
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +64,21 @@ class Study:
     data: Data
     pace: Pace
     tasks: dict[tuple[str, int, int], Task] = field(default_factory=dict)
-    made: dict[tuple[str, Line, float, int, int], tuple[float, float, float]] = field(default_factory=dict)
+    made: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Take up what an earlier run kept."""
+        if self.kept is not None and self.kept.is_file():
+            lines = self.kept.read_text(encoding="utf-8").splitlines()
+            self.made.update((key, (a, b, c)) for key, a, b, c in map(json.loads, lines))
+
+    @property
+    def kept(self) -> Path | None:
+        """The file with a line for each training, by the way all were made."""
+        if self.pace.kept is None:
+            return None
+        real = "real" if self.data.folder else "made-up"
+        return self.pace.kept / f"bitrand-trainings-{'quick' if self.quick else 'full'}-{self.seed}-{real}.jsonl"
 
     @property
     def size(self) -> Size:
@@ -92,17 +108,15 @@ class Study:
         """Accuracy and area under the curve in percent, and the true epsilon."""
         if line in ENDS:
             epsilon = 0.0
-        key = data, line, epsilon, repeat, times
+        key = repr((data, line, epsilon, repeat, times, self.size, self.people))
         if key not in self.made:
             task = self.task(data, repeat, times)
             scores, cost = outcome(task, line, epsilon)
             self.made[key] = (*scored(scores, task.held.test_right.astype(np.int64)), cost)
+            if self.kept is not None:
+                with self.kept.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps([key, *self.made[key]]) + "\n")
         return self.made[key]
-
-    def with_more(self, data: str, lines: Sequence[Line], epsilon: float, measure: str, times: int = 4) -> list[float]:
-        """The same measure of these lines with so many times as many people, the mean of two repetitions."""
-        place = list(ERRORS).index(measure)
-        return [float(np.mean([self.once(data, line, epsilon, k, times)[place] for k in range(2)])) for line in lines]
 
     def all(self, data: str, line: Line, epsilon: float, measure: str) -> Floats:
         """One measure in all repetitions."""
@@ -168,8 +182,5 @@ def scored(scores: Floats, right: NDArray[np.int64]) -> tuple[float, float]:
 
 def drawn(result: Result, measure: str) -> "style.Picture":
     """One panel for each set; gains are in the table only."""
-    figure = style.panels(
-        result, "epsilon", measure, "mechanism", "data", ERRORS[measure], units=("claimed epsilon", measure)
-    )
-    figure.set_size_inches(10, 5.6)
-    return figure
+    units = ("claimed epsilon", measure)
+    return style.panels(result, "epsilon", measure, "mechanism", "data", ERRORS[measure], units=units, size=(5.2, 6.4))

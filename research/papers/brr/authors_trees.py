@@ -3,7 +3,8 @@
 One group of trees, each on people of its own: the first on a tenth of them, the others on a share that is read off the
 first tree's success, in the clear. Leaves publish the mean of their people's residuals, each cut to c = (1 - share)^t.
 What is different is the noise: for bipartite response every residual is released on its own, so that errors average out;
-for Laplace noise one and the same draw is added to all residuals of a leaf, so that they do not.
+for Laplace noise one and the same draw is added to all residuals of a leaf, so that they do not. Without privacy the trees
+take the best splits, and leaves are shrunk to a tenth.
 """
 
 import math
@@ -17,10 +18,11 @@ from deniable.arrays import Floats, Ints
 from deniable.core.coins import SeededCoins
 from deniable.domains import Interval
 
-Way = Literal["DPBoost", "one draw", "draw each", "bipartite"]
+Way = Literal["DPBoost", "one draw", "draw each", "bipartite", "none"]
 
 TREES, REGULAR, SHARE, STEPS = 50, 0.1, 0.1, 20
 DEPTHS = {"DPBoost": 6}  # of the program's trees, 5 for the others
+NONE_RATE = 0.1  # by which the program shrinks leaves without privacy
 CUTS = 64  # of each feature; the program tries all values
 
 
@@ -65,6 +67,8 @@ class Program:
         """The mean of the residuals with noise."""
         if not len(rest):
             return 0.0
+        if self.way == "none":
+            return NONE_RATE * float(rest.sum()) / (len(rest) + REGULAR)
         if self.boost:
             mean = float(np.clip(rest.sum() / (len(rest) + REGULAR), -clip, clip))
             return 0.1 * (mean + float(self.random.laplace(0, min(1 / (1 + REGULAR), 2 * clip) / self.leaf_epsilon)))
@@ -92,11 +96,18 @@ class Program:
         real = (many > 0) & (many < all_of) & (gain > 0) & (np.diff(many, axis=1, prepend=0) > 0)
         if not real.any():
             return Grown(value=self.leaf(rest, clip))
+        if self.way == "none":
+            best = int(np.where(real, gain, -np.inf).argmax())
+            return self.split(places, rest, clip, depth, best)
         # the program's sensitivities of the gain: 3 where it follows DPBoost, 2 for half of it
         scores = np.where(real, gain * self.level_epsilon / (6 if self.boost else 8), -np.inf)
         chances = np.exp(scores - scores.max()).ravel()
         best = int(np.searchsorted(np.cumsum(chances), self.random.random() * chances.sum(), side="right"))
-        feature, cut = divmod(min(best, features * CUTS - 1), CUTS)
+        return self.split(places, rest, clip, depth, min(best, features * CUTS - 1))
+
+    def split(self, places: Ints, rest: Floats, clip: float, depth: int, best: int) -> Grown:
+        """A node that asks whether a feature is at most a cut, the two being numbered together."""
+        feature, cut = divmod(best, CUTS)
         under = places[:, feature] <= cut
         below = self.grow(places[under], rest[under], clip, depth + 1)
         above = self.grow(places[~under], rest[~under], clip, depth + 1)
@@ -111,7 +122,7 @@ class Program:
             late = 0 if self.boost else 1
             wanted = int(len(targets) * share * (1 - share) ** (turn - late) / (1 - (1 - share) ** (self.trees - late)))
             drawn = self.random.permutation(len(left))[: min(wanted, len(left))]
-            used = drawn[np.abs(rest[drawn]) <= 1]
+            used = drawn if self.way == "none" else drawn[np.abs(rest[drawn]) <= 1]
             tree = self.grow(places[left[used]], rest[used], (1 - share) ** number)
             trees.append(tree)
             left = np.delete(left, used)

@@ -8,7 +8,7 @@ from deniable import Bipartite, Coarsened
 from deniable.domains import Ordered
 from research.data.folder import Data
 from research.papers import style
-from research.papers.figure import ALL, Figure, Pace, Result, claimed
+from research.papers.figure import ALL, Figure, Pace, Result, trend
 
 FIGURE = Figure("brr/fig1", "BRR", "probabilities of releases, direct and bipartite", seconds=0.2)
 COLUMNS = ("released", "mechanism", "probability")
@@ -26,17 +26,17 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     rows = [(y + 1, name, float(row[y])) for name, row in shown.items() for y in range(POINTS)]
     near = np.sort(shown["bipartite"])[::-1][: bipartite.near]
     checks = (
-        claimed(
+        trend(
             "each sums to one",
             all(abs(row.sum() - 1) < 1e-12 for row in shown.values()),
             "some sums are not",
         ),
-        claimed(
+        trend(
             "near answers are e^epsilon times as likely as far ones",
             math.isclose(near[-1] / shown["bipartite"].min(), math.e, rel_tol=1e-9),
             "the ratio is another",
         ),
-        claimed(
+        trend(
             "the near answers are those around the truth",
             set(np.argsort(-shown["bipartite"], kind="stable")[: bipartite.near] + 1)
             == set(range(TRUE - bipartite.near // 2, TRUE + bipartite.near // 2 + 1)),

@@ -11,7 +11,7 @@ from deniable.mechanisms.releases.release_channel import exponential_channel
 from research.data.folder import Data
 from research.papers import style
 from research.papers.brr.theorems import equation20, exact_limits, mean_ratio, near_share, row_loss, row_ratios
-from research.papers.figure import ALL, Figure, Pace, Result, claimed
+from research.papers.figure import ALL, Figure, Pace, Result, ranking, theory, trend
 
 FIGURE = Figure("brr/fig5", "BRR", "expected loss and its ratio to direct response on a line", seconds=1)
 COLUMNS = ("panel", "points", "epsilon", "mechanism", "expected loss", "ratio to direct", "limit of the paper")
@@ -76,53 +76,53 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     lines = np.array([equation20(size, near, epsilon) for size, near, epsilon in ODD])
     sums = np.array([_losses(size, near, epsilon).sum() for size, near, epsilon in ODD])
     checks = (
-        claimed(
+        theory(
             f"Theorem 1: m / N is 1 / (x + 1) for many points (within {CLOSE:.1%})",
             apart[0] < CLOSE,
             f"it is {apart[0]:.2%} away",
         ),
-        claimed(
+        theory(
             f"Theorem 2: so are the largest and the smallest ratio for one true answer (within {CLOSE:.1%})",
             apart[1:3].max() < CLOSE,
             f"they are {apart[1:3].max():.2%} away",
         ),
-        claimed(
-            f"Theorem 3: and the ratio of the mean losses (within {CLOSE:.1%})",
+        trend(
+            f"the ratio of the mean losses comes to the limit of Theorem 3 for many points (within {CLOSE:.1%})",
             apart[3] < CLOSE,
             f"it is {apart[3]:.2%} away",
         ),
-        claimed(
+        theory(
             "the losses of Appendix A.1 are those of the channel",
             max(float(np.abs(_printed_rows(*case) / _losses(*case) - 1).max()) for case in ODD) < 1e-9,
             "they differ",
         ),
-        claimed(
+        theory(
             "both lines of Eq. (20) are their sum",
             np.abs(lines / sums[:, None] - 1).max() < 1e-9,
             f"on {ODD[0][0]} points with {ODD[0][1]} near at epsilon {ODD[0][2]:g} the first is {lines[0, 0]:.4g}, "
             f"the second {lines[0, 1]:.4g} and the sum {sums[0]:.4g} (erratum BRR A8)",
         ),
-        claimed(
+        ranking(
             "bipartite response is never worse than direct response",
             (by["bipartite"] <= by["direct"] * (1 + 1e-12)).all(),
             "it is somewhere",
         ),
-        claimed(
+        theory(
             "nor with the number of near answers that Algorithm 3 prints",
             not worse.any() and small <= 1,
             f"on 75 points at epsilon 7.9 it has {small:.3f} times the loss (errata BRR A1, A2, A5)",
         ),
-        claimed(
+        ranking(
             "it is better than the exponential mechanism",
             (by["bipartite"] <= by["exponential"] * (1 + 1e-12)).all(),
             "it is not for few points",
         ),
-        claimed(
+        theory(
             "no better mechanism exists",
             (gain <= 1 + 1e-9).all(),
             f"the optimum is lower, bipartite response having up to {gain.max():.3f} times its loss (erratum BRR A6)",
         ),
-        claimed(
+        theory(
             "it is useful at small epsilon: better than always answering the middle",
             (by["bipartite"] <= by["constant"] * (1 + 1e-12)).all(),
             "for small epsilon a constant needs no report and loses less (erratum BRR A7)",
@@ -146,7 +146,7 @@ def _printed_rows(size: int, near: int, epsilon: float) -> Floats:
 
 def plot(result: Result) -> "style.Picture":
     """The three parts."""
-    figure, axes = style.blank(1, 3)
+    figure, axes = style.blank(1, 3, 3.8, 3.4)
     parts = [str(each) for each in style.distinct(result.column("panel"))]
     order = [
         part for start in ("against the number", "against epsilon", "ratio") for part in parts if part.startswith(start)
@@ -158,9 +158,10 @@ def plot(result: Result) -> "style.Picture":
             ("ratio to direct" if part.startswith("ratio") else "expected loss"),
         )
         for number, name in enumerate(names):
-            look = {"color": style.COLOURS[number % 8], "marker": style.MARKERS[number % 8], "label": str(name)}
-            chart.plot(result.numbers(x, panel=part, mechanism=name), result.numbers(y, panel=part, mechanism=name), **look)
+            at, values = (result.numbers(column, panel=part, mechanism=name) for column in (x, y))
+            chart.plot(at, values, **style.look(number, "" if part.startswith("ratio") else str(name)))
             if part.startswith("ratio"):
+                chart.annotate(str(name), (at[-1], values[-1]), (0, 5), textcoords="offset points", ha="right", fontsize=8)
                 chart.axhline(
                     result.numbers("limit of the paper", panel=part, mechanism=name)[0],
                     color=style.COLOURS[number % 8],
@@ -169,5 +170,6 @@ def plot(result: Result) -> "style.Picture":
         chart.set(xlabel=x, ylabel=y, title=part, yscale="linear" if part.startswith("ratio") else "log")
         if x == "points":
             chart.set_xscale("log")
-        chart.legend(fontsize=7, frameon=False)
+        style.plain_numbers(chart)
+    style.legend(figure)
     return figure

@@ -7,7 +7,7 @@ from deniable.domains import Points
 from deniable.mechanisms.releases.release_channel import exponential_channel
 from research.data.folder import Data
 from research.papers import style
-from research.papers.figure import ALL, Figure, Pace, Result, claimed
+from research.papers.figure import ALL, Figure, Pace, Result, ranking, theory
 
 FIGURE = Figure("brr/fig6", "BRR", "expected similarity of releases on a line", seconds=0.3)
 COLUMNS = ("panel", "points", "epsilon", "mechanism", "mean similarity")
@@ -40,18 +40,18 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     by = {str(name): table.numbers("mean similarity", mechanism=name) for name in style.distinct(table.column("mechanism"))}
     lost = by["coarsened"] / by["bipartite"]
     checks = (
-        claimed(
+        ranking(
             "bipartite response is more similar than direct response",
             (by["bipartite"] >= by["direct"] - 1e-12).all(),
             "it is not",
         ),
-        claimed(
+        ranking(
             "and than the exponential mechanism",
             (by["bipartite"] >= by["exponential"] - 1e-12).all(),
             "for few points and small epsilon the exponential mechanism is "
             "as good: with one near answer bipartite is direct response",
         ),
-        claimed(
+        theory(
             "no better mechanism exists",
             lost.max() <= 1 + 1e-9,
             f"a coarsened response has up to {lost.max():.3f} times its similarity (erratum BRR A6)",

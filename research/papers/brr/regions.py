@@ -36,10 +36,13 @@ def divided(data: Data, name: str, seed: int, share: float = 1.0) -> Regions:
     """Tiles are split, the fullest first, until there are as many regions as stated; small ones join their neighbours.
 
     The paper states how many regions it has and how large the smallest and the largest are, and that places of a region have
-    a common prefix. Of these, the numbers of regions and the smallest size are met on purpose here; see `by_prefix`.
+    a common prefix. Places of the authors' program are divided by its rule, `by_prefix`. On other places the number of
+    regions and the smallest size are met on purpose.
     """
     count, wanted, smallest, _ = COUNTS[name]
     found = places(data, name, seed, max(60, round(count * share)))
+    if found.authors:
+        return Regions(name, found, by_prefix(found.points, smallest))
     least, keys = max(2, round(smallest * share)), quadkey(found.points)
     for parts in range(wanted, 8 * wanted):
         region = _joined(found.points, _split(keys, parts), least)

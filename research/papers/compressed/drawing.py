@@ -26,6 +26,7 @@ def by_size(result: Result) -> "style.Picture":
                 )
     for chart, unit in zip(axes, ("bits", "milliseconds"), strict=True):
         chart.set(xlabel="coordinates that differ", ylabel=unit, xscale="log", yscale="log")
+        style.plain_numbers(chart)
     style.legend(figure)
     return figure
 
@@ -49,5 +50,6 @@ def by_setting(result: Result, setting: str, column: str) -> "style.Picture":
             label=str(way),
         )
     chart.set(xlabel=setting, ylabel=f"{column}, quartiles over people", xscale="log", yscale="log")
+    style.plain_numbers(chart)
     style.legend(figure)
     return figure

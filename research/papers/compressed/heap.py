@@ -83,10 +83,14 @@ def encode(
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """Points ranked and processor time for every person's message, and the share of chunks that were given up."""
+    """Points ranked and processor time for every person's message, and the share of chunks that were given up.
+
+    `draws` counts a point once for each differing coordinate of its chunk: the authors' encoder evaluates all of them.
+    """
 
     differing: Ints
     ranked: Ints
+    draws: Ints
     milliseconds: Floats
     given_up: float
 
@@ -95,7 +99,7 @@ def heap_work(size: int, lists: Sequence[Ints], seed: int, epsilon: float, beta:
     """The messages of these people at alpha 2."""
     made = PublishedCompressed(SparseVector(size), epsilon, 2.0, beta=beta)
     random = random_for(seed, "heap", epsilon, beta)
-    ranked, times, given_up, total = [], [], 0, 0
+    ranked, draws, times, given_up, total = [], [], [], 0, 0
     for each in lists:
         chunks = max(1, math.ceil(beta * made.coordinate.epsilon * len(each)))
         loads = np.bincount(chunk_of(made.permutation.forward(each), size, chunks), minlength=chunks)
@@ -103,6 +107,8 @@ def heap_work(size: int, lists: Sequence[Ints], seed: int, epsilon: float, beta:
         found = [encode(made.coordinate, made.alpha, load, random) for load in loads.tolist()]
         times.append(1000 * (time.process_time() - start))
         ranked.append(sum(count for _, count in found))
+        draws.append(sum(count * load for (_, count), load in zip(found, loads.tolist(), strict=True)))
         given_up += sum(label == GIVEN_UP for label, _ in found)
         total += chunks
-    return Work(np.array([len(each) for each in lists]), np.array(ranked), np.array(times), given_up / total)
+    sizes = np.array([len(each) for each in lists])
+    return Work(sizes, np.array(ranked), np.array(draws), np.array(times), given_up / total)

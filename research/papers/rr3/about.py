@@ -252,7 +252,7 @@ PAPER = Paper(
         "finds the best channel for degrees, weights or both.",
         "Estimates and their exact covariance come from the inverse "
         "of the channel, for a fixed population and for a drawn one.",
-        "`BipartiteGraph.collect` protects all links of a person at once; "
-        "PCKV-UE with padding has a fraction of the error of one asked item.",
+        "`BipartiteGraph.collect` protects all links of a person at once. On graphs with many links a person, one asked "
+        "item (KVUE) has 5 to 14 times less error than PCKV-UE with padding, and the planner takes the better way.",
     ),
 )

@@ -11,9 +11,11 @@ from deniable.planning import plan
 from research.data.folder import Data
 from research.data.lists import Weighted, weighted
 from research.papers import style
-from research.papers.figure import ABOUT, ALL, Check, Figure, Pace, Result, claimed, coins_for
+from research.papers.figure import ABOUT, ALL, Check, Figure, Pace, Result, coins_for, ranking, theory, trend
 
-FIGURE = Figure("rr3/graphs", "RR3", "degrees and weights of the items of two bipartite graphs", seconds=7, minutes=0.2)
+FIGURE = Figure(
+    "rr3/graphs", "RR3", "degrees and weights of the items of two bipartite graphs", seconds=7, minutes=0.2, own=True
+)
 COLUMNS = (
     "data",
     "epsilon",
@@ -88,17 +90,17 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     lemma = KeySampling.as_published(KeyValue(["key"], -1, 1, 1), 0.1, 2.0)
     checks = (
         predicted(table),
-        claimed(
+        theory(
             "the budgets of LPP add up exactly (Lemma 1)",
             bool((spent > 0.999 * budget).all()),
             f"half and half costs {spent[0]:.3g} of {budget[0]:g}, since fake weights are fresh (erratum RR3 R8)",
         ),
-        claimed(
+        theory(
             "LPP-ddagger keeps what Lemma 2 says",
             lemma.loss().epsilon() <= lemma.epsilon * (1 + 1e-9),
             f"budgets 0.1 and 2 are said to cost {lemma.epsilon:.3g} and cost {lemma.loss().epsilon():.3g} (erratum RR3 R9)",
         ),
-        claimed(
+        ranking(
             "EWRR3 (KVUE) is better than LPP at the same budget", bool((by["KVUE (EWRR3)"] < by[HALVES]).all()), "it is not"
         ),
     )
@@ -120,8 +122,8 @@ def predicted(table: Result) -> Check:
     exact = table.numbers("exact degree RMSE")
     apart = np.abs(table.numbers("degree RMSE") - exact)
     allowed = ABOUT * exact + 3 * table.numbers("standard error")
-    return claimed(
-        "errors are as predicted, within a tenth and three standard errors",
+    return trend(
+        "errors are as predicted, within 15 % and three standard errors",
         bool((apart <= allowed).all()),
         f"one of {len(exact)} is {(apart / exact).max():.0%} away",
     )

@@ -10,10 +10,10 @@ from deniable.core.odds import odds_below
 from deniable.mechanisms.key_value.three_design import Point, channel_loss, least, variance
 from research.data.folder import Data
 from research.papers import style
-from research.papers.figure import ALL, Check, Figure, Pace, Result, claimed
+from research.papers.figure import ALL, Check, Figure, Pace, Result, ranking, theory
 from research.papers.rr3.formulas import degree_variance, eq27, eq29, eq40, equal_loss, exact_ewrr, exact_slopes, largest
 
-FIGURE = Figure("rr3/variance", "RR3", "variance of every family against the optimum", seconds=2)
+FIGURE = Figure("rr3/variance", "RR3", "variance of every family against the optimum", seconds=2, own=True)
 COLUMNS = ("prior", "epsilon", "target", "family", "n x variance", "over the optimum")
 PRIORS = {"sparse": (0.9, 0.07, 0.03), "dense": (0.1, 0.6, 0.3)}
 EPSILONS, TARGETS, STEPS = (0.5, 1.0, 2.0, 4.0), ("degree", "high", "weight", "balanced"), 80
@@ -79,38 +79,38 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     slopes = [(eq40(*point), exact_slopes(*point)) for point in points]
     largest_p1 = corner(1.0)
     checks = (
-        claimed(
+        ranking(
             "EWRR3 is the best for the share of high weights and for all shares together",
             max(over["EWRR3", target].max() for target in ("high", "balanced")) < 1 + 1e-9,
             "another is better",
         ),
-        claimed("case 1 of EWRR3 is never worse than case 2", _first_case(), "it is"),
+        ranking("case 1 of EWRR3 is never worse than case 2", _first_case(), "it is"),
         best_check(),
-        claimed(
+        theory(
             "Eq. 29 is the variance of RR3-dagger",
             all(math.isclose(eq29(*point), degree_variance(*point), rel_tol=1e-9) for point in points),
             "the channel has another",
         ),
-        claimed(
+        theory(
             "Eq. 40a is its derivative by p1", all(math.isclose(a[0], b[0], rel_tol=1e-6) for a, b in slopes), "it is not"
         ),
-        claimed(
+        theory(
             "Eq. 40b is its derivative by p2",
             all(math.isclose(a[1], b[1], rel_tol=1e-6) for a, b in slopes),
             f"at p1 = {points[0][0]}, p2 = {points[0][1]}, pi_0 = {points[0][2]} it is {slopes[0][1][1]:.4g}, "
             f"and not {slopes[0][0][1]:.4g} (erratum RR3 R7)",
         ),
-        claimed(
+        theory(
             "Theorem 4: within its region RR3-dagger has no best point",
             all(at_edge(epsilon, prior) for epsilon in EPSILONS for prior in PRIORS.values()),
             "one lies inside",
         ),
-        claimed(
+        theory(
             "Theorem 4: the best is approached at p1 = e^epsilon / 3",
             math.isclose(largest_p1, math.e / 3, rel_tol=1e-6),
             f"at epsilon 1 and p2 = 1/3 no p1 above {largest_p1:.4g} keeps epsilon, not {math.e / 3:.4g} (erratum RR3 R6)",
         ),
-        claimed(
+        theory(
             "Eq. 27 is the variance of EWRR_n",
             abs(eq27(3, 0.9, 1.0) - exact_ewrr(3, 0.9, 1.0)) < 1e-9,
             f"at n = 3, p = 0.9, pi_0 = 1, N = 1 it prints {eq27(3, 0.9, 1.0):.4g}, "
@@ -155,7 +155,7 @@ def best_check() -> Check:
     """The formulas for the best p beside a search that does not know them."""
     cases = [(n, epsilon, below) for n in (3, 5) for epsilon in EPSILONS for below in (False, True)]
     off = max(abs(best_equal(*case) / stated_equal(*case) - 1) for case in cases)
-    return claimed(
+    return theory(
         "Theorems 2 and 3, Eqs. 38a and 38b: the best p, of those that keep epsilon",
         off < 1e-6,
         f"a search by exact loss and variance finds one that is {off:.2g} away",
@@ -177,11 +177,11 @@ def at_edge(epsilon: float, prior: tuple[float, float, float]) -> bool:
 
 def plot(result: Result) -> "style.Picture":
     """How much above the optimum each family is, sparse data."""
-    figure, axes = style.blank(1, len(TARGETS), 3.2, 3)
+    figure, axes = style.blank(2, 2, 4.6, 2.8)
     for chart, target in zip(axes, TARGETS, strict=True):
         for number, name in enumerate(FAMILIES):
             values = result.numbers("over the optimum", prior="sparse", target=target, family=name)
-            chart.plot(EPSILONS, values, color=style.COLOURS[number], marker=style.MARKERS[number], label=name)
+            chart.plot(EPSILONS, values, **style.look(number, name))
         chart.set(xlabel="epsilon", ylabel="variance over the optimum", title=target)
     style.legend(figure)
     return figure

@@ -19,10 +19,11 @@ ERRATA = (
         "It is worked out for the average over all hash functions, but a report names its function.",
         """
 >>> import math
->>> from deniable import LocalHashing
->>> published = dn.PublishedUtility(LocalHashing.binary, dn.Categories(range(3)), range(2), math.log(3))
->>> round(published.epsilon, 3), round(published.loss().epsilon(), 3), dn.certify(published).holds
-(1.099, 1.435, False)
+>>> from research.papers.uldp.mechanisms import random_hashing, worst_report
+>>> laws = random_hashing(2, math.log(3), 2)                 # two sensitive answers, two buckets, all four functions
+>>> odds, report, answers = worst_report(laws)
+>>> round(math.log(3), 3), round(math.log(odds), 4)          # claimed, and true
+(1.099, 1.3218)
 """,
     ),
     Erratum(

@@ -6,7 +6,7 @@ import numpy as np
 
 from research.data.folder import Data
 from research.papers import style
-from research.papers.figure import ALL, Figure, Pace, Result, claimed
+from research.papers.figure import ALL, Figure, Pace, Result, ranking, theory, trend
 from research.papers.uldp.mechanisms import best_buckets, hashed_epsilon, sized, stated_error, total
 
 FIGURE = Figure(
@@ -35,21 +35,23 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     fastest = max(growth, key=lambda name: growth[name])
     steps = np.diff(bits["uRAP"]) / np.diff(SIZES)
     shorter = [name for name in ("uRR", "uRAP", "uHR") if (bits[name] < bits["uLH"]).any()]
-    bare = math.log2(best_buckets(SIZES[-1], EPSILON, SHARE) + ANSWERS - SIZES[-1])
+    nameless = [math.log2(best_buckets(size, EPSILON, SHARE) + ANSWERS - size) for size in SIZES]
+    bare = nameless[-1]
     checks = (
-        claimed("uRR's error grows fastest", fastest == "uRR", f"that of {fastest} does"),
-        claimed(
+        trend("uRR's error grows fastest", fastest == "uRR", f"that of {fastest} does"),
+        trend(
             "the bits of uRAP grow with every sensitive answer, by one",
             bool((np.abs(steps - 1) < 0.5).all()),
             f"they grow by {steps.min():.2f} to {steps.max():.2f}",
         ),
-        claimed(
+        ranking(
             "uLH costs fewer bits than all earlier mechanisms",
             not shorter,
             f"{' and '.join(shorter)} takes fewer: a report must name its hash function too, without which it would have "
             f"{bare:.1f} bits for {SIZES[-1]} sensitive answers and not {bits['uLH'][-1]:g} (erratum ULDP E7)",
+            faulty=all((np.array(nameless) <= bits[name]).all() for name in ("uRR", "uRAP", "uHR")),
         ),
-        claimed(
+        theory(
             f"uLH keeps epsilon {EPSILON:g}",
             true.max() <= EPSILON * (1 + 1e-9),
             f"its z is worked out for the average hash function and costs up to {true.max():.3g} (erratum ULDP E1)",
@@ -63,9 +65,11 @@ def plot(result: Result) -> "style.Picture":
     """Both parts side by side."""
     figure, axes = style.blank(1, 2)
     for number, name in enumerate(NAMES):
-        look = {"color": style.COLOURS[number], "marker": style.MARKERS[number], "label": name}
+        look = style.look(number, name)
         for chart, column in zip(axes, ("n x MSE", "bits of a report"), strict=True):
             chart.plot(result.numbers("sensitive answers", mechanism=name), result.numbers(column, mechanism=name), **look)
             chart.set(xlabel="sensitive answers", ylabel=column, xscale="log", yscale="log")
+    for chart in axes:
+        style.plain_numbers(chart)
     style.legend(figure)
     return figure

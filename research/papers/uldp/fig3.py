@@ -8,7 +8,7 @@ from deniable.arrays import Floats
 from research.data.folder import Data
 from research.data.histograms import STATED
 from research.papers import style
-from research.papers.figure import ALL, Figure, Pace, Result, claimed, near
+from research.papers.figure import ALL, Figure, Pace, Result, near, ranking, theory
 from research.papers.uldp.collect import disclosed_at
 from research.papers.uldp.mechanisms import EPSILONS, OURS, PUBLISHED, hashed_epsilon, sized, stated_error, total
 
@@ -42,18 +42,18 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     level = disclosed_as_often(errors["uUE"], errors["uSS"])[large]
     alike = {name: float(np.exp(np.log(errors[name] / errors["uSS"])[large].mean())) for name in ("uUE", "uLH")}
     checks = (
-        claimed("uSS is never worse than uRR", not behind.any(), f"it is in {behind.sum()} of {cases} settings"),
-        claimed(
+        ranking("uSS is never worse than uRR", not behind.any(), f"it is in {behind.sum()} of {cases} settings"),
+        ranking(
             "uUE is better than uRAP in all settings",
             not worse.any(),
             f"by the paper's own Eq. 28 it is worse in {worse.sum()} of {cases} (erratum ULDP E6)",
         ),
-        claimed(
+        ranking(
             "uSS has the least error of the five with a formula, in all settings",
             not beaten.any(),
             f"another one has less in {beaten.sum()} of {cases}, down to {(best / errors['uSS']).min():.3f} of it",
         ),
-        claimed(
+        theory(
             "and than uHR, which has none in the paper",
             not by_hadamard.any(),
             f"by its exact variance uHR has less in {by_hadamard.sum()} of {cases} (erratum ULDP E12)",
@@ -67,7 +67,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             )
             for name, ratio in alike.items()
         ),
-        claimed(
+        theory(
             "uLH keeps epsilon",
             (true <= epsilons * (1 + 1e-9)).all(),
             f"it costs up to {(true - epsilons).max():.3g} more (erratum ULDP E1)",

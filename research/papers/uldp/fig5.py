@@ -7,7 +7,7 @@ import numpy as np
 from research.data.folder import Data, random_for
 from research.data.histograms import STATED, histogram
 from research.papers import style
-from research.papers.figure import ALL, Figure, Pace, Result, claimed, near
+from research.papers.figure import ALL, Figure, Pace, Result, near, ranking, set_up, trend
 from research.papers.uldp.collect import Measured, measure, over_exact
 from research.papers.uldp.mechanisms import LEAN, PUBLISHED
 
@@ -46,21 +46,27 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     better = np.concatenate([exact[name, "uHR"][late] for name in STATED]) < np.min(rivals, axis=0)
     falls = [f"{each} on {name}" for (name, each), values in exact.items() if (np.diff(values) <= 0).any()]
     checks = (
-        near("measured error over the exact one, on average", "1", ratio, "of chance", error, sure=False),
-        claimed("errors grow with the share of sensitive answers", not falls, f"that of {', '.join(falls)} does not"),
-        claimed(
+        near(
+            "measured error over the exact one, on average",
+            "1",
+            ratio,
+            "the collections do not have the error that was worked out",
+            error,
+        ),
+        trend("errors grow with the share of sensitive answers", not falls, f"that of {', '.join(falls)} does not"),
+        trend(
             "the error of uHR grows fastest, on every set",
             not listed,
             f"others grow faster, by the exact errors: {listed}",
         ),
-        claimed(
+        ranking(
             f"from a share of {MUCH:.0%} on uHR is worse than uSS, uUE and uLH",
             not better.any(),
             f"it is better in {better.sum()} of {len(better)} cases, by the exact errors",
         ),
     )
     drawn = "which answers become sensitive is drawn; the last point has one open answer at least"
-    return Result(COLUMNS, rows, checks, (*notes, drawn))
+    return Result(COLUMNS, rows, checks, (*notes, drawn), setup=set_up(notes, other=True, smaller=quick))
 
 
 plot = partial(style.panels, x="sensitive share", y="n x MSE", by="mechanism", panel="data", error="standard error", log="y")

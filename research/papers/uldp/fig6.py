@@ -10,7 +10,7 @@ from deniable.wrappers.pilot import Pilot
 from research.data.folder import Data
 from research.data.histograms import STATED, Histogram, histogram
 from research.papers import style
-from research.papers.figure import ALL, Figure, Pace, Result, coins_for, near
+from research.papers.figure import ALL, Figure, Pace, Result, coins_for, near, set_up
 from research.papers.uldp.collect import collector
 from research.papers.uldp.mechanisms import EPSILONS, FAMILIES, FEW
 from research.papers.uldp.pilot import PILOT, divided, published_pilot, shown_share
@@ -54,7 +54,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     better = (
         f"a pilot whose answers are kept: {extra[OURS][0]:.3f} +- {extra[OURS][1]:.3f} times the error with the true share",
     )
-    return Result(COLUMNS, rows, checks, tuple(notes), improved=better)
+    return Result(COLUMNS, rows, checks, tuple(notes), improved=better, setup=set_up(notes, other=True, smaller=quick))
 
 
 def over_known(table: Result, name: str) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from deniable.wrappers.utility_optimized import UtilityOptimized
 from research.data.folder import Data
 from research.data.histograms import STATED, histogram
 from research.papers import style
-from research.papers.figure import ALL, Figure, Pace, Result, claimed, near
+from research.papers.figure import ALL, Figure, Pace, Result, near, ranking, set_up
 from research.papers.uldp.collect import Collector, Reported, collector, expected_mae
 from research.papers.uldp.mechanisms import LEAN, PUBLISHED
 from research.papers.uldp.metrics import PEOPLE, judged, log_ratio
@@ -39,7 +39,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     cases = sorted({(str(row[0]), float(row[1])) for row in rows})
     printed, masked = with_other_mask(cases, data, seed, pace.times(quick, *PEOPLE))
     checks = (
-        claimed(
+        ranking(
             "uSS is nowhere worse than uRR, by 3 standard errors",
             not behind.any(),
             f"it is in {behind.sum()} of {len(behind)} cases",
@@ -52,18 +52,18 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             f"and {masked:.2f} times with the best mask for the same bits (erratum ULDP E3)",
             error,
         ),
-        claimed(
+        ranking(
             "uUE is not always better than uRAP on Foursquare and on Normal (worse by 3 standard errors somewhere)",
             worse["Foursquare"] > 0 and worse["Normal"] > 0,
             f"it is worse in {worse['Foursquare']} and {worse['Normal']} of {len(cases) // len(STATED)} cases",
         ),
-        claimed(
+        ranking(
             "uHR has the least error of the six on Foursquare, on average",
             best == "uHR",
             f"{best} has, {first[best]:.3g} against {first['uHR']:.3g}",
         ),
     )
-    return Result(COLUMNS, rows, checks, (*notes, LEAN))
+    return Result(COLUMNS, rows, checks, (*notes, LEAN), setup=set_up(notes, other=True, smaller=quick))
 
 
 def with_other_mask(cases: list[tuple[str, float]], data: Data, seed: int, people: int) -> tuple[float, float]:

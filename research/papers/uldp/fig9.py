@@ -6,7 +6,7 @@ from deniable.arrays import Floats
 from deniable.metrics import top_f1, top_ndcg
 from research.data.folder import Data
 from research.papers import style
-from research.papers.figure import ALL, Check, Figure, Pace, Result, claimed, near
+from research.papers.figure import ALL, Check, Figure, Pace, Result, near, ranking, set_up
 from research.papers.uldp.mechanisms import LEAN, PUBLISHED
 from research.papers.uldp.metrics import average, judged
 
@@ -38,7 +38,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         ratio = least / most
         chance = ratio * ((error / least) ** 2 + (other / most) ** 2) ** 0.5
         checks += [
-            claimed(
+            ranking(
                 f"uRR has the lowest {metric} on average",
                 order[0] == "uRR",
                 f"{order[0]} has {means[order[0]][0]:.3f}, and uRR {means['uRR'][0]:.3f}",
@@ -52,7 +52,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
                 sure=False,
             ),
         ]
-    return Result(COLUMNS, rows, tuple(checks), (*notes, LEAN))
+    return Result(COLUMNS, rows, tuple(checks), (*notes, LEAN), setup=set_up(notes, other=True, smaller=quick))
 
 
 plot = partial(style.panels, x="epsilon", y="F1", by="mechanism", panel="data", error="F1 error")

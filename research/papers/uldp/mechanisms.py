@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 
@@ -106,6 +107,34 @@ def hashed_epsilon(size: int, epsilon: float, share: float) -> float:
     p, q = odds / (odds + buckets - 1), Fraction(1, buckets)
     f, z = disguise(size, p, q), disclosed_beside("uLH", size, Fraction(buckets), odds)
     return PrivacyLoss(max(odds, true_odds(size, odds, f * (1 - z), 1)), "theorem").epsilon()
+
+
+def random_hashing(size: int, epsilon: float, buckets: int) -> dict[str, dict[str, Fraction]]:
+    """The law of uLH as published with every hash function, by answer and report; the paper's own f, z and functions."""
+    odds = odds_below(epsilon)
+    p, q = odds / (odds + buckets - 1), Fraction(1, buckets)
+    hidden = disguise(size, p, q) * (1 - disclosed_beside("uLH", size, Fraction(buckets), odds))
+    other, functions = (1 - p) / (buckets - 1), list(product(range(buckets), repeat=size))
+    laws: dict[str, dict[str, Fraction]] = {str(answer): {} for answer in range(size)} | {"open": {"open": 1 - hidden}}
+    for function in functions:
+        for bucket in range(buckets):
+            report = f"function {''.join(map(str, function))}, bucket {bucket}"
+            own = [(p if function[answer] == bucket else other) / len(functions) for answer in range(size)]
+            for answer, chance_of in enumerate(own):
+                laws[str(answer)][report] = chance_of
+            laws["open"][report] = hidden * sum(own) / size
+    return laws
+
+
+def worst_report(laws: dict[str, dict[str, Fraction]]) -> tuple[Fraction, str, tuple[str, str]]:
+    """The largest odds between two answers over the reports that every answer may have, and where: the promise of uLDP."""
+    found = [
+        (law[report] / other[report], report, (answer, instead))
+        for answer, law in laws.items()
+        for instead, other in laws.items()
+        for report in law.keys() & other.keys()
+    ]
+    return max(found)
 
 
 def best_buckets(size: int, epsilon: float, share: float) -> int:

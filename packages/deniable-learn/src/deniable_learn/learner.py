@@ -2,8 +2,10 @@
 
 import inspect
 import math
+import warnings
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from typing import Any, Self
+from contextlib import suppress
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +16,11 @@ from deniable.core.loss import PrivacyLoss
 from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
 
 Range = tuple[ArrayLike, ArrayLike]
+OBSERVED = "observed"  # classes: those that occur, which reveals which ones do
+
+
+class NotNumbers(OutsideDomain, TypeError):
+    """Features that are no numbers."""
 
 
 class Learner:
@@ -57,8 +64,9 @@ class Learner:
         return Tags(
             estimator_type=self._kind,
             target_tags=TargetTags(required=True),
-            classifier_tags=ClassifierTags() if self._kind == "classifier" else None,
-            regressor_tags=RegressorTags() if self._kind == "regressor" else None,
+            classifier_tags=ClassifierTags(poor_score=True) if self._kind == "classifier" else None,
+            regressor_tags=RegressorTags(poor_score=True) if self._kind == "regressor" else None,
+            non_deterministic=getattr(self, "seed", None) is None,  # coins are secure unless there is a seed
         )
 
     def privacy_loss(self) -> PrivacyLoss:
@@ -67,14 +75,42 @@ class Learner:
 
     def _fitted(self, name: str) -> None:
         if not hasattr(self, name):
-            raise InvalidParameter("This learner has not been fitted yet. Call fit first.")
+            raise not_fitted()("This learner has not been fitted yet. Call fit first.")
 
 
 class Classifier(Learner):
     """A learner that predicts how likely each of its classes is."""
 
     _kind = "classifier"
+    classes: Sequence[Hashable] | str | None
     classes_: NDArray[Any]
+
+    def _check_classes(self) -> None:
+        """Refuse wrong classes before any data are read."""
+        if not self._observes:
+            checked_classes(self.classes)
+
+    @property
+    def _observes(self) -> bool:
+        return isinstance(self.classes, str) and self.classes == OBSERVED
+
+    def _classes(self, *labels: ArrayLike | Sequence[Any] | None) -> tuple[Hashable, ...]:
+        """The public classes: as they were given, or those of these labels, or of the labels that were fitted."""
+        if not self._observes:
+            return checked_classes(self.classes)
+        if labels:
+            return observed_classes(labels[0])
+        self._fitted("classes_")
+        return tuple(self.classes_.tolist())
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """The score of each class, a column each; of two classes one number, above zero for the second."""
+        scores = self._scores(X)
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
+
+    def _scores(self, X: ArrayLike) -> Floats:
+        """The logarithm of how likely each class is, up to the same number for all."""
+        return np.asarray(np.log(np.maximum(self.predict_proba(X), 1e-300)))
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """How likely each class is, a row for each person."""
@@ -130,20 +166,43 @@ def checked_range(given: Range | None, what: str) -> tuple[Floats, Floats]:
     return low, high
 
 
-def checked_features(features: ArrayLike, width: int | None = None) -> Floats:
-    """Rows of finite numbers, as many in each as there were in training."""
+def not_fitted() -> type[InvalidParameter]:
+    """The error of a learner that has not been fitted: also scikit-learn's own, where that is installed."""
+    try:
+        from sklearn.exceptions import NotFittedError
+    except ImportError:
+        return InvalidParameter
+    return cast("type[InvalidParameter]", type("NotFitted", (InvalidParameter, NotFittedError), {}))
+
+
+def checked_features(features: ArrayLike, width: int | None = None, who: str = "This learner") -> Floats:
+    """Rows of finite numbers, as many in each as there were in training. No message repeats one of them."""
+    if hasattr(features, "tocsr"):
+        raise OutsideDomain("Sparse data were passed, but dense data are required. Convert them with X.toarray().")
     try:
         rows = np.asarray(features)
+        rows = rows.astype(np.float64) if rows.dtype == object else rows
+    except TypeError:
+        raise NotNumbers("Each feature's argument must be a string or a number. Convert categories to numbers.") from None
     except ValueError:
         rows = np.empty(0, object)
-    if rows.ndim != 2 or rows.shape[1] < 1 or rows.dtype.kind not in "iufb":
+    if rows.dtype.kind == "c":
+        raise OutsideDomain("Complex data not supported: features must be real numbers.")
+    if rows.ndim == 1:
+        raise OutsideDomain(
+            "Features must be rows of numbers, one row for each person. Expected 2D array, got 1D array instead. Reshape "
+            "your data with X.reshape(-1, 1) for one feature, or X.reshape(1, -1) for one person."
+        )
+    if rows.ndim != 2 or rows.dtype.kind not in "iufb":
         raise OutsideDomain("Features must be rows of numbers, one row for each person.")
     if len(rows) == 0:
-        raise EmptyBatch("There are no people to learn from.")
+        raise EmptyBatch("There are no people to learn from: 0 sample(s), while a minimum of 1 is required.")
+    if rows.shape[1] < 1:
+        raise OutsideDomain(f"0 feature(s) (shape={rows.shape}) while a minimum of 1 is required.")
     if width is not None and rows.shape[1] != width:
-        raise OutsideDomain(f"Each person must have {width} features.")
+        raise OutsideDomain(f"X has {rows.shape[1]} features, but {who} is expecting {width} features as input.")
     if not np.isfinite(rows).all():
-        raise OutsideDomain("A feature is not a finite number. Leave the person out, or replace it first.")
+        raise OutsideDomain("A feature is not a finite number (NaN or inf). Leave the person out, or replace it first.")
     return rows.astype(np.float64)
 
 
@@ -157,21 +216,54 @@ def scaled(rows: Floats, ends: tuple[Floats, Floats]) -> Floats:
     return np.asarray(2 * (np.clip(rows, low, high) - low) / (high - low) - 1)
 
 
-def checked_classes(classes: Sequence[Hashable] | None) -> tuple[Hashable, ...]:
+def checked_classes(classes: Sequence[Hashable] | str | None) -> tuple[Hashable, ...]:
     """At least two different labels, known beforehand."""
     if classes is None or isinstance(classes, str) or len(tuple(classes)) < 2 or len(set(classes)) != len(tuple(classes)):
         raise InvalidParameter(
             "Give the classes, at least two different labels. They must be public: a label that only one person has would "
-            "identify that person."
+            f"identify that person. Where all labels that occur are public anyway, write classes={OBSERVED!r}."
         )
     return tuple(classes)
 
 
+def observed_classes(labels: ArrayLike | Sequence[Any] | None) -> tuple[Hashable, ...]:
+    """The labels that occur, in order, where those are public."""
+    found = np.unique(labelled(labels))
+    if len(found) < 2:
+        raise InvalidParameter("There is only 1 class, which all people have. A classifier needs at least two classes.")
+    return tuple(found.tolist())
+
+
+def labelled(labels: ArrayLike | Sequence[Any] | None) -> NDArray[Any]:
+    """One label for each person, as a row."""
+    if labels is None:
+        raise InvalidParameter("This learner requires y to be passed, but the target y is None.")
+    given = np.asarray(labels)
+    if given.ndim == 2 and given.shape[1] == 1:
+        warn_about_column()
+        given = given[:, 0]
+    if given.ndim != 1:
+        raise OutsideDomain("Give one label for each person: y should be a 1d array.")
+    if given.dtype.kind == "f" and not (np.isfinite(given).all() and (given == np.rint(given)).all()):
+        raise OutsideDomain("Unknown label type: labels must be classes, not NaN, infinity or numbers with a fraction.")
+    return given
+
+
+def warn_about_column() -> None:
+    """Labels in a column are taken as a row, with scikit-learn's own warning where that is installed."""
+    kind: type[Warning] = UserWarning
+    with suppress(ImportError):
+        from sklearn.exceptions import DataConversionWarning
+
+        kind = DataConversionWarning
+    warnings.warn("A column-vector y was passed when a 1d array was expected.", kind, stacklevel=4)
+
+
 def class_numbers(labels: ArrayLike | Sequence[Hashable], classes: Sequence[Hashable], people: int) -> Ints:
     """The place of each label among the classes; other labels are refused."""
-    given = np.asarray(labels)
-    if given.ndim != 1 or len(given) != people:
-        raise OutsideDomain("Give one label for each person.")
+    given = labelled(labels)
+    if len(given) != people:
+        raise OutsideDomain("Give one label for each person: X and y have inconsistent numbers of samples.")
     places = {label: place for place, label in enumerate(classes)}
     try:
         return np.array([places[label] for label in given.tolist()], np.int64)

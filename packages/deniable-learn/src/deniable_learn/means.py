@@ -57,7 +57,7 @@ class PrivateMeansClassifier(Classifier):
     def __init__(
         self,
         epsilon: float = 1.0,
-        classes: Sequence[Hashable] | None = None,
+        classes: Sequence[Hashable] | str | None = None,
         feature_range: Range | None = None,
         shares: Sequence[float] | None = None,
         centre: float | None = None,
@@ -72,14 +72,14 @@ class PrivateMeansClassifier(Classifier):
 
     def _check(self) -> None:
         checked_epsilon(self.epsilon)
-        checked_classes(self.classes)
+        self._check_classes()
         checked_range(self.feature_range, "features")
         if self.centre is not None and not (isinstance(self.centre, int | float) and 0 <= self.centre < 1):
             raise InvalidParameter("The share of people who report the middle must be at least 0 and below 1.")
         if self.shares is not None:
             shares = np.asarray(self.shares, np.float64)
             if (
-                shares.shape != (len(checked_classes(self.classes)),)
+                (not self._observes and shares.shape != (len(checked_classes(self.classes)),))
                 or not (shares > 0).all()
                 or abs(shares.sum() - 1) > 1e-6
             ):
@@ -107,7 +107,7 @@ class PrivateMeansClassifier(Classifier):
     def privacy_loss(self) -> PrivacyLoss:
         """Of one report: a person sends one of three, and which one is public."""
         self._fitted("means_")
-        d, classes = self.n_features_in_, len(checked_classes(self.classes))
+        d, classes = self.n_features_in_, len(self._classes())
         used: list[Mechanism] = [self._direction(self._width(d), classes)]
         used += [self._direction(d, 1)] * self.asked_[0] + [self._scale(d)] * self.asked_[1]
         worst = max((mechanism.loss() for mechanism in used), key=lambda loss: loss.epsilon())
@@ -116,9 +116,10 @@ class PrivateMeansClassifier(Classifier):
     def fit(self, X: ArrayLike, y: ArrayLike | Sequence[Any]) -> "PrivateMeansClassifier":
         """Collect one report of each person, and learn from the reports only."""
         self._check()
-        classes, ends = checked_classes(self.classes), checked_range(self.feature_range, "features")
-        rows = checked_features(X)
+        ends = checked_range(self.feature_range, "features")
+        rows, classes = checked_features(X), self._classes(y)
         kinds = class_numbers(y, classes, len(rows))
+        self.classes_ = np.array(classes)
         return self.learn(unit(scaled(rows, ends)), kinds, coins_from(self.seed))
 
     def learn(self, vectors: Floats, kinds: Ints, coins: Coins) -> "PrivateMeansClassifier":
@@ -128,7 +129,7 @@ class PrivateMeansClassifier(Classifier):
         most = ~first & ~last
         if not most.any():
             raise EmptyBatch("Too few people: all of them report the middle or the spread, and nobody reports a class.")
-        self.classes_ = np.array(checked_classes(self.classes))
+        self.classes_ = np.array(self._classes())
         self.n_features_in_ = vectors.shape[1]
         self.asked_ = bool(first.any()), bool(last.any())
         self.middle_ = self._learn_middle(vectors[first], coins) if first.any() else np.zeros(vectors.shape[1])
@@ -197,17 +198,16 @@ class PrivateMeansClassifier(Classifier):
         shares = np.maximum(equal + (decoded - equal) * spread / (spread + noise), 0.1 * equal)
         return np.asarray(shares / shares.sum())
 
-    def decision_function(self, X: ArrayLike) -> Floats:
-        """The logarithm of how likely each class is, up to the same number for all."""
+    def _scores(self, X: ArrayLike) -> Floats:
         self._fitted("means_")
-        rows = checked_features(X, self.n_features_in_)
+        rows = checked_features(X, self.n_features_in_, type(self).__name__)
         vectors = unit(unit(scaled(rows, checked_range(self.feature_range, "features"))) - self.middle_)
         likely = vectors @ self.means_.T - (self.means_**2).sum(axis=1) / 2
         return np.asarray(likely / self.spread_ + np.log(self.shares_))
 
     def predict_proba(self, X: ArrayLike) -> Floats:
         """How likely each class is, if all vectors are spread evenly around the mean of their class."""
-        scores = self.decision_function(X)
+        scores = self._scores(X)
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 

@@ -17,7 +17,6 @@ from deniable_learn.learner import (
     Range,
     Regressor,
     checked_choice,
-    checked_classes,
     checked_features,
     checked_positive,
     checked_range,
@@ -100,7 +99,7 @@ class _PrivateSGD(Learner):
 
     def _outputs(self, X: ArrayLike) -> Floats:
         self._fitted("weights_")
-        rows = checked_features(X, self.n_features_in_)
+        rows = checked_features(X, self.n_features_in_, type(self).__name__)
         return self.network_.predict(self.weights_, scaled(rows, checked_range(self.feature_range, "features")))
 
 
@@ -113,12 +112,10 @@ class PrivateSGDClassifier(_PrivateSGD, Classifier):
     by their public range, those outside to its ends; the classes must be public too.
     """
 
-    classes: Sequence[Hashable] | None
-
     def __init__(
         self,
         epsilon: float = 1.0,
-        classes: Sequence[Hashable] | None = None,
+        classes: Sequence[Hashable] | str | None = None,
         feature_range: Range | None = None,
         way: str = "directions",
         clip: float = 1.0,
@@ -133,13 +130,12 @@ class PrivateSGDClassifier(_PrivateSGD, Classifier):
 
     def _check(self) -> None:
         super()._check()
-        checked_classes(self.classes)
+        self._check_classes()
 
     def fit(self, X: ArrayLike, y: ArrayLike | Sequence[Any]) -> "PrivateSGDClassifier":
         """Go through the rounds, and learn from the reports only."""
         self._check()
-        classes = checked_classes(self.classes)
-        rows = checked_features(X)
+        rows, classes = checked_features(X), self._classes(y)
         kinds = class_numbers(y, classes, len(rows))
         self.classes_ = np.array(classes)
         self._learn(scaled(rows, checked_range(self.feature_range, "features")), kinds, len(classes), True)

@@ -17,7 +17,6 @@ from deniable.errors import EmptyBatch, InvalidParameter
 from deniable_learn.learner import (
     Classifier,
     Range,
-    checked_classes,
     checked_features,
     checked_range,
     checked_whole,
@@ -77,7 +76,7 @@ class PrivateVectorClassifier(Classifier):
     def __init__(
         self,
         epsilon: float = 1.0,
-        classes: Sequence[Hashable] | None = None,
+        classes: Sequence[Hashable] | str | None = None,
         feature_range: Range | None = None,
         budgets: Sequence[float] | None = None,
         way: str = "coarsened",
@@ -100,7 +99,7 @@ class PrivateVectorClassifier(Classifier):
 
     def _check(self) -> None:
         whole = Fraction(checked_epsilon(self.epsilon))
-        checked_classes(self.classes)
+        self._check_classes()
         checked_range(self.feature_range, "features")
         checked_whole(self.steps, "The number of steps", 1, 1000)
         checked_whole(self.hidden, "The number of hidden units", 0)
@@ -142,7 +141,7 @@ class PrivateVectorClassifier(Classifier):
         line = Interval(-1, 1, self.steps, clip=True)
         parts = [WAYS[self.way](line, budgets[place]) for place in asked]
         vectors = VectorRelease(Vectors([line] * len(asked)), self.epsilon, parts)
-        return asked, vectors, DirectResponse(Categories(range(len(checked_classes(self.classes)))), budgets[-1])
+        return asked, vectors, DirectResponse(Categories(range(len(self._classes()))), budgets[-1])
 
     def privacy_loss(self) -> PrivacyLoss:
         """The exact loss of one person's features and label together."""
@@ -163,12 +162,12 @@ class PrivateVectorClassifier(Classifier):
     def fit(self, X: ArrayLike, y: ArrayLike | Sequence[Any]) -> "PrivateVectorClassifier":
         """Collect one release of each person, and train on the releases only."""
         self._check()
-        classes, ends = checked_classes(self.classes), checked_range(self.feature_range, "features")
-        rows = checked_features(X)
-        if not self.ask:
-            self._mechanisms(rows.shape[1])
+        ends = checked_range(self.feature_range, "features")
+        rows, classes = checked_features(X), self._classes(y)
         kinds = class_numbers(y, classes, len(rows))
         self.n_features_in_, self.classes_ = rows.shape[1], np.array(classes)
+        if not self.ask:
+            self._mechanisms(rows.shape[1])
         rows, coins = scaled(rows, ends), coins_from(self.seed)
         if self.ask:
             first = coins.below(1 << 20, len(rows)) < round(self.ask * (1 << 20))
@@ -203,7 +202,8 @@ class PrivateVectorClassifier(Classifier):
     def predict_proba(self, X: ArrayLike) -> Floats:
         """The probabilities of the classes, for vectors that are not randomized: the model is used where they are."""
         self._fitted("weights_")
-        rows = scaled(checked_features(X, self.n_features_in_), checked_range(self.feature_range, "features"))
+        rows = checked_features(X, self.n_features_in_, type(self).__name__)
+        rows = scaled(rows, checked_range(self.feature_range, "features"))
         asked, vectors, _ = self._mechanisms(self.n_features_in_)
         shown = rows[:, asked]
         if self.way == "coarsened":  # as the network has seen them: at the nearest representative

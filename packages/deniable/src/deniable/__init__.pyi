@@ -3,12 +3,14 @@
 __all__: list[str]
 
 from deniable.aggregate.counting import aggregate as aggregate
+from deniable.aggregate.joint import aggregate_joint as aggregate_joint
 from deniable.aggregate.manifest import Aggregate as Aggregate
 from deniable.aggregate.manifest import Manifest as Manifest
 from deniable.aggregate.perturbing import perturb_files as perturb_files
 from deniable.analysis.correlation import Correlation as Correlation
 from deniable.analysis.crosstab import crosstab as crosstab
 from deniable.analysis.crosstab import crosstabs as crosstabs
+from deniable.analysis.fitted import Regression as Regression
 from deniable.analysis.groups import Difference as Difference
 from deniable.analysis.groups import GroupComparison as GroupComparison
 from deniable.analysis.groups import compare_estimates as compare_estimates
@@ -23,11 +25,13 @@ from deniable.analysis.power import difference_of as difference_of
 from deniable.analysis.power import share_of as share_of
 from deniable.analysis.power import smallest_effect as smallest_effect
 from deniable.analysis.power import table_of as table_of
-from deniable.analysis.regression import Regression as Regression
 from deniable.analysis.regression import regress as regress
 from deniable.analysis.synthetic import SyntheticRows as SyntheticRows
 from deniable.analysis.synthetic import synthesize as synthesize
 from deniable.analysis.table import Table as Table
+from deniable.analysis.trend import Change as Change
+from deniable.analysis.trend import Trend as Trend
+from deniable.analysis.trend import trend as trend
 from deniable.audit.result import Audit as Audit
 from deniable.audit.run import audit as audit
 from deniable.collector.collected import Collected as Collected
@@ -37,6 +41,7 @@ from deniable.core.coins import SecureCoins as SecureCoins
 from deniable.core.coins import SeededCoins as SeededCoins
 from deniable.core.domain import Domain as Domain
 from deniable.core.estimate import Estimate as Estimate
+from deniable.core.frames import answers as answers
 from deniable.core.loss import PrivacyLoss as PrivacyLoss
 from deniable.core.mechanism import Mechanism as Mechanism
 from deniable.core.odds import odds_below as odds_below
@@ -49,9 +54,10 @@ from deniable.device.ledger import Ledger as Ledger
 from deniable.device.memory import Memory as Memory
 from deniable.discovery.discover import decode as decode
 from deniable.discovery.discover import discover as discover
-from deniable.discovery.discover import known as known
 from deniable.discovery.found import Found as Found
 from deniable.discovery.planning import plan_discovery as plan_discovery
+from deniable.discovery.rounds import discover_in_rounds as discover_in_rounds
+from deniable.discovery.verifying import known as known
 from deniable.domains.categories import Categories as Categories
 from deniable.domains.codes import SignMagnitude as SignMagnitude
 from deniable.domains.features import Features as Features
@@ -148,6 +154,7 @@ from deniable.mechanisms.key_value.key_sampling import KeySampling as KeySamplin
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate as KeyValueEstimate
 from deniable.mechanisms.key_value.pckv_direct import PCKVDirect as PCKVDirect
 from deniable.mechanisms.key_value.pckv_unary import PCKVUnary as PCKVUnary
+from deniable.mechanisms.key_value.permanent_set import PermanentSet as PermanentSet
 from deniable.mechanisms.key_value.privkvm import PrivKVM as PrivKVM
 from deniable.mechanisms.key_value.three_design import feasible_regions as feasible_regions
 from deniable.mechanisms.key_value.three_state import ThreeState as ThreeState
@@ -155,6 +162,7 @@ from deniable.mechanisms.means.bit_sampling import BitSampling as BitSampling
 from deniable.mechanisms.means.duchi import Duchi as Duchi
 from deniable.mechanisms.means.hybrid import Hybrid as Hybrid
 from deniable.mechanisms.means.mean_channel import MeanChannel as MeanChannel
+from deniable.mechanisms.means.permanent_mean import PermanentMean as PermanentMean
 from deniable.mechanisms.means.piecewise import Piecewise as Piecewise
 from deniable.mechanisms.means.three_outputs import ThreeOutputs as ThreeOutputs
 from deniable.mechanisms.registry import mechanism_from_json as mechanism_from_json
@@ -195,6 +203,8 @@ from deniable.planning.planner import required_n as required_n
 from deniable.planning.releases import plan_release as plan_release
 from deniable.planning.repeated import plan_repeated as plan_repeated
 from deniable.planning.rounds import next_round as next_round
+from deniable.planning.windows import WindowPlan as WindowPlan
+from deniable.planning.windows import plan_windows as plan_windows
 from deniable.postprocess.base_cut import base_cut as base_cut
 from deniable.postprocess.em import em as em
 from deniable.postprocess.em import em_channel as em_channel

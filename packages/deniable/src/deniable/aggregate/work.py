@@ -67,7 +67,7 @@ def _tables(mechanism: Mechanism, piece: Piece) -> Iterator[Partial]:
             handle = stack.enter_context(sources.opened(name))
             file = stack.enter_context(open_parquet(handle if sources.is_remote(name) else Path(name)))
         except FileNotFoundError:
-            raise _unseen(name) from None
+            raise unseen(name) from None
         except (pa.ArrowException, OSError):
             yield Partial(None, (), (LeftOut.because(InvalidReport(whole), name),))
             return
@@ -95,7 +95,7 @@ def _packed(mechanism: Mechanism, piece: Piece) -> Iterator[Partial]:
             file.seek(0)
             yield _counted(mechanism, read_messages(file, size, name, mechanism), name, 0)
     except FileNotFoundError:
-        raise _unseen(name) from None
+        raise unseen(name) from None
     except (InvalidReport, SurveyMismatch) as error:
         yield Partial(None, (), (LeftOut.because(error, name),))
 
@@ -113,7 +113,8 @@ def _counted(mechanism: Mechanism, batches: Iterable[Reports], name: str, group:
     return Partial(tally, (Group(name, group, tally.n if tally else 0, checksum),), ())
 
 
-def _unseen(name: str) -> EngineFailure:
+def unseen(name: str) -> EngineFailure:
+    """A worker has no such file."""
     return EngineFailure(
         f"A worker cannot read the file {name}. All machines need the files under the same name: put them on a shared "
         "disk or in object storage such as s3://."

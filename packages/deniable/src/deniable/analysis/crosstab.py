@@ -64,7 +64,10 @@ def crosstab(
     if isinstance(reports, HasTables):
         return reports.table(*(str(each) for each in (mechanisms, *questions)))
     if isinstance(mechanisms, str):
-        raise InvalidParameter("Reports need the mechanisms that made them: crosstab(reports, mechanisms, 'a', 'b').")
+        raise InvalidParameter(
+            "Reports need the mechanisms that made them: crosstab(reports, mechanisms, 'a', 'b'). Of a survey, give what it "
+            "has collected: crosstab(collected('survey.toml'), 'a', 'b')."
+        )
     if isinstance(mechanisms, Mapping):
         return _of_questions(reports, mechanisms, questions)
     return of_mechanism(mechanisms, reports, questions, names)
@@ -134,8 +137,7 @@ def of_mechanism(
         raise InvalidParameter(
             "A table needs the reports of several questions, or a mechanism for several: plan_tables(domains, epsilon, n)."
         )
-    named = _named(names, len(domain.parts))
-    axes = [_place(question, named) for question in questions] or list(range(len(named)))
+    named, axes = chosen(questions, names, len(domain.parts))
     check_cells([domain.parts[axis].size for axis in axes])
     tally = reports if isinstance(reports, Tally) else mechanism.tally(reports)
     estimate = mechanism.estimate(tally)
@@ -161,27 +163,28 @@ def _(mechanism: Attributes, reports: Any, questions: Any, names: Any = None) ->
 
 @of_mechanism.register
 def _(mechanism: EveryAttribute, reports: Any, questions: Any, names: Any = None) -> Table:
-    named = _named(names, len(mechanism.parts))
-    axes = [_place(question, named) for question in questions] or list(range(len(named)))
+    named, axes = chosen(questions, names, len(mechanism.parts))
     parts = [mechanism.parts[axis] for axis in axes]
     check_cells([part.domain.size for part in parts])
+    found, asked = [decoder(part) for part in parts], [named[axis] for axis in axes]
+    if isinstance(reports, JointTally):
+        return table_of_tally(reports, found, asked)
     if not isinstance(reports, Reports):
-        raise InvalidParameter("A tally of single answers says nothing of pairs of them. Give the reports themselves.")
-    own = mechanism.checked_reports(reports)
-    each = [
-        Reports(part.fingerprint, part.layout, mechanism.own(a, own.columns)) for a, part in zip(axes, parts, strict=True)
-    ]
-    found = [decoder(part) for part in parts]
-    asked = [named[axis] for axis in axes]
-    return table_of_tally(JointTally.of(found, each, asked), found, asked)
+        raise InvalidParameter(
+            "A tally of single answers says nothing of pairs of them. Give the reports themselves, or their joint tally: "
+            "aggregate_joint(mechanism, files)."
+        )
+    return table_of_tally(JointTally.of(found, mechanism.reports_on(reports, axes), asked), found, asked)
 
 
 @of_mechanism.register
 def _(mechanism: OnePair, reports: Any, questions: Any, names: Any = None) -> Table:
-    named = _named(names, len(mechanism.sizes))
-    axes = [_place(question, named) for question in questions] or list(range(len(named)))
+    named, axes = chosen(questions, names, len(mechanism.sizes))
     if len(set(axes)) != 2:
-        raise InvalidParameter("OnePair gives the tables of two questions. Name two: crosstab(reports, mechanism, 0, 3).")
+        raise InvalidParameter(
+            "These people reported pairs of answers, so there are tables of two questions and no larger ones. Name two, or "
+            "ask for a table of three questions before people answer."
+        )
     tally = reports if isinstance(reports, Tally) else mechanism.tally(reports)
     found = pair_table(mechanism.tables(tally), axes, named)
     return found if axes == sorted(axes) else found.pair(*(named[axis] for axis in axes))
@@ -216,6 +219,12 @@ def _named(names: Sequence[str] | None, count: int) -> list[str]:
     if len(found) != count or len(set(found)) != count:
         raise InvalidParameter(f"Give {count} different names, one for each question.")
     return found
+
+
+def chosen(questions: Sequence[str | int], names: Sequence[str] | None, count: int) -> tuple[list[str], list[int]]:
+    """The names of all questions of a mechanism, and the places of those that are asked for: all unless they are named."""
+    named = _named(names, count)
+    return named, [_place(question, named) for question in questions] or list(range(count))
 
 
 def _place(question: str | int, names: Sequence[str]) -> int:

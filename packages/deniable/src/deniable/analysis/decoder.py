@@ -246,8 +246,8 @@ class LawDecoder(MatrixDecoder):
             laws = [law(mechanism, index, LIMIT // domain.size) for index in range(domain.size)]
         except NotCertifiable as why:
             raise InvalidParameter(
-                f"The law of these reports cannot be listed: {why} Use a mechanism with fewer reports, "
-                "such as DirectResponse."
+                f"The law of these reports cannot be listed: {why} Use a mechanism with fewer reports, such as "
+                "DirectResponse; for sensitive answers, UtilityOptimized(DirectResponse, ...)."
             ) from None
         rows = np.concatenate([each.reports for each in laws])
         example, which = distinct_rows(rows)

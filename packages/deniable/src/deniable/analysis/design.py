@@ -1,16 +1,18 @@
 """The columns of a model: open variables as they are, randomized ones for every answer that they may have."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from deniable.analysis.decoder import Decoder, decoder, same_people
+from deniable.analysis.columns import ShareTerm, StateColumns
+from deniable.analysis.decoder import Decoder, OpenDecoder, decoder, same_people
 from deniable.analysis.formula import Factor, Formula, Term
-from deniable.arrays import Floats
+from deniable.analysis.together import Together
+from deniable.arrays import Floats, Ints
 from deniable.core import Layout, Mechanism, Number, Reports
 from deniable.domains.categories import NO_ANSWER
 from deniable.errors import InvalidParameter
@@ -37,10 +39,15 @@ class Variable:
         )
 
     @cached_property
+    def coded(self) -> tuple[Ints, Floats]:
+        """For each person's report a number, and for each number the likelihood of every answer, up to a factor."""
+        assert self.decoder is not None
+        return self.decoder.likelihood(self.values)
+
+    @property
     def likelihood(self) -> Floats:
         """The likelihood of each person's report under every answer, up to a factor."""
-        assert self.decoder is not None
-        which, rows = self.decoder.likelihood(self.values)
+        which, rows = self.coded
         return rows[which]
 
     @cached_property
@@ -51,13 +58,19 @@ class Variable:
         return rows[which]
 
 
-def variable(name: str, data: Columns, mechanisms: Mapping[str, Mechanism]) -> Variable:
-    """The variable of this name."""
+def variable(name: str, data: Columns, mechanisms: Mapping[str, Mechanism], together: Sequence[Together] = ()) -> Variable:
+    """The variable of this name; one that was reported together with others has its reports there."""
+    for both in together:
+        if name in both.names:
+            labels = list(both.answers[both.names.index(name)])
+            return Variable(name, len(both.reports), labels, None, OpenDecoder(labels))
     try:
         values = data[name]
-    except KeyError:
-        known = ", ".join(repr(str(each)) for each in list(data)[:20])
-        raise InvalidParameter(f"The data have no column {name!r}. There are {known}.") from None
+    except Exception:  # every library of data frames has an error of its own for this
+        known = ", ".join(repr(str(each)) for each in list(getattr(data, "columns", data))[:20])
+        raise InvalidParameter(
+            f"The data have no column {name!r}. There are {known}. Give a mapping from names to columns, or a data frame."
+        ) from None
     if name in mechanisms:
         own = mechanisms[name]
         reports = values if isinstance(values, Reports) else reported(own, values, name)
@@ -66,6 +79,13 @@ def variable(name: str, data: Columns, mechanisms: Mapping[str, Mechanism]) -> V
     if isinstance(values, Reports):
         raise InvalidParameter(f"The reports on {name!r} need their mechanism: mechanisms={{{name!r}: mechanism}}.")
     return opened(name, values)
+
+
+def own_mechanisms(mechanisms: Mapping[Any, Mechanism] | None) -> dict[Any, Mechanism]:
+    """The mechanism of each randomized column."""
+    if mechanisms is not None and not isinstance(mechanisms, Mapping):
+        raise InvalidParameter("Name the column that each mechanism has randomized: mechanisms={'smokes': mechanism}.")
+    return dict(mechanisms or {})
 
 
 def opened(name: str, values: Any) -> Variable:
@@ -110,22 +130,29 @@ class Design:
     formula: Formula
     variables: dict[str, Variable]
     people: int
+    together: tuple[Together, ...] = ()
 
     @classmethod
-    def of(cls, formula: Formula, data: Columns, mechanisms: Mapping[str, Mechanism]) -> "Design":
-        """The design of a formula on these data."""
-        found = {name: variable(name, data, mechanisms) for name in formula.variables}
+    def of(
+        cls, formula: Formula, data: Columns, mechanisms: Mapping[str, Mechanism], together: tuple[Together, ...] = ()
+    ) -> "Design":
+        """The design of a formula on these data; `together` are reports on several questions at once."""
+        found = {name: variable(name, data, mechanisms, together) for name in formula.variables}
         people = same_people([(name, each.people) for name, each in found.items()]) if found else 0
-        made = cls(formula, found, people)
+        made = cls(formula, found, people, together)
         if len(made.states) > MOST_STATES:
             raise InvalidParameter(
                 f"The randomized covariates have {len(made.states):,} combinations of answers; at most {MOST_STATES} are "
                 "followed. Combine answers, or leave a covariate out."
             )
-        for each in found.values():
-            if each.labels is not None and NO_ANSWER in each.labels and not made._only_indicators(each.name):
-                raise silent(each)
+        made.check_silence()
         return made
+
+    def check_silence(self) -> None:
+        """Refuse a covariate that some people skipped, unless the formula names the answers that count."""
+        for each in self.variables.values():
+            if each.labels is not None and NO_ANSWER in each.labels and not self._only_indicators(each.name):
+                raise silent(each)
 
     def _only_indicators(self, name: str) -> bool:
         return all(f.answer is not None for term in self.formula.terms for f in term if f.name == name)
@@ -187,58 +214,102 @@ class Design:
                     found[factor] = own.values[:, None] if places is None else codes[:, None] == np.array(places)[None, :]
         return {factor: np.asarray(columns, np.float64) for factor, columns in found.items()}
 
-    def _columns(self, term: Term, factor: Factor, state: tuple[int, ...]) -> Floats:
-        own = self.variables[factor.name]
-        if own.decoder is None:
-            return self._open[factor]
-        answer, places = state[self.hidden.index(own)], self._levels(term, factor)[1]
-        if places is None:
-            return np.array([[float(own.decoder.numbers[answer])]])
-        return np.array([[float(place == answer) for place in places]])
-
-    def matrix(self, state: tuple[int, ...]) -> Floats:
-        """The columns of all people, if their randomized covariates are in this state."""
-        parts = [np.ones((self.people, 1))] if self.formula.intercept else []
-        for term in self.formula.terms:
-            made = np.ones((1, 1))
-            for factor in term:
-                columns = self._columns(term, factor, state)
-                made = (made[:, :, None] * columns[:, None, :]).reshape(max(len(made), len(columns)), -1)
-            parts.append(np.broadcast_to(made, (self.people, made.shape[1])))
-        return np.hstack(parts)
-
     @cached_property
-    def open_matrix(self) -> Floats:
-        """A constant and the open covariates: what the shares of the states may depend on."""
-        parts = [np.ones((self.people, 1))]
+    def columns(self) -> StateColumns:
+        """The columns of all coefficients: products of open columns, each of them once, and factors of the states."""
+        basis: dict[tuple[tuple[Factor, int], ...], Floats] = {(): np.ones(self.people)}
+        places, scales = [0] if self.formula.intercept else [], [np.ones(len(self.states))] if self.formula.intercept else []
+        for term in self.formula.terms:
+            wide = [range(len(self._levels(term, factor)[0])) for factor in term]
+            for chosen in itertools.product(*wide):
+                levels = list(zip(term, chosen, strict=True))
+                key = tuple(each for each in levels if self.variables[each[0].name].decoder is None)
+                if key not in basis:
+                    basis[key] = np.prod([self._open[factor][:, level] for factor, level in key], axis=0)
+                places.append(list(basis).index(key))
+                scales.append(np.prod([self._factors(term, *each) for each in levels if each not in key], axis=0))
+        on = np.array([list(basis).index(key) for key in self._explaining if key in basis], np.int64)
+        states = np.stack([np.broadcast_to(each, len(self.states)) for each in scales], axis=1)
+        return StateColumns(np.stack(list(basis.values()), axis=1), np.array(places), states, self._shares(on))
+
+    def _shares(self, on: Ints) -> tuple[ShareTerm, ...]:
+        """The model of the shares of the states: answers depend on each other in pairs, and each on the open covariates.
+
+        It is log-linear: the odds ratios of two randomized covariates are the same whatever the other covariates are.
+        """
+        answers = np.array(self.states)
+        single = [
+            [(answers[:, place] == answer).astype(np.float64) for answer in range(1, len(own.labels or ()))]
+            for place, own in enumerate(self.hidden)
+        ]
+        if not single:
+            return ()
+        alone = [column for own in single for column in own]
+        pairs = [x * y for first, second in itertools.combinations(single, 2) for x in first for y in second]
+        every = ShareTerm(np.stack([*alone, *pairs], axis=1), np.zeros(1, np.int64))
+        return (every, ShareTerm(np.stack(alone, axis=1), on)) if len(on) else (every,)
+
+    @property
+    def _explaining(self) -> Sequence[tuple[tuple[Factor, int], ...]]:
+        """The open covariates that the shares of the states depend on, besides a constant."""
+        found = []
         for term in self.formula.terms:
             if len(term) == 1 and self.variables[term[0].name].decoder is None:
                 columns = self._open[term[0]]
-                if columns.shape[1] > 1 and not self.formula.intercept and (columns.sum(axis=1) == 1).all():
-                    columns = columns[:, 1:]
-                parts.append(columns)
-        return np.hstack(parts)
+                whole = columns.shape[1] > 1 and not self.formula.intercept and (columns.sum(axis=1) == 1).all()
+                found += [((term[0], level),) for level in range(int(whole), columns.shape[1])]
+        return found
+
+    def _factors(self, term: Term, factor: Factor, level: int) -> Floats:
+        """What a randomized factor multiplies a column by, in every state."""
+        own = self.variables[factor.name]
+        assert own.decoder is not None
+        answers = np.array([state[self.hidden.index(own)] for state in self.states])
+        places = self._levels(term, factor)[1]
+        return own.decoder.numbers[answers] if places is None else np.asarray(answers == places[level], np.float64)
 
     def weights(self) -> Floats:
         """The unbiased indicator of each state, for every person."""
-        return self._products([each.indicators for each in self.hidden])
+        return _products(self.people, [each.indicators for each in self.hidden])
 
-    def likelihood(self) -> Floats:
-        """The likelihood of everybody's reports on the covariates under every state."""
-        return self._products([each.likelihood for each in self.hidden])
+    def likelihood(self, rows: Ints | slice = slice(None)) -> Floats:
+        """The likelihood of everybody's reports on the covariates under every state, or that of some people."""
+        coded = [each.coded for each in self.hidden]
+        return _products(self.people if isinstance(rows, slice) else len(rows), [own[which[rows]] for which, own in coded])
 
-    def _products(self, parts: list[Floats]) -> Floats:
-        found = np.ones((self.people, 1))
-        for part in parts:
-            found = (found[:, :, None] * part[:, None, :]).reshape(self.people, -1)
-        return found
+    def codes(self, outcome: Variable) -> list[Any]:
+        """Columns of numbers that coincide for people whose reports say the same."""
+        alone = [each.coded[0] for each in self.hidden if not self._shared(each.name)]
+        if not self._shared(outcome.name):
+            alone.append(outcome.values if outcome.decoder is None else outcome.coded[0])
+        return [*alone, *(both.codes for both in self.together)]
+
+    def _shared(self, name: str) -> bool:
+        return any(name in both.names for both in self.together)
+
+    def joint(self, outcome: Variable, what: Literal["likelihood", "indicators"], rows: Ints | slice) -> Floats:
+        """The likelihood or the unbiased indicators of everybody's reports, for each answer to the outcome and each state.
+
+        Of shape (people, answers, states); an open outcome has one answer there.
+        """
+        asked = [outcome, *self.hidden] if outcome.decoder is not None else self.hidden
+        names, found = [each.name for each in asked], np.ones((1,) * (len(asked) + 1))
+        parts = [(each.names, getattr(each, what)) for each in self.together]
+        parts += [((each.name,), _alone(each, what)) for each in asked if not self._shared(each.name)]
+        for own, coded in parts:
+            kept = [name for name in names if name in own]
+            if kept:
+                which, table = coded(kept)
+                shape = [table.shape[1 + kept.index(name)] if name in kept else 1 for name in names]
+                found = found * table[which[rows]].reshape(-1, *shape)
+        people = self.people if isinstance(rows, slice) else len(rows)
+        whole = np.broadcast_to(found, (people, *(len(each.labels or ()) for each in asked)))
+        return whole.reshape(people, -1, len(self.states))
 
     def check_rank(self) -> None:
         """Refuse columns that are a combination of others."""
-        gram = np.zeros((len(self.names),) * 2)
-        for state in self.states:
-            own = self.matrix(state)
-            gram += own.T @ own
+        columns = self.columns
+        gram = columns.between(np.repeat(columns.grams(np.ones((1, self.people))), columns.states, axis=0))
         scale = np.sqrt(np.diag(gram))
         if (scale == 0).any():
             name = self.names[int(np.argmin(scale))]
@@ -253,6 +324,19 @@ class Design:
                     f"The covariate {self.names[place]!r} is collinear: it follows from {', '.join(map(repr, used))}. Leave "
                     "one of them out."
                 )
+
+
+def _alone(own: Variable, what: str) -> Callable[[Sequence[str]], tuple[Ints, Floats]]:
+    assert own.decoder is not None
+    found: tuple[Ints, Floats] = own.coded if what == "likelihood" else own.decoder.indicators(own.values)
+    return lambda names: found
+
+
+def _products(people: int, parts: list[Floats]) -> Floats:
+    found = np.ones((people, 1))
+    for part in parts:
+        found = (found[:, :, None] * part[:, None, :]).reshape(people, -1)
+    return found
 
 
 def answer_of(own: Variable, factor: Factor) -> int:

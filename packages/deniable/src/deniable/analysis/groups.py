@@ -10,12 +10,13 @@ import numpy as np
 from deniable.analysis.correlation import Correlation, correlation_of
 from deniable.analysis.crosstab import HasTables, crosstab
 from deniable.analysis.decoder import same_people
-from deniable.analysis.design import Variable, answer_of, silent, variable
+from deniable.analysis.design import Variable, answer_of, own_mechanisms, silent, variable
 from deniable.analysis.distributions import NORMAL, chi_square_tail, two_sided
+from deniable.analysis.fitted import Family
 from deniable.analysis.formula import Factor, Formula
 from deniable.analysis.independence import contrasts
+from deniable.analysis.moments import unbiased_values
 from deniable.analysis.outcome import TestOutcome, formatted_p
-from deniable.analysis.regression import Family, unbiased_values
 from deniable.analysis.table import Table
 from deniable.arrays import Floats
 from deniable.core import Estimate, Mechanism, confidence_each
@@ -112,7 +113,7 @@ def compare_groups(
     Errors are about the populations that the groups were drawn from.
     """
     confidence_each(confidence, 1)
-    own, factor = dict(mechanisms or {}), Formula.parse(f"{outcome} ~ 1").outcome
+    own, factor = own_mechanisms(mechanisms), Formula.parse(f"{outcome} ~ 1").outcome
     if isinstance(data, HasTables):
         return _in_table(data.table(factor.name, by), factor, by, confidence)
     what, groups = variable(factor.name, data, own), variable(by, data, own)
@@ -212,7 +213,7 @@ def correlate(
 
     With `ranks`, that of the order of the answers, which may be words (Spearman's).
     """
-    own = dict(mechanisms or {})
+    own = own_mechanisms(mechanisms)
     if ranks:
         return crosstab(data, own, first, second).correlation(ranks=True, confidence=confidence)
     found = [variable(name, data, own) for name in (first, second)]

@@ -1,57 +1,98 @@
-"""The exact likelihood of reports under a regression model, and its maximum by Newton's method.
+"""The exact likelihood of reports under a regression model, with its derivatives.
 
 A person's reports have the probability: the sum over all states of the randomized covariates of P(state | open covariates)
 times the likelihood of the reports on them times that of the outcome. The states have a multinomial logistic model with
-parameters of its own, so that nothing is assumed about how randomized and open covariates depend on each other but that.
+parameters of its own (`Design.columns`), so that nothing is assumed about how covariates depend on each other but that.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from typing import NamedTuple, Self
 
 import numpy as np
 
-from deniable.arrays import Floats
+from deniable.analysis.columns import ShareTerm, StateColumns
+from deniable.arrays import Floats, Ints
 
-MOST_ROUNDS, CLOSE = 200, 1e-10
-FAR = 15.0  # a linear predictor this far from 0 is a probability of 0 or 1 for all that can be seen
+SMALLEST = 1e-300  # a likelihood below this counts as this
+_WORK = 1 << 20  # numbers that are held at a time
+
+
+class Terms(NamedTuple):
+    """The likelihood of each outcome in every state, (states, people), and the derivatives of its logarithm.
+
+    The likelihood is divided by the exponential of `taken`, so that it does not become too small for a float. Derivatives
+    are by the linear predictor and by the other parameter, where there is one.
+    """
+
+    likelihood: Floats
+    taken: Floats
+    first: Floats
+    second: Floats
+    extra_first: Floats | None = None
+    extra_second: Floats | None = None
+    cross: Floats | None = None
 
 
 class Outcome(ABC):
     """What is known of everybody's outcome, and its likelihood given the linear predictor."""
 
-    extra = 0  # parameters besides the coefficients
+    extra = 0  # parameters besides the coefficients: none or one
 
     @abstractmethod
-    def terms(self, predictor: Floats, extra: Floats) -> tuple[Floats, Floats, Floats]:
-        """The logarithm of the likelihood of each outcome, and its first and second derivatives, of shape (.., people).
-
-        The derivatives are by the linear predictor, then by the other parameters; the second ones as a square.
-        """
+    def of(self, rows: Ints | slice) -> Self:
+        """The same of some people."""
 
     @abstractmethod
-    def start(self) -> tuple[float, list[float]]:
+    def likelihood(self, predictor: Floats, extra: Floats) -> tuple[Floats, Floats]:
+        """The likelihood of each outcome in every state, and the logarithm of what was taken out of it."""
+
+    @abstractmethod
+    def terms(self, predictor: Floats, extra: Floats) -> Terms:
+        """The same with its derivatives."""
+
+    @abstractmethod
+    def start(self, weights: Floats) -> tuple[float, list[float]]:
         """A first guess of the linear predictor of everybody, and of the other parameters."""
 
 
 class Binary(Outcome):
-    """A yes or no of which only the likelihoods of a report under no and under yes are known; logistic regression."""
+    """A yes or no of which only the likelihoods of a report under no and under yes are known; logistic regression.
+
+    They are (people,), or (states, people) where a report is on the outcome and covariates at once.
+    """
 
     def __init__(self, under_no: Floats, under_yes: Floats) -> None:
-        self.no, self.gain = under_no, under_yes - under_no
+        self.no, self.yes = under_no, under_yes
 
-    def terms(self, predictor: Floats, extra: Floats) -> tuple[Floats, Floats, Floats]:
-        share = 1 / (1 + np.exp(-np.clip(predictor, -700, 700)))
-        seen = np.maximum(self.no + self.gain * share, 1e-300)
-        spread = share * (1 - share)
-        first = self.gain * spread / seen
-        return np.log(seen), first[None], (first * (1 - 2 * share) - first**2)[None, None]
+    def of(self, rows: Ints | slice) -> "Binary":
+        return Binary(self.no[..., rows], self.yes[..., rows])
 
-    def start(self) -> tuple[float, list[float]]:
-        share = 0.5
+    def likelihood(self, predictor: Floats, extra: Floats) -> tuple[Floats, Floats]:
+        share, other = logistic(predictor)
+        return self._seen(share, other), np.zeros(predictor.shape[1])
+
+    def _seen(self, share: Floats, other: Floats) -> Floats:
+        seen = self.no * other
+        seen += self.yes * share
+        return np.maximum(seen, SMALLEST, out=seen)
+
+    def terms(self, predictor: Floats, extra: Floats) -> Terms:
+        share, other = logistic(predictor)
+        seen = self._seen(share, other)
+        first = share * other
+        first *= self.yes - self.no
+        first /= seen
+        return Terms(seen, np.zeros(seen.shape[1]), first, first * (other - share - first))
+
+    def start(self, weights: Floats) -> tuple[float, list[float]]:
+        share, total = 0.5, weights.sum()
+        no, yes = (each.reshape(-1, len(weights)).mean(axis=0) for each in (self.no, self.yes))
         for _ in range(50):  # expectation maximisation of the overall share
-            share = float(np.clip(np.mean((self.no + self.gain) * share / (self.no + self.gain * share)), 1e-3, 1 - 1e-3))
+            chance = yes * share / np.maximum(no * (1 - share) + yes * share, SMALLEST)
+            share = float(np.clip(weights @ chance / total, 1e-3, 1 - 1e-3))
         return float(np.log(share / (1 - share))), []
 
 
@@ -63,134 +104,236 @@ class Normal(Outcome):
     def __init__(self, values: Floats) -> None:
         self.values = values
 
-    def terms(self, predictor: Floats, extra: Floats) -> tuple[Floats, Floats, Floats]:
+    def of(self, rows: Ints | slice) -> "Normal":
+        return Normal(self.values[rows])
+
+    def likelihood(self, predictor: Floats, extra: Floats) -> tuple[Floats, Floats]:
+        return self._seen(((self.values - predictor) / np.exp(extra[0])) ** 2, extra)
+
+    def _seen(self, squares: Floats, extra: Floats) -> tuple[Floats, Floats]:
+        nearest = squares.min(axis=0)
+        return np.exp((nearest - squares) / 2), -nearest / 2 - extra[0] - np.log(2 * np.pi) / 2
+
+    def terms(self, predictor: Floats, extra: Floats) -> Terms:
         scale = np.exp(extra[0])
         apart = (self.values - predictor) / scale
-        seen = -(apart**2) / 2 - extra[0] - np.log(2 * np.pi) / 2
-        first = np.stack([apart / scale, apart**2 - 1])
-        cross = -2 * apart / scale
-        second = np.stack([np.stack([np.full_like(apart, -1 / scale**2), cross]), np.stack([cross, -2 * apart**2])])
-        return seen, first, second
+        squares = apart**2
+        likelihood, taken = self._seen(squares, extra)
+        flat = np.full_like(apart, -1 / scale**2)
+        return Terms(likelihood, taken, apart / scale, flat, squares - 1, -2 * squares, -2 * apart / scale)
 
-    def start(self) -> tuple[float, list[float]]:
-        return float(self.values.mean()), [float(np.log(self.values.std() + 1e-12))]
+    def start(self, weights: Floats) -> tuple[float, list[float]]:
+        mean = float(weights @ self.values / weights.sum())
+        spread = float(weights @ (self.values - mean) ** 2 / weights.sum())
+        return mean, [float(np.log(spread + 1e-24) / 2)]
+
+
+def logistic(predictor: Floats) -> tuple[Floats, Floats]:
+    """The probability of yes and that of no, both exact where they are small."""
+    odds = np.exp(np.minimum(-predictor, 700))
+    share = 1 / (1 + odds)
+    return share, odds * share
 
 
 class Step(NamedTuple):
-    """The log-likelihood, its gradient for each person, and the negative of its second derivatives."""
+    """The log-likelihood, its gradient, the negative of its second derivatives, and the sum of squared scores."""
 
     value: float
-    scores: Floats
+    gradient: Floats
     information: Floats
+    squares: Floats | None
 
 
-@dataclass(eq=False)
+class _Sums(NamedTuple):
+    value: float
+    gradient: Floats
+    outer: Floats
+    squares: Floats
+    inner: Floats
+    extras: Floats
+
+    def plus(self, other: "_Sums") -> "_Sums":
+        return _Sums(
+            self.value + other.value, self.gradient + other.gradient, self.outer + other.outer,
+            self.squares + other.squares, self.inner + other.inner, self.extras + other.extras,
+        )  # fmt: skip
+
+
+class _Posterior(NamedTuple):
+    value: float
+    shares: Floats
+    chance: Floats  # of each state given all reports
+    terms: Terms
+
+
+@dataclass(frozen=True, eq=False)
 class Mixture:
-    """The likelihood of everybody's reports: columns for every state, what the states depend on, and the outcome."""
+    """The likelihood of everybody's reports: columns for every state, what the states depend on, and the outcome.
 
-    matrices: Sequence[Floats]
-    seen: Floats  # the likelihood of the reports on the covariates, (people, states)
-    open_matrix: Floats
+    Parameters are the coefficients, then those of the outcome, then those of the shares of the states, term by term.
+    """
+
+    columns: StateColumns
+    seen: Floats  # the likelihood of the reports on the covariates, (states, people)
     outcome: Outcome
     weights: Floats
-    rounds: int = field(default=0, init=False)
-
-    @property
-    def coefficients(self) -> int:
-        """How many coefficients there are."""
-        return self.matrices[0].shape[1]
 
     @property
     def size(self) -> int:
         """How many parameters there are."""
-        return self.coefficients + self.outcome.extra + (len(self.matrices) - 1) * self.open_matrix.shape[1]
+        return self.own + sum(term.size for term in self.columns.shares)
 
-    def start(self, intercept: bool) -> Floats:
-        """A first guess."""
-        found, (level, extra) = np.zeros(self.size), self.outcome.start()
-        if intercept:
-            found[0] = level
-        found[self.coefficients : self.coefficients + self.outcome.extra] = extra
-        return found
+    @property
+    def own(self) -> int:
+        """How many parameters come before those of the shares."""
+        return self.columns.coefficients + self.outcome.extra
 
-    def _shares(self, parameters: Floats) -> Floats:
-        """The probability of each state, for every person."""
-        own = parameters[self.coefficients + self.outcome.extra :].reshape(-1, self.open_matrix.shape[1])
-        logits = np.hstack([np.zeros((len(self.open_matrix), 1)), self.open_matrix @ own.T])
-        logits -= logits.max(axis=1, keepdims=True)
-        chances = np.exp(logits)
-        return chances / chances.sum(axis=1, keepdims=True)
+    def of(self, rows: Ints | slice) -> "Mixture":
+        """The same of some people."""
+        return Mixture(self.columns.of(rows), self.seen[:, rows], self.outcome.of(rows), self.weights[rows])
+
+    def _parts(self) -> Iterator["tuple[Mixture, slice]"]:
+        """The same people, some at a time."""
+        wide, states = self.columns.basis.shape[1], self.columns.states
+        step = max(64, _WORK // (wide * wide // 2 + 2 * self.size + 12 * states))
+        for start in range(0, len(self.weights), step):
+            rows = slice(start, start + step)
+            yield self.of(rows), rows
+
+    def _placed(self) -> Iterator[tuple[ShareTerm, slice]]:
+        """The terms of the shares, and where their parameters are."""
+        start = self.own
+        for term in self.columns.shares:
+            yield term, slice(start, start + term.size)
+            start += term.size
+
+    def logits(self, parameters: Floats) -> Floats:
+        """The logarithm of how much likelier each state is than the first, before the reports: (states, people)."""
+        columns = self.columns
+        factors = np.zeros((columns.states, columns.basis.shape[1]))
+        for term, places in self._placed():
+            factors[:, term.on] += term.features @ parameters[places].reshape(-1, len(term.on))
+        return factors @ columns.basis.T
+
+    def furthest(self, parameters: Floats) -> float:
+        """The largest logit: of a state, or of the outcome if it is a yes or no."""
+        found = np.abs(self.logits(parameters)).max()
+        if not self.outcome.extra:
+            found = max(found, np.abs(self.columns.predictors(parameters[: self.columns.coefficients])).max())
+        return float(found)
 
     def value(self, parameters: Floats) -> float:
         """The log-likelihood, up to a constant."""
-        extra = parameters[self.coefficients : self.coefficients + self.outcome.extra]
-        found = [self.outcome.terms(own @ parameters[: own.shape[1]], extra)[0] for own in self.matrices]
-        return self._joint(found, self._shares(parameters))[0]
+        return sum(part._value(parameters) for part, _ in self._parts())
 
-    def _joint(self, logarithms: list[Floats], shares: Floats) -> tuple[float, Floats]:
-        """The log-likelihood, and the probability of each state given all reports."""
-        stacked = np.stack(logarithms, axis=1)
-        largest = stacked.max(axis=1, keepdims=True)  # taken out, so that nothing becomes too small for a float
-        parts = np.exp(stacked - largest) * shares * self.seen
-        total = np.maximum(parts.sum(axis=1), 1e-300)
-        return float(self.weights @ (np.log(total) + largest[:, 0])), parts / total[:, None]
+    def _value(self, parameters: Floats) -> float:
+        likelihood, taken = self.outcome.likelihood(*self._predicted(parameters))
+        likelihood *= self._shares(parameters)
+        likelihood *= self.seen
+        total = np.maximum(likelihood.sum(axis=0), SMALLEST)
+        return float(self.weights @ (np.log(total) + taken))
 
-    def step(self, parameters: Floats) -> Step:
-        """The log-likelihood with its derivatives, by the identity of Louis (1982)."""
-        wide, extra_end = self.coefficients, self.coefficients + self.outcome.extra
-        extra, shares, z = parameters[wide:extra_end], self._shares(parameters), self.open_matrix
-        terms = [self.outcome.terms(own @ parameters[:wide], extra) for own in self.matrices]
-        value, chance = self._joint([seen for seen, _, _ in terms], shares)
-        mean, information = np.zeros((len(z), self.size)), np.zeros((self.size, self.size))
-        for place, own in enumerate(self.matrices):
-            _, first, second = terms[place]
-            weight = self.weights * chance[:, place]
-            score = np.hstack([first[0][:, None] * own, first[1:].T, self._state_scores(place, shares)])
-            mean += chance[:, [place]] * score
-            information -= (score.T * weight) @ score
-            information[:wide, :wide] -= (own.T * (weight * second[0, 0])) @ own
+    def step(self, parameters: Floats, squares: Floats | None = None) -> Step:
+        """The log-likelihood with its derivatives, by the identity of Louis (1982).
+
+        `squares` are weights of the squares of scores, for errors of weighted estimates.
+        """
+        sums = (part._sums(parameters, None if squares is None else squares[rows]) for part, rows in self._parts())
+        found = reduce(_Sums.plus, sums)
+        information = found.outer - self._assembled(found.inner, found.extras)
+        return Step(found.value, found.gradient, information, None if squares is None else found.squares)
+
+    def _sums(self, parameters: Floats, squares: Floats | None) -> "_Sums":
+        found = self._posterior(parameters)
+        mean, prior = self._means(found)
+        gradient, root = self.weights @ mean, np.sqrt(self.weights)[:, None]
+        gradient[self.own :] -= self.weights @ prior
+        outer = _square(root * mean)
+        outer[self.own :, self.own :] -= _square(root * prior)
+        meat = np.zeros(0)
+        if squares is not None:
+            mean[:, self.own :] -= prior
+            meat = _square(np.sqrt(squares)[:, None] * mean)
+        extras = self._extras(found) if self.outcome.extra else np.zeros(0)
+        return _Sums(found.value, gradient, outer, meat, self._inner(found), extras)
+
+    def _posterior(self, parameters: Floats) -> _Posterior:
+        terms, shares = self.outcome.terms(*self._predicted(parameters)), self._shares(parameters)
+        joint = shares * self.seen
+        joint *= terms.likelihood
+        total = np.maximum(joint.sum(axis=0), SMALLEST)
+        joint /= total
+        return _Posterior(float(self.weights @ (np.log(total) + terms.taken)), shares, joint, terms)
+
+    def _predicted(self, parameters: Floats) -> tuple[Floats, Floats]:
+        """The linear predictor in every state, and the other parameters of the outcome."""
+        wide = self.columns.coefficients
+        return self.columns.predictors(parameters[:wide]), parameters[wide : wide + self.outcome.extra]
+
+    def _shares(self, parameters: Floats) -> Floats:
+        """The probability of each state before the reports, (states, people)."""
+        shares = self.logits(parameters)
+        shares -= shares.max(axis=0)
+        np.exp(shares, out=shares)
+        shares /= shares.sum(axis=0)
+        return shares
+
+    def _means(self, found: _Posterior) -> tuple[Floats, Floats]:
+        """The mean of the derivatives over the states of each person, given the reports and before them."""
+        columns, outcome = self.columns, found.terms
+        mean = np.empty((len(columns.basis), self.size))
+        mean[:, : columns.coefficients] = columns.weighted(found.chance * outcome.first)
+        if outcome.extra_first is not None:
+            mean[:, columns.coefficients] = (found.chance * outcome.extra_first).sum(axis=0)
+        prior = np.empty((len(mean), self.size - self.own))
+        for term, places in self._placed():
+            before = slice(places.start - self.own, places.stop - self.own)
+            for made, at, chance in ((mean, places, found.chance), (prior, before, found.shares)):
+                features, open_columns = chance.T @ term.features, columns.basis[:, term.on]
+                made[:, at] = (features[:, :, None] * open_columns[:, None, :]).reshape(len(mean), -1)
+        return mean, prior
+
+    def _inner(self, found: _Posterior) -> Floats:
+        """Sums of products of the basis: for the coefficients, between them and the shares, and for the shares."""
+        chance, first, second = found.chance, found.terms.first, found.terms.second
+        weights = np.stack([chance * (second + first**2), chance * first, chance - found.shares]) * self.weights
+        grams = self.columns.grams(weights.reshape(-1, weights.shape[-1]))
+        return grams.reshape(3, self.columns.states, *grams.shape[1:])
+
+    def _extras(self, found: _Posterior) -> Floats:
+        """Sums of the basis: between the other parameter and the coefficients, the shares, and (first place) itself."""
+        chance, terms = found.chance * self.weights, found.terms
+        assert terms.cross is not None and terms.extra_first is not None and terms.extra_second is not None
+        with_coefficients = (chance * (terms.cross + terms.first * terms.extra_first)) @ self.columns.basis
+        with_shares = (chance * terms.extra_first) @ self.columns.basis
+        itself = np.zeros_like(with_shares)
+        itself[:, 0] = (chance * (terms.extra_second + terms.extra_first**2)).sum(axis=1)
+        return np.stack([with_coefficients, with_shares, itself])
+
+    def _assembled(self, inner: Floats, extras: Floats) -> Floats:
+        """The part of the second derivatives that is a sum over the states, from the sums of products of the basis."""
+        columns, made = self.columns, np.zeros((self.size, self.size))
+        wide = columns.coefficients
+        made[:wide, :wide] = columns.between(inner[0])
+        if self.outcome.extra:
+            made[:wide, wide] = made[wide, :wide] = (columns.scales * extras[0][:, columns.places]).sum(axis=0)
+            made[wide, wide] = extras[2][:, 0].sum()
+        for term, own in self._placed():
+            mixed = inner[1][:, columns.places][:, :, term.on]
+            made[:wide, own] = _summed("sc,sm,scj->cmj", columns.scales, term.features, mixed).reshape(wide, -1)
+            made[own, :wide] = made[:wide, own].T
             if self.outcome.extra:
-                cross = (own.T * weight) @ second[0, 1:].T
-                information[:wide, wide:extra_end] -= cross
-                information[wide:extra_end, :wide] -= cross.T
-                information[wide:extra_end, wide:extra_end] -= second[1:, 1:] @ weight
-        information += (mean.T * self.weights) @ mean
-        step = z.shape[1]
-        for one in range(1, len(self.matrices)):
-            for other in range(1, len(self.matrices)):
-                spread = shares[:, one] * ((one == other) - shares[:, other])
-                rows, columns = (slice(extra_end + (s - 1) * step, extra_end + s * step) for s in (one, other))
-                information[rows, columns] += (z.T * (self.weights * spread)) @ z
-        return Step(value, mean, information)
-
-    def _state_scores(self, place: int, shares: Floats) -> Floats:
-        """The derivative of the logarithm of the probability of a state by the parameters of the states."""
-        parts = [((state == place) - shares[:, [state]]) * self.open_matrix for state in range(1, len(self.matrices))]
-        return np.hstack(parts) if parts else np.zeros((len(shares), 0))
-
-    def maximum(self, intercept: bool) -> tuple[Floats, Step, bool]:
-        """The parameters with the largest likelihood, its derivatives there, and whether the search has ended."""
-        found = self.start(intercept)
-        step, total = self.step(found), float(self.weights.sum())
-        for turn in range(1, MOST_ROUNDS + 1):
-            self.rounds = turn
-            gradient = self.weights @ step.scores
-            direction = _ascent(step.information, gradient)
-            if float(gradient @ direction) < CLOSE * CLOSE * total:
-                return found, step, True
-            length, moved = 1.0, found + direction
-            while (value := self.value(moved)) < step.value + 1e-4 * length * float(gradient @ direction) and length > 1e-8:
-                length /= 2
-                moved = found + length * direction
-            if not value > step.value:  # no better point within rounding
-                return found, step, float(gradient @ direction) < 1e-9 * total
-            found, step = moved, self.step(moved)
-        return found, step, False
+                made[wide, own] = made[own, wide] = _summed("sm,sj->mj", term.features, extras[1][:, term.on]).ravel()
+            for other, places in self._placed():
+                between = inner[2][:, term.on][:, :, other.on]
+                whole = _summed("sm,sn,sjk->mjnk", term.features, other.features, between)
+                made[own, places] = whole.reshape(term.size, other.size)
+        return made
 
 
-def _ascent(information: Floats, gradient: Floats) -> Floats:
-    """Newton's step; where the likelihood is not concave, that of the nearest matrix for which it would be."""
-    scale = 1 / np.sqrt(np.maximum(np.abs(np.diag(information)), 1e-12))
-    values, vectors = np.linalg.eigh(information * np.outer(scale, scale))
-    values = np.maximum(np.abs(values), 1e-8)
-    return np.asarray(scale * (vectors @ (vectors.T @ (scale * gradient) / values)))
+def _summed(what: str, *parts: Floats) -> Floats:
+    return np.asarray(np.einsum(what, *parts, optimize=True))
+
+
+def _square(rows: Floats) -> Floats:
+    return np.asarray(rows.T @ rows)

@@ -32,4 +32,6 @@ def formatted_p(p_value: float) -> str:
     >>> formatted_p(0.0312), formatted_p(1e-9)
     ('0.031', '1e-09')
     """
+    if p_value < 1e-300:
+        return "below 1e-300"
     return f"{p_value:.3f}" if p_value >= 0.0005 else f"{p_value:.0e}"

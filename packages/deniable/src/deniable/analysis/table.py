@@ -12,21 +12,21 @@ from deniable.analysis.independence import independence_test, summing
 from deniable.analysis.outcome import TestOutcome
 from deniable.arrays import Bools, Floats
 from deniable.core import Estimate, confidence_each
+from deniable.core.showing import Tabular, axes_for, html_table
 from deniable.domains.categories import NO_ANSWER
-from deniable.errors import InvalidParameter, MissingExtra, MissingPackage
+from deniable.errors import InvalidParameter
 from deniable.planning.ranking import aligned
 from deniable.postprocess.norm_sub import norm_sub
 
 if TYPE_CHECKING:
-    import pandas
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 MOST_CELLS = 1024
 Covariance = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(Tabular):
     """Shares of combinations of answers among n people, unbiased: single ones may lie below 0.
 
     Errors are about these people and come from the privacy noise; `for_population` adds that of having asked only them.
@@ -175,55 +175,58 @@ class Table:
             for answers, own in zip(itertools.product(*self.answers), numbers, strict=True)
         ]
 
-    def to_pandas(self, confidence: float = 0.95) -> "pandas.DataFrame":
-        """The same rows as a data frame."""
-        try:
-            import pandas
-        except ImportError:
-            raise MissingPackage("A data frame", "pandas") from None
-        return pandas.DataFrame(self.rows(confidence))
+    def columns(self, confidence: float = 0.95) -> dict[str, list[object]]:
+        """The same rows, column by column."""
+        rows = self.rows(confidence)
+        return {name: [row[name] for row in rows] for name in rows[0]}
 
     def __str__(self) -> str:
         return self.text()
 
     def text(self, confidence: float = 0.95) -> str:
         """The table in percent, with the reach of each interval; a star marks cells that may be empty."""
+        lines, note = self._lines(confidence)
+        return aligned(lines) + "\n" + note
+
+    def _lines(self, confidence: float) -> tuple[list[list[str]], str]:
         confidence_each(confidence, 1)
         reach, noisy = self.interval(confidence)[1] - self.shares, self.noisy(confidence)
-        head, *columns = [" / ".join(self.questions), *map(str, self.answers[-1])]
-        lines = [[head, *columns]]
-        for place, labels in enumerate(itertools.product(*self.answers[:-1])):
-            cells = zip(*(each.reshape(-1, len(columns))[place] for each in (self.shares, reach, noisy)), strict=True)
-            shown = [f"{100 * share:.1f} +- {100 * own:.1f}{'*' if star else ' '}" for share, own, star in cells]
-            lines.append([", ".join(map(str, labels)), *shown])
         whose = "the population" if self.population else f"these {self.n:,} people"
-        about = f"% of {whose}, {confidence:.0%} intervals"
-        return aligned(lines) + "\n" + about + ("; * may be zero" if noisy.any() else "")
+        note = f"% of {whose}, {confidence:.0%} intervals" + ("; * may be zero" if noisy.any() else "")
+        return grid(self.questions, self.answers, self.shares, reach, noisy), note
 
-    def plot(self, confidence: float = 0.95) -> "Figure":
-        """Shaded cells with their shares; those that may be zero are grey. The first of three questions gives the panels."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise MissingExtra("A plot", "plot") from None
-        shares, noisy = 100 * self.shares, self.noisy(confidence)
-        panels = [((), shares, noisy)]
-        if shares.ndim == 3:
-            panels = [((label,), shares[place], noisy[place]) for place, label in enumerate(self.answers[0])]  # type: ignore[misc]
-        rows, columns = self.answers[-2], self.answers[-1]
-        figure = Figure(figsize=(2 + 0.9 * len(columns) * len(panels), 1.5 + 0.5 * len(rows)), layout="constrained")
-        for axes, (label, own, grey) in zip(np.ravel(figure.subplots(1, len(panels))), panels, strict=True):
-            axes.imshow(np.where(grey, np.nan, own), cmap="Blues", vmin=0, vmax=float(shares.max()), aspect="auto")
-            axes.set_facecolor("#dddddd")
-            for place in np.ndindex(own.shape):
-                dark = not grey[place] and own[place] > shares.max() * 0.6
-                colour = "white" if dark else "#222222"
-                axes.text(place[1], place[0], f"{own[place]:.1f}", ha="center", va="center", color=colour)
-            axes.set_xticks(range(len(columns)), [str(each) for each in columns])
-            axes.set_yticks(range(len(rows)), [str(each) for each in rows])
-            axes.set_xlabel(self.questions[-1])
-            axes.set_ylabel(self.questions[-2])
-            if label:
-                axes.set_title(f"{self.questions[0]}: {label[0]}")
-        figure.suptitle(f"% of {self.n:,} people; grey: may be zero")
-        return figure
+    def _repr_html_(self) -> str:
+        lines, note = self._lines(0.95)
+        return html_table("", lines[0], lines[1:], note=note)
+
+    def plot(self, confidence: float = 0.95, ax: "Axes | None" = None) -> "Axes":
+        """Shaded cells with their shares; those that may be zero are grey. Columns are the last question."""
+        shares, noisy = (each.reshape(-1, self.shares.shape[-1]) for each in (100 * self.shares, self.noisy(confidence)))
+        rows = [", ".join(map(str, labels)) for labels in itertools.product(*self.answers[:-1])]
+        columns = [str(each) for each in self.answers[-1]]
+        axes = axes_for(ax, 2.5 + 0.9 * len(columns), 1.5 + 0.5 * len(rows))
+        axes.imshow(np.where(noisy, np.nan, shares), cmap="Blues", vmin=0, vmax=float(shares.max()), aspect="auto")
+        axes.set_facecolor("#dddddd")
+        for place in np.ndindex(shares.shape):
+            dark = not noisy[place] and shares[place] > shares.max() * 0.6
+            colour = "white" if dark else "#222222"
+            axes.text(place[1], place[0], f"{shares[place]:.1f}", ha="center", va="center", color=colour)
+        axes.set_xticks(range(len(columns)), columns)
+        axes.set_yticks(range(len(rows)), rows)
+        axes.set_xlabel(self.questions[-1])
+        axes.set_ylabel(", ".join(self.questions[:-1]))
+        axes.set_title(f"% of {self.n:,} people; grey: may be zero", fontsize="medium")
+        return axes
+
+
+def grid(
+    questions: Sequence[str], answers: Sequence[Sequence[Any]], shares: Floats, reach: Floats, noisy: Bools
+) -> list[list[str]]:
+    """The cells of a table as text, below headings: percent, reach of the interval, a star if it may be zero."""
+    columns = [str(each) for each in answers[-1]]
+    lines = [[" / ".join(questions), *columns]]
+    for place, labels in enumerate(itertools.product(*answers[:-1])):
+        cells = zip(*(each.reshape(-1, len(columns))[place] for each in (shares, reach, noisy)), strict=True)
+        shown = [f"{100 * share:.1f} +- {100 * own:.1f}{'*' if star else ' '}" for share, own, star in cells]
+        lines.append([", ".join(map(str, labels)), *shown])
+    return lines

@@ -4,6 +4,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,9 +13,11 @@ from deniable.device import Device, Ledger
 from deniable.device.sending import FINGERPRINT, http_exchanger, http_sender
 from deniable.errors import BudgetSpent, InvalidParameter, OutsideDomain
 from deniable.survey import Survey
+from deniable.survey.repeating import spoken
 from deniable.survey.rounds import people_of
 
 AT_ONCE = 10_000  # people whose reports are made together
+CHANGES = 0.02  # of simulated people, between two periods
 
 
 @click.command(short_help="Answer a survey in the terminal.")
@@ -48,7 +51,8 @@ def answer(
 ) -> None:
     """Answer SURVEY in the terminal. Your answers are randomized on this machine, and you see each report before it is sent.
 
-    You can answer once. The ledger keeps your reports. If they do not arrive, run the command again to send the same ones.
+    You can answer once, or once in each period if the survey asks again. The ledger keeps your reports. If they do not
+    arrive, run the command again to send the same ones.
 
     \b
     deniable answer survey.toml
@@ -60,6 +64,8 @@ def answer(
     device = Device(asked, book, http_sender(url, token), invitation=invitation, exchange=exchanger)
     _exchanged(device, sending=False)
     if device.message() is None:
+        if not device.due:
+            raise BudgetSpent("It is not your turn in this period: your device drew once in which periods you report.")
         device.answer(_asked(asked, device))
     else:
         click.echo("You have already answered this survey. If your report has not arrived, the same one is sent again.")
@@ -98,9 +104,10 @@ def _exchanged(device: Device, sending: bool) -> None:
 
 def _asked(survey: Survey, device: Device) -> dict[str, object]:
     less = survey.unit.removeprefix("one person over the whole survey")
-    click.echo(f"{survey.title}. You spend epsilon {survey.epsilon:g} on the whole survey{less}.")
+    spent = spoken(survey) or [f"You spend epsilon {survey.epsilon:g} on the whole survey{less}."]
+    click.echo(" ".join([f"{survey.title}.", *spent]))
     answers: dict[str, object] = {}
-    for question in (member for each in survey.part(device.part) for member in each.members):
+    for question in (member for each in device.questions for member in each.members):
         domain = question.domain
         click.echo(f"{question.ask} ({question.how.hint(domain)})")
         while True:
@@ -127,9 +134,26 @@ def _asked(survey: Survey, device: Device) -> dict[str, object]:
     show_default=True,
     help="How many requests to send at a time.",
 )
+@click.option(
+    "--periods",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="P",
+    help="Of a survey that asks again: how many periods up to now. One person in 50 changes an answer between two of them.",
+)
 @options.seed
 @click.option("--yes", is_flag=True, help="Send without asking for confirmation.")
-def simulate(survey: Path, people: int, url: str, token: str | None, connections: int, seed: int | None, yes: bool) -> None:
+def simulate(
+    survey: Path,
+    people: int,
+    url: str,
+    token: str | None,
+    connections: int,
+    periods: int,
+    seed: int | None,
+    yes: bool,
+) -> None:
     """Send the reports of N made-up people to the collector of SURVEY over HTTP.
 
     Their answers are drawn at random, some common and some rare, and randomized as on a device. Use it to preview the
@@ -138,6 +162,7 @@ def simulate(survey: Path, people: int, url: str, token: str | None, connections
 
     \b
     deniable simulate survey.toml --people 100000 --yes
+    deniable simulate wellbeing.toml --people 5000 --periods 30 --yes
     """
     import numpy as np
 
@@ -154,6 +179,7 @@ def simulate(survey: Path, people: int, url: str, token: str | None, connections
             raise InvalidParameter("Nothing was sent. To send without being asked, use --yes.")
     random = np.random.default_rng(seed)
     coins = options.coins_of(seed)
+    _check_periods(asked, periods)
     whole = {q.id: q.how.pretend(q.domain, random, people) for q in asked.asked}
 
     from deniable.cli import panel
@@ -165,9 +191,12 @@ def simulate(survey: Path, people: int, url: str, token: str | None, connections
             nonlocal done
             done += number
             if done % 50 == 0:
-                advance_to(done / people)
+                advance_to(min(1.0, done / (people * periods)))
 
         def bodies() -> Iterator[bytes]:
+            if asked.repeats is not None:
+                yield from again(asked, people, periods, whole, random, coins)
+                return
             current, size = asked, AT_ONCE if asked.rounds is None else max(1, min(AT_ONCE, people_of(asked) // 8))
             for start in range(0, people, size):
                 part = {name: values[start : start + size] for name, values in whole.items()}
@@ -177,6 +206,39 @@ def simulate(survey: Path, people: int, url: str, token: str | None, connections
 
         sent = run_crowd(url, bodies(), min(connections, people), token, watch)
     refused = {status: number for status, number in sent.statuses.items() if not 200 <= status < 300}
-    click.echo(f"{sent.arrived:,} of {people:,} people were counted." + (f" Statuses: {refused}" if refused else ""))
-    if sent.arrived < people:
+    if asked.repeats is not None:
+        click.echo(
+            f"{sent.arrived:,} reports of {people:,} people were counted." + (f" Statuses: {refused}" if refused else "")
+        )
+    else:
+        click.echo(f"{sent.arrived:,} of {people:,} people were counted." + (f" Statuses: {refused}" if refused else ""))
+    if refused or (asked.repeats is None and sent.arrived < people):
         raise InvalidParameter("Some reports were refused. See the log and the metrics of the collector for the reasons.")
+
+
+def _check_periods(survey: Survey, periods: int) -> None:
+    if survey.repeats is None and periods > 1:
+        raise InvalidParameter("This survey asks once, so it has no further periods to simulate. Leave --periods out.")
+    if survey.repeats is not None and periods > min(survey.late, survey.period(time.time())) + 1:
+        raise InvalidParameter(
+            f"The collector accepts reports of this period and of {survey.late} before it. Simulate fewer periods, or raise "
+            "late in a copy of the survey."
+        )
+
+
+def again(survey: Survey, people: int, periods: int, answers: dict[str, Any], random: Any, coins: Any) -> Iterator[bytes]:
+    """The messages of people who are asked in several periods up to now; a few change their answers in between."""
+    import numpy as np
+
+    from deniable.device.panel import Panel
+
+    panel, now = Panel(survey, people, coins), time.time()
+    assert survey.window is not None
+    for place in range(periods - 1, -1, -1):
+        yield from panel.messages(answers, now - place * survey.window)
+        moved = np.flatnonzero(random.random(people) < CHANGES)
+        for each in survey.asked:
+            fresh, values = each.how.pretend(each.domain, random, len(moved)), list(answers[each.id])
+            for person, value in zip(moved.tolist(), fresh, strict=True):
+                values[person] = value
+            answers[each.id] = values

@@ -160,7 +160,7 @@ def survey_mode(ctx: click.Context, survey: Path, as_json: bool, html: Path | No
     """Certify every question of SURVEY, and what one person spends on all of them.
 
     The certificate can be handed on: with --json or --html it holds the survey, the law of the reports and the steps of the
-    proof, and anybody can check it anew with deniable verify.
+    proof, and anybody can check it again with deniable verify.
 
     \b
     deniable certify survey.toml
@@ -172,8 +172,8 @@ def survey_mode(ctx: click.Context, survey: Path, as_json: bool, html: Path | No
         _check_mechanism(question.mechanism)
     from deniable.cli import panel
 
-    with panel.waiting("certifying"):
-        found = certify_survey(asked)
+    with panel.progress("certifying") as advance_to:
+        found = certify_survey(asked, advance_to)
         record = certificate_record(found) if as_json or html is not None else None
     if html is not None and record is not None:
         from deniable.survey.certificate_page import page

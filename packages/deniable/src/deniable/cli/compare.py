@@ -9,20 +9,21 @@ from typing import Any
 import click
 
 from deniable.arrays import Ints
-from deniable.cli import options
+from deniable.cli import domains, options
 from deniable.cli.mechanisms import NAMES
 from deniable.cli.modes import Modes, has
 from deniable.cli.release import compare_mode as releases_mode
 from deniable.cli.targets import draw
-from deniable.domains import Categories
+from deniable.core import AnyDomain
+from deniable.domains import Categories, Interval, KeyValue, Vectors
 from deniable.files.histogram import read_histogram
-from deniable.planning.measured import Truth, people_by_answer, scaled
+from deniable.planning.aims import Truth, people_by_answer, scaled
 from deniable.planning.measured import compare as measured
 from deniable.planning.ranking import short_name
 
 
 def _mode(args: Sequence[str]) -> str:
-    return "histogram" if has(args, "--histogram") else "question"
+    return "histogram" if has(args, "--histogram") else domains.mode(args)
 
 
 @click.group(cls=Modes, pick=_mode, short_help="Measure the errors of mechanisms and compare them with the predictions.")
@@ -35,10 +36,12 @@ def compare() -> None:
 
     \b
     deniable compare --values 64 --epsilon 1 --people 10000
+    deniable compare --numbers 0 120 --epsilon 1 --people 10000
     deniable compare --histogram ratings.csv --value-column rating --epsilon 1 --top 3
     deniable compare releases --numbers 18 99 --epsilon 1
 
-    You can leave the mode out: --histogram means histogram, and anything else means question.
+    Mechanisms of other packages take part (see docs/extending.md). You can leave the mode out: --histogram means histogram,
+    --numbers means number, --item or --items means set, --answers means record, and anything else means question.
     """
 
 
@@ -53,28 +56,35 @@ def simulation(command: options.Command) -> options.Command:
             "--repeats", type=click.IntRange(min=2), default=20, show_default=True, metavar="R",
             help="How many collections to simulate for each mechanism.",
         ),
-        click.option(
-            "--top", type=click.IntRange(min=1), metavar="K",
-            help="Also measure how well the K largest shares are found and ranked.",
-        ),
         options.epsilon,
-        options.sensitive,
     ):  # fmt: skip
         command = option(command)
     return command
 
 
-@compare.command("question", short_help="A question, answered by made-up people.", epilog=f"Names of mechanisms: {NAMES}.")
-@options.question
-@options.people
-@click.option(
+def of_shares(command: options.Command) -> options.Command:
+    """Also the options that only the shares of single answers have."""
+    top = click.option(
+        "--top", type=click.IntRange(min=1), metavar="K",
+        help="Also measure how well the K largest shares are found and ranked.",
+    )  # fmt: skip
+    return options.sensitive(top(simulation(command)))
+
+
+truth_option = click.option(
     "--truth",
     type=click.Choice(["zipf", "uniform"]),
     default="zipf",
     show_default=True,
     help="What people answer: the x-th value in proportion to 1/x, or all values equally often.",
 )
-@simulation
+
+
+@compare.command("question", short_help="A question, answered by made-up people.", epilog=f"Names of mechanisms: {NAMES}.")
+@options.question
+@options.people
+@truth_option
+@of_shares
 def question_mode(
     question: Categories,
     people: int,
@@ -103,7 +113,7 @@ def question_mode(
 @click.option("--count-column", default="count", show_default=True, metavar="NAME", help="The column of people.")
 @click.option("--sensitive-column", metavar="NAME", help="The column with 1 for a sensitive answer and 0 for the others.")
 @click.option("--people", type=int, metavar="N", help="Scale the counts to N people; by default they stay as they are.")
-@simulation
+@of_shares
 def histogram_mode(
     histogram: Path,
     value_column: str,
@@ -123,44 +133,89 @@ def histogram_mode(
     _show(Categories(table.labels), answers, "histogram", secrets or (table.sensitive or ()), **given)
 
 
+@compare.command("number", short_help="The mean of a number, or its distribution, for made-up people.")
+@domains.numbers
+@options.people
+@truth_option
+@simulation
+def number_mode(domain: Interval, target: str, people: int, truth: Truth, **given: Any) -> None:
+    """Compare the mechanisms for the mean of a number, or for its distribution.
+
+    \b
+    deniable compare --numbers 0 120 --epsilon 1 --people 10000
+    deniable compare --numbers 0 120 --target ranges --steps 64 --epsilon 1 --people 10000
+    """
+    _simulate(domain, people, truth, target=target, truth=truth, **given)
+
+
+@compare.command("set", short_help="Sets of items that made-up people have.")
+@domains.sets
+@options.people
+@truth_option
+@simulation
+def set_mode(domain: KeyValue, people: int, truth: Truth, **given: Any) -> None:
+    """Compare the mechanisms for sets of items, by the errors of frequencies and, with --scores, of weights.
+
+    \b
+    deniable compare --item Git --item Jira --item Slack --at-most 2 --epsilon 1 --people 10000
+    """
+    _simulate(domain, people, truth, target="shares" if domain.scored else "frequencies", truth=truth, **given)
+
+
+@compare.command("record", short_help="Several answers of each of some made-up people.")
+@domains.records
+@options.people
+@truth_option
+@simulation
+def record_mode(domain: Vectors, people: int, truth: Truth, **given: Any) -> None:
+    """Compare the mechanisms for records of several answers.
+
+    \b
+    deniable compare --answers yes,no --answers car,bus,walk --epsilon 1 --people 10000
+    """
+    _simulate(domain, people, truth, truth=truth, **given)
+
+
 compare.add_command(releases_mode, "releases")
 
 
-def _show(
-    question: Categories,
-    answers: Ints,
-    truth: str,
-    secrets: tuple[str, ...],
-    open_share: float | None,
+def _show(question: Categories, answers: Ints, truth: str, secrets: tuple[str, ...], **given: Any) -> None:
+    """Compare the mechanisms for the shares of single answers."""
+    _simulate(question, answers, truth, sensitive=options.secrets_of(question, secrets), **given)
+
+
+def _simulate(
+    domain: AnyDomain,
+    n: int | Ints,
+    shape: str,
+    *,
     epsilon: float,
-    top: int | None,
     repeats: int,
     names: str | None,
     seed: int | None,
     picture: Path | None,
     as_json: bool,
+    **given: Any,
 ) -> None:
     """Run the simulation and print it."""
     from deniable.cli import panel  # loads rich, which --help does not need
 
     with panel.progress("simulating") as advance_to:
         found = measured(
-            question,
+            domain,
             epsilon,
-            answers,
-            sensitive=options.secrets_of(question, secrets),
-            open_share=open_share,
+            n,
             mechanisms=None if names is None else names.split(","),
             repeats=repeats,
-            top=top,
             coins=options.coins_of(seed),
             progress=advance_to,
+            **given,
         )
     found = replace(found, rows=tuple(replace(row, name=short_name(row.name)) for row in found.rows))
     if picture is not None:
         draw(found.plot(), picture)
     if as_json:
-        about = {"people": found.people, "repeats": repeats, "truth": truth}
+        about = {"people": found.people, "repeats": repeats, "truth": shape}
         click.echo(json.dumps(about | {"mechanisms": [row.record() for row in found.rows]}))
         return
     console = panel.console()

@@ -8,12 +8,12 @@ import click
 
 from deniable.cli import options, surveys
 from deniable.cli.modes import names_survey
-from deniable.cli.targets import csv_text, draw, write_text
+from deniable.cli.targets import draw, write_table
 from deniable.core import confidence_each
 from deniable.errors import InvalidParameter
 
 
-@click.command(short_help="Tabulate how the answers to several questions hang together.")
+@click.command(short_help="Tabulate how the answers to several questions are related.")
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="SURVEY A B | REPORTS...")
 @options.file_option(
     "--mechanism",
@@ -31,6 +31,12 @@ from deniable.errors import InvalidParameter
 @surveys.store_option
 @click.option("--url", metavar="URL", help="Read the results of a survey from the collector at this address.")
 @surveys.token_option
+@click.option(
+    "--engine",
+    metavar="ADDRESS",
+    help="Count on a cluster: dask://HOST:8786, spark://HOST:7077, or spark under spark-submit.",
+)
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Count in N processes on this machine.")
 @click.option("--population", is_flag=True, help="Intervals for the population that the people were drawn from.")
 @options.confidence
 @options.target("--csv", "csv_file", help="Write the cells to FILE as CSV.")
@@ -45,19 +51,24 @@ def crosstab(
     store: str | None,
     url: str | None,
     token: str | None,
+    engine: str | None,
+    workers: int | None,
     population: bool,
     confidence: float,
     csv_file: Path | None,
     picture: Path | None,
     as_json: bool,
 ) -> None:
-    """Tabulate how the answers to two or three questions hang together.
+    """Tabulate how the answers to two or three questions are related.
 
     With a survey file and the ids of questions, they come from the database of the survey or from its collector (--url);
     the survey must ask for the table: [[table]] questions = ["smokes", "age"].
 
     Otherwise REPORTS are files written by deniable perturb, one for each question, with the reports of the same people in
     the same order. With a single mechanism for several questions, such as one-pair-1, they are files of its reports.
+
+    With --engine or --workers, REPORTS may be folders, quoted patterns and addresses, as for deniable aggregate: one for
+    each question, whose files hold the same people in the order of their names.
 
     The shares are unbiased; a star marks cells that cannot be distinguished from zero. The test of independence takes the
     privacy noise into account.
@@ -66,6 +77,7 @@ def crosstab(
     deniable crosstab survey.toml smokes age
     deniable crosstab smokes.reports age.reports --mechanism smokes.json --mechanism age.json
     deniable crosstab pairs.parquet --mechanism pairs.json --questions 0 3
+    deniable crosstab 'smokes-*.parquet' 'age-*.parquet' --mechanism smokes.json --mechanism age.json --engine dask://host:8786
     """
     confidence_each(confidence, 1)  # refuses what is no confidence level
     if names_survey([files[0].name]):
@@ -74,13 +86,14 @@ def crosstab(
         place = None if url is not None else surveys.store_of(files[0], store)
         table: Any = collected(files[0], place, url=url, token=token).table(*map(str, files[1:]))
     else:
-        table = _table(files, mechanism_files, names, questions)
+        at_scale = None if engine is None and workers is None else (engine, workers)
+        table = _table(files, mechanism_files, names, questions, at_scale)
     table = table.for_population() if population else table
     rows, test = table.rows(confidence), table.test(silence=True)
     if picture is not None:
         draw(table.plot(confidence), picture)
     if csv_file is not None:
-        write_text(csv_file, csv_text(rows))
+        write_table(csv_file, rows)
     if as_json:
         found = {"statistic": test.statistic, "degrees": test.degrees, "p_value": test.p_value, "cramers_v": test.effect}
         record = {"questions": table.questions, "people": table.n, "confidence": confidence, "population": population}
@@ -90,7 +103,7 @@ def crosstab(
         click.echo(str(test))
 
 
-def _table(files: Any, mechanism_files: Any, names: Any, questions: Any) -> Any:
+def _table(files: Any, mechanism_files: Any, names: Any, questions: Any, at_scale: Any) -> Any:
     from deniable.analysis.crosstab import crosstab
     from deniable.cli.mechanisms import read_mechanism
     from deniable.core import concatenate
@@ -101,6 +114,8 @@ def _table(files: Any, mechanism_files: Any, names: Any, questions: Any) -> Any:
             "Reports need their mechanism: --mechanism FILE. Of a survey, name its file: survey.toml A B."
         )
     mechanisms = [read_mechanism(file) for file in mechanism_files]
+    if len(mechanisms) == 1 and at_scale is not None:
+        return _counted_elsewhere(mechanisms[0], files, names or None, questions or (), at_scale)
     if len(mechanisms) == 1:
         reports = concatenate(read_reports(file, mechanisms[0]) for file in files)
         return crosstab(reports, mechanisms[0], *(questions or ()), names=names or None)
@@ -109,10 +124,31 @@ def _table(files: Any, mechanism_files: Any, names: Any, questions: Any) -> Any:
             f"There are {len(files)} files of reports and {len(mechanisms)} mechanisms. Give one mechanism for each file, "
             "in the same order, or a single one for several questions."
         )
-    named = list(names) or [file.stem for file in files]
+    named = list(names) or [file.stem.rstrip("-*") for file in files]
     if len(named) != len(files) or len(set(named)) != len(named):
         raise InvalidParameter("Give each question a different name: --name smokes --name age.")
+    if at_scale is not None:
+        from deniable.aggregate.joint import aggregate_joint
+
+        own = dict(zip(named, mechanisms, strict=True))
+        where = dict(zip(named, map(str, files), strict=True))
+        return crosstab(aggregate_joint(own, where, engine=at_scale[0], workers=at_scale[1]), own)
     return crosstab(
         {name: read_reports(file, own) for name, file, own in zip(named, files, mechanisms, strict=True)},
         dict(zip(named, mechanisms, strict=True)),
     )
+
+
+def _counted_elsewhere(mechanism: Any, files: Any, names: Any, questions: Any, at_scale: Any) -> Any:
+    """The table of one mechanism's reports, counted by an engine."""
+    from deniable.aggregate import aggregate
+    from deniable.aggregate.joint import aggregate_joint
+    from deniable.analysis.crosstab import crosstab
+    from deniable.wrappers.every_attribute import EveryAttribute
+
+    (engine, workers), where = at_scale, [str(file) for file in files]
+    if isinstance(mechanism, EveryAttribute):
+        tally: Any = aggregate_joint(mechanism, where, *questions, names=names, engine=engine, workers=workers)
+    else:
+        tally = aggregate(mechanism, where, engine, workers=workers)
+    return crosstab(tally, mechanism, *questions, names=names)

@@ -24,6 +24,7 @@ EXTRAS = {
     "plot": (["matplotlib"], "plots"),
     "stats": (["scipy"], "exact intervals and optimal channels"),
     "collector": (["starlette", "uvicorn", "psycopg"], "deniable serve, PostgreSQL"),
+    "otel": (["opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http"], "traces and metrics by OpenTelemetry"),
     "dask": (["distributed"], "counting with Dask"),
     "spark": (["pyspark"], "counting with Spark"),
 }

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,17 +10,21 @@ import click
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.cli import options, surveys
+from deniable.cli import options, pipes, surveys
 from deniable.cli.false_reports import FalseReports
 from deniable.cli.modes import Modes, names_survey
 from deniable.cli.spread import QUARTILES, Spread
 from deniable.cli.survey_results import survey_results, write_results
-from deniable.cli.targets import csv_text, draw, write_text
+from deniable.cli.targets import draw, write_table, write_text
 from deniable.core import Estimate, Mechanism, PureProtocol, Tally, confidence_each
 from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
 from deniable.files import read_batches
+from deniable.files.compression import plain_name
 from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
+from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
+from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 from deniable.postprocess import norm_sub
+from deniable.wrappers.attributes import Attributes
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 100  # of a table without --top
 FEW_ROWS = 30  # of one for more answers than that
+TABLES = (".csv", ".jsonl", ".ndjson", ".tsv", ".txt")
 
 
 def _mode(args: Sequence[str]) -> str:
@@ -52,7 +57,9 @@ fakes_option = click.option(
     metavar="SHARE",
     help="Also show intervals that hold if at most this share of the reports is false, and shares recovered from them.",
 )
-csv_option = options.target("--csv", "csv_file", help="Write the table to FILE as CSV instead of printing it.")
+csv_option = options.target(
+    "--csv", "csv_file", help="Write the table to FILE as CSV instead of printing it; .jsonl, .parquet and .gz work too."
+)
 
 
 @estimate.command("survey", short_help="The results of a survey.")
@@ -109,6 +116,7 @@ def survey_mode(
 @click.option(
     "--quantile", "quantiles", type=float, multiple=True, metavar="Q", help="A quantile of a number; 0.5 is the median."
 )
+@click.option("--mean", is_flag=True, help="The mean of a number, or the mean scores of items, instead of shares.")
 @click.option("--bins", type=click.IntRange(min=1), metavar="B", help="The number of bins of a histogram; default: 12.")
 @csv_option
 @options.target("--save-tally", help="Write the counts to FILE, as JSON.")
@@ -125,6 +133,7 @@ def reports_mode(
     fakes: float | None,
     target: str | None,
     quantiles: tuple[float, ...],
+    mean: bool,
     bins: int | None,
     csv_file: Path | None,
     save_tally: Path | None,
@@ -134,8 +143,8 @@ def reports_mode(
     """Count REPORTS and estimate the share of each answer, or the distribution of a number, with confidence intervals.
 
     REPORTS are files written by deniable perturb, packed or Parquet, and tallies ending in .json that --save-tally wrote,
-    perhaps on other machines. Their counts are added. Nothing is printed or written before all of them have been read; one
-    damaged byte or one file of another mechanism stops the command.
+    perhaps on other machines; - is the standard input. Their counts are added. Nothing is printed or written before all of
+    them have been read; one damaged byte or one file of another mechanism stops the command.
 
     The estimates are unbiased, so small shares may come out below zero. Each interval contains the true share at the
     confidence level that you choose. With --top, all intervals do so simultaneously, so that picking the largest shares does
@@ -146,6 +155,8 @@ def reports_mode(
     deniable estimate north.parquet south.parquet --mechanism mechanism.json --top 10
     deniable estimate north.parquet --mechanism mechanism.json --save-tally north.json
     deniable estimate north.json south.json --mechanism mechanism.json --csv shares.csv
+    zstdcat answers.reports.zst | deniable estimate - --mechanism mechanism.json --csv -
+    deniable estimate minutes.reports --mechanism minutes.json --mean
     deniable estimate ages.reports --mechanism ages.json --quantile 0.5 --quantile 0.9 --bins 12 --picture ages.png
     """
     confidence_each(confidence, 1)  # refuses what is no confidence level
@@ -155,9 +166,9 @@ def reports_mode(
 
     from deniable.cli import panel  # loads rich, which --help does not need
 
-    with panel.progress("counting") as advance_to:
-        tally = _counted(files, mechanism, advance_to)
-    if isinstance(mechanism, DistributionMechanism) and top is None and clean == "none":
+    with panel.progress("counting") as advance_to, pipes.incoming(files) as found:
+        tally = _counted(found, mechanism, advance_to)
+    if isinstance(mechanism, DistributionMechanism) and top is None and clean == "none" and not mean:
         if save_tally is not None:
             write_text(save_tally, tally.to_json() + "\n")
         spread = Spread(mechanism.distribution(tally), quantiles or QUARTILES, bins, confidence, mechanism)
@@ -167,7 +178,7 @@ def reports_mode(
         raise InvalidParameter(
             "Quantiles and bins are for mechanisms that deniable plan --numbers LOW HIGH --target distribution chooses."
         )
-    raw = mechanism.estimate(tally)
+    raw = _estimated(mechanism, tally, mean)
     many = top is None and raw.values.size > MOST_ROWS and not as_json and csv_file is None
     shown = FEW_ROWS if many else top
     result = Shares.of(mechanism, tally, raw, confidence, exact, shown, clean)
@@ -177,7 +188,9 @@ def reports_mode(
     if save_tally is not None:
         write_text(save_tally, tally.to_json() + "\n")
     if csv_file is not None:
-        write_text(csv_file, result.csv())
+        write_table(csv_file, result.rows())
+        if str(csv_file) == "-":  # for a pipe: the table and nothing else
+            return
     if as_json:
         click.echo(json.dumps(result.record() | false.record()))
         return
@@ -188,6 +201,25 @@ def reports_mode(
             console.print(table)
     for line in (*result.notes(), *false.notes(), *_written(csv_file, save_tally, picture)):
         console.print(line, markup=False, soft_wrap=line.startswith("Wrote "))
+
+
+def _estimated(mechanism: Mechanism, tally: Tally, mean: bool) -> Estimate:
+    """The shares of answers, items or columns; with `mean`, the mean of a number or the mean scores of items."""
+    if isinstance(mechanism, MeanMechanism):
+        return mechanism.estimate(tally)
+    if isinstance(mechanism, KeyValueProtocol):
+        of_keys = mechanism.estimate(tally)
+        return of_keys.mean if mean else of_keys.frequency
+    if mean and isinstance(mechanism, DistributionMechanism):
+        value = mechanism.distribution(tally).mean()  # the unbiased one, which the interval belongs to
+        return Estimate(("mean",), np.array([value.raw]), np.array([value.standard_error**2]), tally.n, measure="mean")
+    if mean:
+        raise InvalidParameter("A mean is for numbers, and for items with scores. Leave --mean out.")
+    found = mechanism.estimate(tally)
+    if isinstance(mechanism, Attributes):
+        labels = [f"column {place + 1}: {label}" for place, label in mechanism.domain.labels]
+        return replace(found, labels=labels)
+    return found
 
 
 def _written(csv_file: Path | None, save_tally: Path | None, picture: Path | None) -> list[str]:
@@ -211,7 +243,7 @@ def _counted(files: tuple[Path, ...], mechanism: Mechanism, advance_to: Callable
         try:
             if file.suffix == ".json":
                 tally += _read_tally(file, mechanism)
-            elif file.suffix in (".csv", ".txt", ".gz"):
+            elif plain_name(file).suffix in TABLES:
                 raise InvalidReport("This is a table, not a file of reports. Randomize its answers first: deniable perturb")
             else:
                 at = 0
@@ -273,7 +305,7 @@ class Shares:
         ends = raw.interval(confidence, together)
         if exact and isinstance(mechanism, PureProtocol):
             ends = mechanism.exact_interval(tally, confidence, together)
-        order = list(range(raw.values.size)) if top is None else raw.top(top)
+        order = list(range(raw.values.size)) if top is None else raw.largest(top)
         if clean != "none" and raw.measure != "share":
             raise InvalidParameter(f"Only shares can be cleaned, and these are {raw.measure}s. Leave --clean out.")
         cleaned = norm_sub(raw).values if clean == "norm-sub" else None
@@ -303,10 +335,6 @@ class Shares:
             "together": self.together,
             "shares": self.rows(),
         }
-
-    def csv(self) -> str:
-        """The rows as comma-separated text, shares from 0 to 1."""
-        return csv_text(self.rows())
 
     def table(self) -> "Table":
         """The rows; shares in percent, means as they are."""

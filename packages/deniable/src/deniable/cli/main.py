@@ -15,16 +15,18 @@ from deniable.errors import DeniableError, MissingPackage
 # In the order in which they are used: where each is, and its line in the list.
 VERBS = {
     "demo": ("demo:demo", "Run the whole process on a real question."),
+    "init": ("init:init", "Write a first survey, with a sample and a short guide."),
     "plan": ("plan:plan", "Choose the mechanism for a question or a survey."),
     "law": ("law:law", "Print the programs that devices run on the answers to a survey."),
     "certify": ("certify:certify", "Prove the exact privacy loss of a mechanism or a survey."),
-    "verify": ("verify:verify", "Check the certificate of a survey anew."),
+    "verify": ("verify:verify", "Check the certificate of a survey again."),
     "audit": ("audit:audit", "Measure the privacy loss of any client from its reports."),
     "perturb": ("perturb:perturb", "Randomize a column of answers into reports."),
     "aggregate": ("aggregate:aggregate", "Count many files of reports into one tally."),
     "estimate": ("estimate:estimate", "Estimate shares from reports, or show the results of a survey."),
     "discover": ("discover:discover", "Find the most frequent words, addresses or versions."),
-    "crosstab": ("crosstab:crosstab", "Tabulate how the answers to several questions hang together."),
+    "trend": ("trend:trend", "Show how the answers to a survey change over time."),
+    "crosstab": ("crosstab:crosstab", "Tabulate how the answers to several questions are related."),
     "compare": ("compare:compare", "Measure the errors of mechanisms and compare them with the predictions."),
     "release": ("release:release", "Release noisy places or numbers that stay close to the truth."),
     "graph": ("graph:graph", "Estimate statistics of a graph whose links are private."),
@@ -33,7 +35,7 @@ VERBS = {
     "simulate": ("answer:simulate", "Answer a survey with made-up people."),
     "token": ("token:token", "Create, list, rotate and revoke access tokens of a survey."),
     "invite": ("invite:invite", "Invite people to a survey, once each."),
-    "manage": ("manage:manage", "Open, close, list, correct, archive or delete a survey."),
+    "manage": ("manage:manage", "Open, close, list, limit, correct, archive or delete a survey."),
     "backup": ("moving:backup", "Write a backup of a collector's data."),
     "restore": ("moving:restore", "Restore a backup into a database."),
     "move": ("moving:move", "Move surveys to another database."),
@@ -130,6 +132,7 @@ def main() -> None:
     Or run a survey, described in one file:
 
     \b
+    deniable init
     deniable serve survey.toml
     deniable answer survey.toml
     deniable estimate survey.toml

@@ -20,14 +20,17 @@ Option = Callable[[Any], Any]
 DAY = 86_400
 
 
-@click.group(short_help="Open, close, list, correct, archive or delete a survey.")
+@click.group(short_help="Open, close, list, limit, correct, archive or delete a survey.")
 def manage() -> None:
-    """Open, close, list, correct, archive or delete SURVEY in its database. A running collector applies it within seconds.
+    """Open, close, list, limit, correct, archive or delete SURVEY in its database.
+
+    A running collector applies it within seconds.
 
     \b
     deniable manage add survey.toml --draft
     deniable manage close survey.toml
     deniable manage title survey.toml
+    deniable manage limit survey.toml --rate 5
     deniable manage retain survey.toml --until 2027-01-31
     deniable manage delete survey.toml
     """
@@ -193,11 +196,40 @@ def retain(store: "Store", survey: Survey, until: datetime | None, for_ever: boo
     return f"{survey.id} is kept {'for ever' if until is None else f'until the end of {until:%Y-%m-%d}'}."
 
 
+@verb(
+    "limit",
+    "Limit the rate and the size of requests of a survey.",
+    click.option("--rate", type=click.FloatRange(0), metavar="R", help="Reports per second of one address; 0: no limit."),
+    click.option("--token-rate", type=click.FloatRange(0), metavar="R", help="The same with one token."),
+    click.option("--max-body", "body", type=click.IntRange(64), metavar="BYTES", help="The largest request."),
+    click.option("--max-messages", "people", type=click.IntRange(1, 1000), metavar="N",
+                 help="Messages in a request without a batch token."),
+    click.option("--none", "none", is_flag=True, help="Apply the limits of the server again."),
+)  # fmt: skip
+def limit(store: "Store", survey: Survey, none: bool, **given: float | None) -> str:
+    """Give SURVEY limits of its own in place of those of its server. They replace the ones set before.
+
+    Every collector of the survey applies them within seconds. A request is never larger than the server allows.
+
+    \b
+    deniable manage limit surveys/commute.toml --rate 5 --max-messages 10
+    """
+    from deniable.collector import lifecycle
+
+    own = {name: value for name, value in given.items() if value is not None}
+    if none == bool(own):
+        raise InvalidParameter("Give at least one limit, or --none.")
+    lifecycle.limit(store, survey, own or None)
+    names = {"token_rate": "token rate", "body": "max body", "people": "max messages"}
+    shown = ", ".join(f"{names.get(name, name)} {value:g}" for name, value in own.items())
+    return f"{survey.id} has the limits {'of its server' if none else shown}."
+
+
 @verb("delete", "Delete everything about a survey.", confirm="Delete all reports of {}?")
 def delete(store: "Store", survey: Survey) -> str:
     """Delete the tallies, ids, tokens and kept reports of SURVEY from its database. Parquet files and backups stay.
 
-    Served again, the survey begins anew. This is also how to get rid of simulated people.
+    If it is served again, the survey starts from zero. This is also how to get rid of simulated people.
 
     \b
     deniable manage delete survey.toml

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 
 class Modes(click.Group):
@@ -17,6 +18,14 @@ class Modes(click.Group):
         if args and args[0] not in (*self.commands, *ctx.help_option_names):
             args = [self.pick(args), *args]
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The modes, and the options of all of them, since the mode may be left out."""
+        found = super().shell_complete(ctx, incomplete)
+        if incomplete.startswith("-"):
+            for command in self.commands.values():
+                found += command.shell_complete(click.Context(command, parent=ctx), incomplete)
+        return list({item.value: item for item in found}.values())
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Modes"):

@@ -16,6 +16,7 @@ from deniable.wrappers.utility_optimized import OPEN_SHARE
 Command = TypeVar("Command", bound=Callable[..., object])
 
 EPSILON = "The privacy budget of one answer."
+PICTURE = "picture.png"
 FORCE = "deniable.force"  # where a context says that files may be replaced
 
 
@@ -157,7 +158,14 @@ force = click.option(
     "--force", is_flag=True, is_eager=True, expose_value=False, callback=_force, help="Replace files that exist already."
 )
 json_flag = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on one line.")
-picture = file_option("--picture", help="Write a picture to FILE: png, svg or pdf.", callback=_picture)
+picture = file_option(
+    "--picture",
+    metavar="[FILE]",
+    help=f"Write a picture to FILE: png, svg or pdf. Without a FILE, to {PICTURE}.",
+    is_flag=False,
+    flag_value=Path(PICTURE),
+    callback=_picture,
+)
 alpha = click.option(
     "--alpha",
     type=float,

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from io import TextIOWrapper
@@ -11,8 +11,15 @@ import numpy as np
 from rich import box
 from rich.console import Console
 from rich.panel import Panel
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-from rich.status import Status
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -24,19 +31,27 @@ WIDEST = 120
 SHOWN_BYTES = 8  # of a report in hexadecimal
 
 
-def console() -> Console:
-    """The terminal, or a pipe, at a width that reads well; characters it does not have become question marks."""
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")
-    made = Console(highlight=False)
+def console(errors: bool = False) -> Console:
+    """The terminal, or a pipe, at a width that reads well; characters it does not have become question marks.
+
+    With `errors`, the error stream, where the output itself is data.
+    """
+    stream = sys.stderr if errors else sys.stdout
+    if isinstance(stream, TextIOWrapper):
+        stream.reconfigure(errors="replace")
+    made = Console(highlight=False, stderr=errors)
     made.width = min(made.width, WIDEST)
     return made
 
 
-def waiting(what: str) -> AbstractContextManager[object]:
-    """A spinner on the error stream while the block runs; nothing at all when that is not a terminal."""
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """The time since the block began, on the error stream, where nobody knows how long it takes; nothing on a pipe."""
     stream = Console(stderr=True)
-    return Status(f"{what} ...", console=stream, spinner="line")
+    columns = (SpinnerColumn("line"), TextColumn("{task.description} ..."), TimeElapsedColumn())
+    with Progress(*columns, console=stream, transient=True, disable=not stream.is_terminal) as bar:
+        bar.add_task(what, total=None)
+        yield
 
 
 @contextmanager

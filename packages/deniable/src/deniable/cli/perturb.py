@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from deniable.cli import options
+from deniable.cli import options, pipes
 from deniable.core import Mechanism, Reports
 from deniable.errors import InvalidParameter
 from deniable.files import write_batches
@@ -17,28 +17,50 @@ from deniable.planning.ranking import counted
 @click.command(short_help="Randomize a column of answers into reports.")
 @click.argument("data", type=click.Path(path_type=Path), metavar="DATA")
 @options.mechanism
-@click.option("--column", required=True, metavar="NAME", help="The column that holds the answers.")
-@options.target("--out", help="Where the reports go: Parquet if it ends in .parquet, else packed to the bit.", required=True)
+@click.option(
+    "--column",
+    "columns",
+    required=True,
+    multiple=True,
+    metavar="NAME",
+    help="The column that holds the answers; for records, repeat the option for each column, in order.",
+)
+@click.option(
+    "--silence", metavar="ANSWER", help="The answer of people whose field is empty; without it, empty fields are refused."
+)
+@options.target(
+    "--out",
+    help="Where the reports go: Parquet if it ends in .parquet, else packed to the bit, and compressed if it ends in .gz or "
+    ".zst; - is the standard output.",
+    required=True,
+)
 @options.force
 @options.seed
-def perturb(data: Path, mechanism: Mechanism, column: str, out: Path, seed: int | None) -> None:
+def perturb(
+    data: Path, mechanism: Mechanism, columns: tuple[str, ...], silence: str | None, out: Path, seed: int | None
+) -> None:
     """Randomize each answer in a column of DATA and write one report per row.
 
-    DATA is a CSV file in UTF-8 with a line of column names, plain or ending in .gz, or a Parquet file (.parquet); - is the
-    standard input, in CSV. It is read and written in batches, so it may be larger than memory. FILE appears when all rows
-    are done, or not at all.
+    DATA is a CSV file in UTF-8 with a line of column names, JSON Lines (.jsonl) or a Parquet file (.parquet). CSV and JSON
+    Lines may be compressed (.gz, .zst); - is the standard input, in CSV or JSON Lines. It is read and written in batches, so
+    it may be larger than memory. FILE appears when all rows are done, or not at all.
+
+    A set is a text such as "Git, Jira", or "Alien = 4, Brazil = 2.5" with scores, or a list or an object in JSON Lines and
+    Parquet.
 
     An answer that the question does not allow stops the command. The message names its row and does not repeat it.
 
     \b
     deniable perturb answers.csv --column smokes --mechanism mechanism.json --out answers.reports
-    zstdcat answers.csv.zst | deniable perturb - --column smokes --mechanism mechanism.json --out answers.reports
+    xzcat answers.csv.xz | deniable perturb - --column smokes --mechanism mechanism.json --out answers.reports
     deniable perturb answers.parquet --column town --mechanism mechanism.json --out reports.parquet
+    deniable perturb people.csv --column smokes --column travel --mechanism commute.json --out people.reports
 
     Use it where answers have already been gathered, in place of the devices. The promise is about the reports: whoever holds
     DATA holds the answers.
     """
-    batches = read_answers(data, column, mechanism.domain, batch_size(mechanism))
+    column = columns[0] if len(columns) == 1 else columns
+    batches = read_answers(data, column, mechanism.domain, batch_size(mechanism), silence)
     if out.exists() and data.exists() and out.samefile(data):
         raise InvalidParameter("The reports would overwrite the answers. Choose another name for them.")
     if seed is not None:
@@ -48,7 +70,7 @@ def perturb(data: Path, mechanism: Mechanism, column: str, out: Path, seed: int 
 
     from deniable.cli import panel  # loads rich, which --help does not need
 
-    with panel.progress("randomizing") as advance_to:
+    with panel.progress("randomizing") as advance_to, pipes.outgoing(out) as target:
 
         def reports() -> Iterator[Reports]:
             coins = options.coins_of(seed)
@@ -56,9 +78,10 @@ def perturb(data: Path, mechanism: Mechanism, column: str, out: Path, seed: int 
                 yield randomized(batch, data, column, mechanism, coins)
                 advance_to(batch.share_read)
 
-        written = write_batches(out, mechanism, reports(), overwrite=True)
-    panel.console().print(
-        f"Wrote {counted(written, 'report')} of {counted(mechanism.layout.bits, 'bit')} to {out}; epsilon "
+        written = write_batches(target, mechanism, reports(), overwrite=True)
+    where = "the standard output" if out == pipes.PIPE else out
+    panel.console(errors=out == pipes.PIPE).print(
+        f"Wrote {counted(written, 'report')} of {counted(mechanism.layout.bits, 'bit')} to {where}; epsilon "
         f"{mechanism.epsilon:g} for one answer.",
         soft_wrap=True,
         markup=False,

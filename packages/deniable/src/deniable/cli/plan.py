@@ -6,23 +6,28 @@ from pathlib import Path
 
 import click
 
-from deniable.cli import options, surveys
+from deniable.cli import domains, options, surveys
 from deniable.cli.mechanisms import MAKERS
 from deniable.cli.modes import Modes, has, names_survey
 from deniable.cli.targets import write_text
 from deniable.core import Mechanism
-from deniable.domains import Categories, Interval
+from deniable.domains import Categories, Interval, KeyValue, Vectors
 from deniable.errors import InvalidParameter
 from deniable.planning import measured_cost
 from deniable.planning import options as share_options
 from deniable.planning.distributions import distribution_options, plan_distribution
+from deniable.planning.key_value import key_value_options
 from deniable.planning.means import mean_options, people_for_mean, plan_mean
 from deniable.planning.planner import people_for
-from deniable.planning.ranking import Ranking, short_name
+from deniable.planning.ranking import Ranking, planned, short_name
+from deniable.planning.records import plan_records, record_options
 from deniable.planning.repeated import plan_repeated
 from deniable.planning.shares import best_for_shares
 from deniable.survey import Survey, plan_survey
 from deniable.wrappers.utility_optimized import OPEN_SHARE
+
+BUDGETS = (0.25, 0.5, 1.0, 2.0, 4.0)  # compared if none is given
+PEOPLE = 10_000  # as in survey files
 
 
 def _mode(args: Sequence[str]) -> str:
@@ -30,7 +35,7 @@ def _mode(args: Sequence[str]) -> str:
         return "survey"
     if has(args, "--once"):
         return "repeated"
-    return "number" if has(args, "--numbers") else "question"
+    return domains.mode(args)
 
 
 @click.group(cls=Modes, pick=_mode, short_help="Choose the mechanism for a question or a survey.")
@@ -43,11 +48,14 @@ def plan() -> None:
     \b
     deniable plan --category yes --category no --epsilon 1 --people 5000
     deniable plan --numbers 0 120 --epsilon 1 --people 5000
+    deniable plan --item Git --item Jira --item Slack --epsilon 1 --people 5000
+    deniable plan --answers yes,no --answers car,bus,walk --epsilon 1 --people 5000
     deniable plan --values 20 --epsilon 2 --once 1 --people 50000
     deniable plan survey.toml --people 50000
 
     You can leave the mode out, as above: a file that ends in .toml means survey, --once means repeated, --numbers means
-    number, and anything else means question. For the options of a mode, see for example deniable plan question --help.
+    number, --item or --items means set, --answers means record, and anything else means question. For the options of a mode,
+    see for example deniable plan question --help.
     """
 
 
@@ -59,6 +67,21 @@ people_option = click.option(
     "--people", "--n", "people", type=int, required=True, metavar="N", help="How many people will answer."
 )
 max_bits_option = click.option("--max-bits", type=int, metavar="B", help="The largest size of a report, in bits.")
+
+
+def planning(command: options.Command) -> options.Command:
+    """The options that all questions without a survey have."""
+    for option in (
+        options.json_flag,
+        options.force,
+        time_option,
+        out_option,
+        max_bits_option,
+        people_option,
+        options.epsilon,
+    ):
+        command = option(command)
+    return command
 
 
 def _finish(mechanism: Mechanism, out: Path | None, timed: bool, record: dict[str, object] | None, needed: str = "") -> None:
@@ -139,24 +162,21 @@ def question_mode(
 
 
 @plan.command("number", short_help="The mean of a number, or its distribution.")
-@click.option(
-    "--numbers", type=(float, float), required=True, metavar="LOW HIGH", help="The range of the numbers; it must be public."
-)
-@click.option(
-    "--steps", type=int, metavar="S", help="Into how many steps the range is cut; default: 1024 for a mean, otherwise 256."
-)
-@click.option(
-    "--target",
-    type=click.Choice(["mean", "distribution", "quantiles", "ranges"]),
-    default="mean",
-    show_default=True,
-    help="What to estimate.",
-)
+@domains.numbers
 @click.option(
     "--prior", type=click.Choice(["smooth", "spiky"]), help="What is known about the distribution; default: nothing."
 )
-@options.epsilon
-@people_option
+@click.option("--epsilon", type=float, metavar="E", help=f"{options.EPSILON} Without it, several are compared.")
+@click.option(
+    "--people",
+    "--n",
+    "people",
+    type=int,
+    default=PEOPLE,
+    show_default=True,
+    metavar="N",
+    help="How many people will answer.",
+)
 @max_bits_option
 @click.option("--error", type=float, metavar="E", help="Also say how many people must answer for this standard error.")
 @out_option
@@ -164,11 +184,10 @@ def question_mode(
 @options.force
 @options.json_flag
 def number_mode(
-    numbers: tuple[float, float],
-    steps: int | None,
+    domain: Interval,
     target: str,
     prior: str | None,
-    epsilon: float,
+    epsilon: float | None,
     people: int,
     max_bits: int | None,
     error: float | None,
@@ -182,23 +201,92 @@ def number_mode(
     deniable plan number --numbers 0 120 --epsilon 1 --people 5000 --out minutes.json
     deniable plan number --numbers 0 200000 --epsilon 1 --people 5000 --error 1000
     deniable plan number --numbers 0 120 --target quantiles --epsilon 1 --people 50000 --out ages.json
+    deniable plan number --numbers 0 120 --target quantiles
+
+    Without --epsilon, as in the last line, no mechanism is chosen: the errors for several budgets are shown instead.
     """
-    if target != "mean":
-        if error is not None:
-            raise InvalidParameter("--error is for the mean. Leave it out: the plan shows the error for so many people.")
-        grid = Interval(*numbers, steps=256 if steps is None else steps)
-        chosen = plan_distribution(grid, epsilon, people, target, prior, max_bits)
-        options_ = distribution_options(grid, epsilon, people, target, prior).within(max_bits) if as_json else None
-        _finish(chosen, out, timed, None if options_ is None else _record(options_, None))
-        return
-    if prior is not None:
+    if target != "mean" and error is not None:
+        raise InvalidParameter("--error is for the mean. Leave it out: the plan shows the error for so many people.")
+    if target == "mean" and prior is not None:
         raise InvalidParameter("--prior is for the distribution. Add --target distribution, or leave it out.")
-    domain = Interval(*numbers, steps=1024 if steps is None else steps)
+    if epsilon is None:
+        if out is not None or error is not None or timed or max_bits is not None:
+            raise InvalidParameter("A mechanism needs a budget. Add --epsilon, for example --epsilon 1.")
+        _compare_budgets(domain, target, prior, people, as_json)
+        return
+    ranking = _number_options(domain, target, prior, epsilon, people).within(max_bits) if as_json else None
+    if target != "mean":
+        chosen = plan_distribution(domain, epsilon, people, target, prior, max_bits)
+        _finish(chosen, out, timed, None if ranking is None else _record(ranking, None))
+        return
     mechanism = plan_mean(domain, epsilon, people, max_bits)
     needed = None if error is None else people_for_mean(mechanism, error)
     said = "" if needed is None else f"For a standard error of {error:g}, {needed:,} people must answer."
-    record = _record(mean_options(domain, epsilon, people).within(max_bits), needed) if as_json else None
-    _finish(mechanism, out, timed, record, said)
+    _finish(mechanism, out, timed, None if ranking is None else _record(ranking, needed), said)
+
+
+def _compare_budgets(domain: Interval, target: str, prior: str | None, people: int, as_json: bool) -> None:
+    """The best mechanism and its error for several budgets, since nobody but the user can choose one."""
+    rankings = {epsilon: _number_options(domain, target, prior, epsilon, people) for epsilon in BUDGETS}
+    if as_json:
+        records = [
+            {"epsilon": epsilon, "mechanism": each.best.name, "error": each.best.error} for epsilon, each in rankings.items()
+        ]
+        click.echo(json.dumps({"people": people, "target": target, "budgets": records}))
+        return
+    from deniable.cli import panel  # loads rich, which --help does not need
+
+    table = panel.table(["mechanism"], ["epsilon", "error"])
+    for epsilon, each in rankings.items():
+        table.add_row(each.best.name, f"{epsilon:g}", each.error.shown(each.best.error))
+    console = panel.console()
+    console.print(table)
+    for line in (
+        f"error: {rankings[BUDGETS[0]].error.meaning}; for {people:,} people.",
+        "A smaller epsilon protects more. Choose one, and add it to get the mechanism: for example --epsilon 1 --out FILE.",
+    ):
+        console.print(line, markup=False)
+
+
+def _number_options(domain: Interval, target: str, prior: str | None, epsilon: float, people: int) -> Ranking[Mechanism]:
+    """All mechanisms for the target."""
+    if target == "mean":
+        return mean_options(domain, epsilon, people)
+    return distribution_options(domain, epsilon, people, target, prior)
+
+
+@plan.command("set", short_help="Which of several items people have, and how they score them.")
+@domains.sets
+@planning
+def set_mode(
+    domain: KeyValue, epsilon: float, people: int, max_bits: int | None, out: Path | None, timed: bool, as_json: bool
+) -> None:
+    """Compare all mechanisms for sets of items and choose one. The budget covers the whole set of a person.
+
+    \b
+    deniable plan set --item Git --item Jira --item Slack --at-most 2 --epsilon 1 --people 5000 --out tools.json
+    deniable plan set --items films.txt --at-most 5 --scores 0.5 5 --epsilon 2 --people 100000 --out films.json
+
+    The smaller --at-most is, the smaller is the error of every item.
+    """
+    ranking = key_value_options(domain, epsilon, people, domain.scored).within(max_bits)
+    _finish(planned(ranking), out, timed, _record(ranking, None) if as_json else None)
+
+
+@plan.command("record", short_help="Several answers of each person together.")
+@domains.records
+@planning
+def record_mode(
+    domain: Vectors, epsilon: float, people: int, max_bits: int | None, out: Path | None, timed: bool, as_json: bool
+) -> None:
+    """Compare all mechanisms for records of several answers and choose one. The budget covers the whole record of a person.
+
+    \b
+    deniable plan record --answers yes,no --answers car,bus,walk --epsilon 1 --people 5000 --out commute.json
+    deniable plan record --answers @towns.txt --answers 10 --epsilon 2 --people 100000 --out records.json
+    """
+    record = _record(record_options(domain, epsilon, people).within(max_bits), None) if as_json else None
+    _finish(plan_records(domain, epsilon, people, max_bits), out, timed, record)
 
 
 @plan.command("repeated", short_help="A question that is asked repeatedly.")

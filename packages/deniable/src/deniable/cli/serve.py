@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deniable.cli import options, surveys
+from deniable.cli import configuration, options, surveys
 from deniable.errors import InvalidParameter
 from deniable.files.atomic import written_whole
 from deniable.survey import Survey
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from deniable.collector.service import Limits, Shared
 
 
-@click.command(short_help="Collect the answers to one or several surveys.")
+@click.command(short_help="Collect the answers to one or several surveys.", context_settings=configuration.FROM_ENVIRONMENT)
 @surveys.argument
+@configuration.option
 @surveys.store_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", type=click.IntRange(1, 65535), default=8080, show_default=True, help="The port to listen on.")
@@ -49,8 +50,18 @@ if TYPE_CHECKING:
 )
 @options.file_option("--reports", help="Write kept reports to FOLDER, as Parquet.", metavar="FOLDER")
 @click.option("--root-path", default="", metavar="PATH", help="The path under which a proxy shows this server.")
+@click.option(
+    "--proxy", multiple=True, metavar="ADDRESS", help="Take who is behind a proxy at this address from X-Forwarded-For."
+)
+@click.option("--allow-embedding", multiple=True, metavar="URL", help="Let this other site show the answer page in a frame.")
 @click.option("--log-addresses", is_flag=True, help="Log the address of every request.")
+@click.option(
+    "--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to write the log."
+)
+@click.option("--otlp", metavar="URL", help="Send traces and metrics to this OpenTelemetry collector, over HTTP.")
+@options.file_option("--token-file", help="Read the token for results from FILE, or write it there if there is none.")
 @click.option("--print-token", is_flag=True, help="Print the first token to read results instead of writing it to a file.")
+@click.option("--check", is_flag=True, help="Say what would go wrong, change nothing, and exit.")
 def serve(
     survey: Path,
     store: str | None,
@@ -65,8 +76,14 @@ def serve(
     max_body: int,
     reports: Path | None,
     root_path: str,
+    proxy: tuple[str, ...],
+    allow_embedding: tuple[str, ...],
     log_addresses: bool,
+    log_format: str,
+    otlp: str | None,
+    token_file: Path | None,
     print_token: bool,
+    check: bool,
 ) -> None:
     """Collect the reports of SURVEY over HTTP and publish the estimates.
 
@@ -87,21 +104,51 @@ def serve(
     deniable serve surveys/
     deniable serve survey.toml --store postgresql://localhost/surveys --host 0.0.0.0
     deniable serve survey.toml --tls-cert cert.pem --tls-key key.pem
+    deniable serve survey.toml --check
     """
     from deniable.collector import opened
+    from deniable.collector.access import read_token
     from deniable.collector.serve import Place, listening
     from deniable.collector.service import Limits
 
+    place = Place(
+        host,
+        port,
+        tls_cert,
+        tls_key,
+        addresses_in_log=log_addresses,
+        origins=allow_origin,
+        prefix=_prefix(root_path),
+        embedding=allow_embedding,
+        proxies=proxy,
+        log_format=log_format,
+        telemetry=otlp,
+    )
+    if check:
+        _check(survey, surveys.store_of(survey, store), place, reports, token_file)
+        return
     alone = None if survey.is_dir() else Survey.load(survey)
-    place = Place(host, port, tls_cert, tls_key, log_addresses, allow_origin, _prefix(root_path))
     limits = Limits(body=max_body, rate=rate, token_rate=token_rate)
-    at = f"{'https' if tls_cert else 'http'}://{host}:{port}{place.prefix}"
+    given = None if token_file is None or not token_file.exists() else read_token(token_file)
     with listening(place) as bound, opened(surveys.store_of(survey, store)) as data:
-        making = Making(data, limits, open_results, print_token, reports)
+        making = Making(data, limits, open_results, print_token, reports, token_file, given)
         if alone is not None:
-            _serve_one(alone, survey, making, place, bound, at)
+            _serve_one(alone, survey, making, place, bound)
         else:
-            _serve_folder(survey, making, place, bound, at)
+            _serve_folder(survey, making, place, bound)
+
+
+def _check(survey: Path, store: str, place: "Place", reports: Path | None, token_file: Path | None) -> None:
+    """Print what was found; the exit code is 2 if something would go wrong."""
+    from deniable.collector.preflight import Plan, findings
+
+    found = findings(Plan(survey, store, place, reports, token_file))
+    for each in found:
+        click.echo(f"{each.level:<6} {each.what}: {each.text}")
+    wrong = sum(each.level == "error" for each in found)
+    if wrong:
+        raise InvalidParameter(f"{wrong} of {len(found)} checks failed. Nothing was started.")
+    click.echo(f"Ready to start at {place.address}")
 
 
 def _prefix(path: str) -> str:
@@ -120,61 +167,77 @@ class Making:
     open_results: bool
     print_token: bool
     reports: Path | None
+    token_file: Path | None = None  # where the token to read results is, or is to be written
+    token: str | None = None  # that token, if there is one
 
     def app(self, asked: Survey, file: Path, shared: "Shared | None" = None) -> "App":
         """The application of the survey in this file; the first one comes with a token to read its results."""
         from deniable.collector.serve import application
 
         if not self.open_results:
-            _first_token(asked, self.store, file.with_suffix(".token"), self.print_token)
+            self.store.register(asked)  # refuses a changed one before anything is made
+            self.first_token(asked.id, self.token_file or file.with_suffix(".token"))
         app = application(asked, self.store, self.limits, self.open_results, shared)
         own = file.with_suffix(".reports")
         app.segments = own if self.reports is None else self.reports if shared is None else self.reports / asked.id
         return app
 
+    def first_token(self, survey: str, file: Path) -> None:
+        """Make a token to read results if there was never one, or let the given one in."""
+        from deniable.collector.access import admit_token, new_token
 
-def _serve_one(asked: Survey, file: Path, making: Making, place: "Place", bound: "socket", at: str) -> None:
+        if self.token is not None:
+            admit_token(self.store, survey, "results", self.token)
+            return
+        with self.store.view() as view:
+            tokens = [token for token in view.tokens(survey) if token.role == "results"]
+        if not tokens:
+            token = new_token(self.store, survey, "results", "first")
+            if self.print_token:
+                click.echo(f"The token to read results, which is shown only once: {token}")
+                return
+            with written_whole(file, overwrite=True, private=True) as temporary:
+                temporary.write_text(token + "\n", encoding="utf-8")
+            click.echo(f"The token to read results is in {file}, which only you can read.")
+        elif not any(token.valid(time.time()) for token in tokens):
+            click.echo(
+                "note: all tokens for results are revoked or expired. Create one: deniable token --role results",
+                err=True,
+            )
+
+
+def _serve_one(asked: Survey, file: Path, making: Making, place: "Place", bound: "socket") -> None:
     from deniable.collector.serve import only, serve
 
-    app = making.app(asked, file)
+    app, at = making.app(asked, file), place.address
     click.echo(f"Survey {asked.id} {app.collector.survey.fingerprint} at {at}")
     click.echo(f"To answer: {at}/   the results: {at}/results   to try it out: {at}/try")
-    if asked.invitations is None and not app.submit_gate:
+    if _is_open(app):
         click.echo("Anyone can answer, and more than once. To count each person once: deniable invite")
     serve(only(app, place), place, bound)
 
 
-def _serve_folder(folder: Path, making: Making, place: "Place", bound: "socket", at: str) -> None:
+def _is_open(app: "App") -> bool:
+    """Whether anyone can answer, as often as they like."""
+    return app.collector.survey.invitations is None and not app.submit_gate
+
+
+def _serve_folder(folder: Path, making: Making, place: "Place", bound: "socket") -> None:
     from deniable.collector.serve import serve, surveys_in
     from deniable.collector.service import Shared
+    from deniable.collector.tokens import SERVER
 
-    shared = Shared(making.limits)
+    shared, at = Shared(making.limits), place.address
+    if making.token is not None and not making.open_results:
+        making.first_token(SERVER, folder)  # for the metrics of all
     site, files = surveys_in(folder, making.store, place, shared, lambda asked, file: making.app(asked, file, shared))
     for app in site.apps:
         survey = app.collector.survey
         click.echo(f"Survey {survey.id} {survey.fingerprint} ({app.stage}) at {at}/s/{survey.id}/")
+    anyone = [app.collector.survey.id for app in site.apps if _is_open(app)]
+    if anyone:
+        click.echo(f"Anyone can answer {', '.join(anyone)}, and more than once. To count each person once: deniable invite")
     for file, cause in files.refused.items():
         click.echo(f"error: {file} is not served: {cause}", err=True)
     click.echo(f"{len(site.apps)} surveys. The index is at {at}/ and shows those listed with deniable manage list.")
     serve(site, place, bound)
-
-
-def _first_token(survey: Survey, store: "Store", file: Path, shown: bool) -> None:
-    """Make a token to read results if there was never one."""
-    from deniable.collector.access import new_token
-
-    store.register(survey)  # refuses a changed one before anything is made
-    with store.view() as view:
-        tokens = [token for token in view.tokens(survey.id) if token.role == "results"]
-    if not tokens:
-        token = new_token(store, survey.id, "results", "first")
-        if shown:
-            click.echo(f"The token to read results, which is shown only once: {token}")
-            return
-        with written_whole(file, overwrite=True, private=True) as temporary:
-            temporary.write_text(token + "\n", encoding="utf-8")
-        click.echo(f"The token to read results is in {file}, which only you can read.")
-    elif not any(token.valid(time.time()) for token in tokens):
-        click.echo(
-            "note: all tokens to read results are revoked or expired. Create one: deniable token --role results", err=True
-        )

@@ -1,7 +1,5 @@
 """The distribution of a number on the command line: quantiles, and a histogram with intervals."""
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from deniable.cli.targets import draw, write_text
+from deniable.cli.targets import draw, write_table
 from deniable.core import Mechanism
 from deniable.mechanisms.distributions.distribution import Distribution
 
@@ -58,11 +56,9 @@ class Spread:
             draw(self.distribution.plot(confidence=self.confidence), picture)
         rows = self.rows()
         if csv_file is not None:
-            text = io.StringIO()
-            writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-            write_text(csv_file, text.getvalue())
+            write_table(csv_file, rows)
+            if str(csv_file) == "-":  # for a pipe: the table and nothing else
+                return
         if as_json:
             click.echo(json.dumps(self.record()))
             return

@@ -1,4 +1,4 @@
-"""The results of a survey as one picture: bars for each question, as `Estimate.plot` draws them."""
+"""The results of a survey as one picture of at most a page: bars for each question, as `Estimate.plot` draws them."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -9,6 +9,7 @@ from deniable.arrays import Floats
 from deniable.core import Estimate
 from deniable.core.showing import axes_for
 from deniable.errors import EmptyBatch
+from deniable.planning.ranking import counted, there_are
 from deniable.plugins import optional
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TOP = 30
+PAGE = (8.27, 11.69)  # A4, in inches
 
 
 def survey_picture(data: dict[str, Any]) -> "Figure":
@@ -24,16 +26,34 @@ def survey_picture(data: dict[str, Any]) -> "Figure":
     parts = [("\n".join([each["ask"], *each.get("words", ())]), part) for each in data["questions"] for part in _parts(each)]
     if not parts:
         raise EmptyBatch(
-            f"All results are hidden until there are {data['minimum_reports']:,} reports, so there is nothing to draw yet."
+            f"All results are hidden until {there_are(data['minimum_reports'], 'report')}, so there is nothing to draw yet."
         )
-    bars = [min(TOP, len(part.values)) for _, part in parts]
-    figure: Figure = figures.Figure(figsize=(7, sum(1.4 + 0.32 * count for count in bars)), layout="constrained")
-    figure.suptitle(f"{data['title']}: {data['people']:,} people, epsilon {data['epsilon']:g}")
-    panels = figure.subplots(len(parts), 1, squeeze=False, height_ratios=[1.4 + count for count in bars])[:, 0]
-    for axes, (ask, part) in zip(panels, parts, strict=True):
-        part.plot(data["confidence"], TOP, axes)
-        axes.set_title("\n".join(filter(None, [ask, axes.get_title()])), loc="left", fontsize="medium")
+    columns, most, heights = _arranged([len(part.values) for _, part in parts])
+    figure: Figure = figures.Figure(figsize=(PAGE[0], min(PAGE[1], 0.6 + sum(heights))), layout="constrained")
+    figure.suptitle(f"{data['title']}: {counted(data['people'], 'person', 'people')}, epsilon {data['epsilon']:g}")
+    panels = figure.subplots(len(heights), columns, squeeze=False, height_ratios=heights).ravel()
+    small = "medium" if columns == 1 else "x-small"
+    for axes, (ask, part) in zip(panels, parts, strict=False):
+        part.plot(data["confidence"], most, axes)
+        axes.set_title("\n".join(filter(None, [ask, axes.get_title()])), loc="left", fontsize=small, wrap=True)
+        if columns > 1:
+            axes.tick_params(labelsize=small)
+            axes.xaxis.label.set_size(small)
+    for axes in panels[len(parts) :]:
+        axes.set_axis_off()
     return figure
+
+
+def _arranged(sizes: list[int]) -> tuple[int, int, list[float]]:
+    """Columns of panels, lines of a panel at most, and the height of each row in inches, so that all fits on a page."""
+    for columns, most in [(1, TOP), (1, 12), (2, TOP), (2, 12), (3, 12), (3, 8), (4, 6)]:
+        lines = [min(size, most) for size in sizes]
+        heights = [1.2 + 0.32 / columns**0.5 * max(lines[row : row + columns]) for row in range(0, len(lines), columns)]
+        if sum(heights) + 0.6 <= PAGE[1]:
+            break
+    else:
+        heights = [height * (PAGE[1] - 0.6) / sum(heights) for height in heights]  # as small as need be
+    return columns, most, heights
 
 
 def _parts(each: dict[str, Any]) -> list[Estimate]:
@@ -44,7 +64,8 @@ def _parts(each: dict[str, Any]) -> list[Estimate]:
     for measure in dict.fromkeys(line["measure"] for line in each["estimates"]):
         lines = [line for line in each["estimates"] if line["measure"] == measure]
         values, errors = (np.array([line[key] for line in lines]) for key in ("value", "standard_error"))
-        out.append(Estimate([line["answer"] for line in lines], values, errors**2, each["reports"], measure=measure))
+        labels, ordered = [line["answer"] for line in lines], bool(each.get("ordered"))
+        out.append(Estimate(labels, values, errors**2, each["reports"], measure=measure, ordered=ordered))
     return out
 
 

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
+import numpy as np
+from click.core import ParameterSource
 
 from deniable.cli.options import Command
 from deniable.errors import InvalidParameter, Unavailable
-from deniable.planning.ranking import counted, people
+from deniable.planning.ranking import aligned, counted, people
 from deniable.survey import Survey
 
 if TYPE_CHECKING:
@@ -60,10 +62,20 @@ token_option = click.option(
 
 def store_of(survey: Path, store: str | None) -> str:
     """The address of the store: beside the survey unless another is given."""
-    read: str | None = click.get_current_context().meta.get(STORE)
+    context = click.get_current_context()
+    read: str | None = context.meta.get(STORE)
+    if store is not None and _rank(context, "store") < _rank(context, "store_file"):
+        read = None
     if read is None and store is not None and "://" in store and urlsplit(store).password and store in " ".join(sys.argv):
         click.echo("note: everybody on this machine can see this password. Use --store-file or DENIABLE_STORE.", err=True)
     return read or store or str(_beside(survey))
+
+
+def _rank(context: click.Context, name: str) -> int:
+    """How close to the person an option was given: on the command line, in the environment, in a file."""
+    order = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
+    source = context.get_parameter_source(name)
+    return order.index(source) if source in order else len(order)
 
 
 def _beside(survey: Path) -> Path:
@@ -116,21 +128,52 @@ def show(data: dict[str, Any]) -> None:
         console.print()
         console.print(f"[bold]{each['ask']}[/] ({counted(each['reports'], 'report')})", highlight=False)
         if each["hidden"]:
-            console.print(
-                f"Hidden until there are {counted(data['minimum_reports'], 'report')}.", style="dim", highlight=False
-            )
+            _hidden(console, data)
             continue
         for sentence in each.get("words", ()):
             console.print(sentence, highlight=False, markup=False)
         known = [line for line in each["estimates"] if line["low"] is not None and line["high"] is not None]
         shares = [line for line in known if line["measure"] == "share"]
         others = [] if each.get("words") else [line for line in known if line["measure"] != "share"]
+        if each.get("glance"):
+            console.print(each["glance"], highlight=False, markup=False)
         if shares and (len(shares) > 2 or not others):
-            _bars(console, shares)
+            _bars(console, each.get("chart") or [line | {"label": line["answer"]} for line in shares])
         for line in others[:MOST_BARS]:
             name, ends = f"{line['answer']} {line['measure']}".strip(), f"{line['low']:.4g} to {line['high']:.4g}"
             console.print(f"{name} {line['value']:.4g}, {data['confidence']:.0%} interval {ends}", highlight=False)
+    for table in data.get("tables", ()):
+        _show_table(console, data, table)
     _show_fakes(console, data)
+
+
+def _show_table(console: "Console", data: dict[str, Any], each: dict[str, Any]) -> None:
+    """The cells of a table with their intervals, and whether its questions are independent."""
+    from rich.markup import escape
+
+    from deniable.analysis.table import grid
+
+    console.print()
+    name = each["title"] or " by ".join(each["questions"])
+    console.print(f"[bold]{escape(name)}[/] ({counted(each['reports'], 'report')})", highlight=False)
+    if each["hidden"]:
+        _hidden(console, data)
+        return
+    cells = each["cells"]
+    value, high, noisy = (np.array([cell[key] for cell in cells]) for key in ("value", "high", "noisy"))
+    console.print(
+        aligned(grid(each["questions"], each["labels"], value, high - value, noisy)),
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
+    stars = "; * may be zero" if noisy.any() else ""
+    console.print(f"% of {people(each['reports'])}, {data['confidence']:.0%} intervals{stars}", highlight=False)
+    console.print(each["test"]["text"] if each["test"] else each["trouble"], highlight=False, markup=False, soft_wrap=True)
+
+
+def _hidden(console: "Console", data: dict[str, Any]) -> None:
+    console.print(f"Hidden until there are {counted(data['minimum_reports'], 'report')}.", style="dim", highlight=False)
 
 
 def _show_fakes(console: "Console", data: dict[str, Any]) -> None:
@@ -156,18 +199,23 @@ def _show_fakes(console: "Console", data: dict[str, Any]) -> None:
 
 def _bars(console: "Console", shares: list[dict[str, Any]]) -> None:
     from rich.table import Table
+    from rich.text import Text
 
     from deniable.cli import bars
 
-    shown = sorted(shares, key=lambda line: -line["value"])[:MOST_BARS] if len(shares) > MOST_BARS else shares
-    width = min(30, max(len(line["answer"]) for line in shown))
-    lows, highs = [line["low"] for line in shown], [line["high"] for line in shown]
+    known = [line for line in shares if line["low"] is not None and line["high"] is not None]
+    width = min(30, max(len(line["label"]) for line in shares))
+    lows, highs = [line["low"] for line in known], [line["high"] for line in known]
     scale = bars.axis(lows, highs, max(20, console.width - width - 24))
     grid = Table.grid(padding=(0, 2))
-    for line, low, high in zip(shown, lows, highs, strict=True):
+    for line in known:
+        low, high = line["low"], line["high"]
         drawn = bars.bar(scale, line["value"], low, high, plain=console.options.ascii_only)
-        grid.add_row(line["answer"], f"{100 * line['value']:.1f} %", f"± {50 * (high - low):.1f}", drawn)
+        if line.get("noisy"):
+            drawn.stylize("dim")
+        grid.add_row(Text(line["label"]), f"{100 * line['value']:.1f} %", f"± {50 * (high - low):.1f}", drawn)
+    for line in shares:
+        if line.get("others"):
+            grid.add_row(Text(line["label"]), f"{100 * line['value']:.1f} %", "", Text("the largest of them", "dim"))
     grid.add_row("", "", "", f"[dim]{scale.ticks()}[/]")
     console.print(grid, highlight=False)
-    if len(shown) < len(shares):
-        console.print(f"The {len(shown)} largest of {len(shares)}.", highlight=False)

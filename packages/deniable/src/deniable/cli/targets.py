@@ -2,12 +2,18 @@
 
 import csv
 import io
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+import click
+
 from deniable.errors import InvalidParameter
+from deniable.files.arrow import pyarrow_package
 from deniable.files.atomic import written_whole
+from deniable.files.compression import compression, written
+from deniable.files.tables import is_json_lines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +24,7 @@ PICTURES = (".pdf", ".png", ".svg")
 
 def check_target(path: Path | None, force: bool) -> None:
     """Refuse a file that is there already or has no folder."""
-    if path is None:
+    if path is None or str(path) == "-":
         return
     if not path.parent.is_dir() or path.is_dir():
         raise InvalidParameter(f"The file {str(path)!r} cannot be written. Name a file in a folder that exists.")
@@ -37,9 +43,24 @@ def check_picture(path: Path | None) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """A text file, after `check_target`."""
-    with written_whole(path, overwrite=True) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="")
+    """A text file, after `check_target`; compressed if its name ends in .gz or .zst, and printed if it is "-"."""
+    if str(path) == "-":
+        click.echo(text, nl=False)
+        return
+    with written_whole(path, overwrite=True) as temporary, written(temporary, compression(path)) as file:
+        file.write(text.encode())
+
+
+def write_table(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
+    """Rows as Parquet, JSON Lines or CSV, whichever the name says."""
+    if path.suffix == ".parquet":
+        pa = pyarrow_package()
+        with written_whole(path, overwrite=True) as temporary:
+            pa.parquet.write_table(pa.Table.from_pylist([dict(row) for row in rows]), temporary)
+    elif is_json_lines(path):
+        write_text(path, "".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        write_text(path, csv_text(rows))
 
 
 def csv_text(rows: Sequence[Mapping[str, object]]) -> str:

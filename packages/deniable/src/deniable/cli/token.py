@@ -39,6 +39,13 @@ def day(seconds: int | None) -> str:
     return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
+def _id(survey: Path) -> str:
+    """The id of the survey in a file; that of the server for a folder."""
+    from deniable.collector.tokens import SERVER
+
+    return SERVER if survey.is_dir() else Survey.load(survey).id
+
+
 def _mode(args: Sequence[str]) -> str:
     return "revoke" if has(args, "--revoke") else "create"
 
@@ -52,6 +59,8 @@ def token() -> None:
 
     As long as no submit token was ever created, anyone can submit reports. Afterwards submitting requires a token, even if
     all are revoked or expired. A running collector applies changes within seconds.
+
+    SURVEY may be a folder of surveys that one server serves: a results token of the folder opens /metrics of that server.
 
     \b
     deniable token survey.toml --role submit --name app
@@ -78,10 +87,13 @@ def create(survey: Path, store: str | None, role: Any, name: str, expires: str |
 
     if role is None:
         raise click.MissingParameter(param_hint="'--role'", param_type="option")
-    asked = Survey.load(survey)
-    until = _expiry(expires)
+    if survey.is_dir() and role != "results":
+        raise InvalidParameter(
+            "A token of a folder opens the metrics of its server and has the role results. For reports, give a survey file."
+        )
+    asked, until = _id(survey), _expiry(expires)
     with opened(surveys.store_of(survey, store)) as place:
-        click.echo(new_token(place, asked.id, role, name, until))
+        click.echo(new_token(place, asked, role, name, until))
 
 
 @token.command("list", short_help="List the tokens of a survey.")
@@ -96,11 +108,11 @@ def show(survey: Path, store: str | None) -> None:
     from deniable.cli import panel
     from deniable.collector import opened
 
-    asked, now = Survey.load(survey), time.time()
+    asked, now = _id(survey), time.time()
     with opened(surveys.store_of(survey, store)) as place, place.view() as view:
-        tokens = view.tokens(asked.id)
+        tokens = view.tokens(asked)
     if not tokens:
-        click.echo("No tokens. Anyone can submit reports.")
+        click.echo("No tokens." if survey.is_dir() else "No tokens. Anyone can submit reports.")
         return
     table = panel.table(("id", "name", "role", "status", "created", "expires"), ())
     for each in tokens:
@@ -128,13 +140,13 @@ def revoke(survey: Path, name: str | None, store: str | None, role: Any, revoke:
 
     if (name is None) == (role is None):
         raise InvalidParameter("Give the name or the id of one token, or --role for all tokens of that role.")
-    asked = Survey.load(survey)
+    asked = _id(survey)
     with opened(surveys.store_of(survey, store)) as place:
         if name is not None:
-            gone = revoke_token(place, asked.id, name)
+            gone = revoke_token(place, asked, name)
             click.echo(f"The {gone.role} token {gone.name} ({gone.id}) has been revoked.")
         else:
-            number = revoke_role(place, asked.id, role)
+            number = revoke_role(place, asked, role)
             click.echo(f"All tokens to {role} have been revoked ({number}).")
 
 
@@ -153,8 +165,8 @@ def rotate(survey: Path, name: str, store: str | None, overlap: str, expires: st
     from deniable.collector import opened
     from deniable.collector.access import rotate_token
 
-    asked, both, until = Survey.load(survey), duration(overlap), _expiry(expires)
+    asked, both, until = _id(survey), duration(overlap), _expiry(expires)
     with opened(surveys.store_of(survey, store)) as place:
-        fresh, old = rotate_token(place, asked.id, name, both, until)
+        fresh, old = rotate_token(place, asked, name, both, until)
     click.echo(fresh)
     click.echo(f"The old token ({old.id}) works until it is revoked, or for {overlap} more.", err=True)

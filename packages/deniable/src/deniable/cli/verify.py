@@ -10,7 +10,7 @@ from deniable.errors import InvalidParameter
 from deniable.survey.verification import verify as verified
 
 
-@click.command(short_help="Check the certificate of a survey anew.")
+@click.command(short_help="Check the certificate of a survey again.")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @options.json_flag
 @click.pass_context

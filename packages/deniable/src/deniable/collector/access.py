@@ -8,12 +8,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from pathlib import Path
 
 from deniable.collector.store import Store
 from deniable.collector.tokens import ROLES, Role, Token, hash_of
 from deniable.errors import InvalidParameter
 
 WEEK = 7 * 86_400
+SHORTEST = 32  # characters of a token that somebody else made
 
 
 def new_token(store: Store, survey: str, role: Role, name: str = "", expires: int | None = None) -> str:
@@ -26,6 +28,27 @@ def new_token(store: Store, survey: str, role: Role, name: str = "", expires: in
             raise InvalidParameter(f"A {role} token named {name!r} exists already. Choose another name, or rotate it.")
         made = Token(role, name or _free_name(role, names), hash_of(token), now, expires)
         change.put_token(survey, made)
+    return token
+
+
+def admit_token(store: Store, survey: str, role: Role, token: str) -> None:
+    """Let a token in that was made elsewhere. One that was revoked here stays so."""
+    with store.change() as change:
+        change.alone()
+        tokens = [each for each in change.tokens(survey) if each.role == role]
+        if hash_of(token) not in {each.hash for each in tokens}:
+            name = _free_name(role, {each.name for each in tokens})
+            change.put_token(survey, Token(role, name, hash_of(token), int(time.time())))
+
+
+def read_token(path: Path) -> str:
+    """The token in a file, refused if it could be guessed."""
+    token = path.read_text(encoding="utf-8").strip()
+    if len(token) < SHORTEST or not token.isascii() or not token.isprintable() or " " in token:
+        raise InvalidParameter(
+            f"The file {path} must hold one line: a token of at least {SHORTEST} random letters and digits, such as openssl "
+            "rand -hex 32 prints."
+        )
     return token
 
 
@@ -137,6 +160,11 @@ class RateLimit:
         self._rate, self._clock, self._most = rate, clock, most
         self.burst = max(1.0, 2 * rate)
         self._left: OrderedDict[bytes, tuple[float, float]] = OrderedDict()
+
+    @classmethod
+    def of(cls, rate: float) -> "RateLimit | None":
+        """The limit of so many reports a second; None for 0, no limit."""
+        return cls(rate, time.monotonic) if rate else None
 
     def allows(self, sender: bytes, reports: int = 1) -> bool:
         """Whether so many reports of this sender may pass now; none of them does otherwise. 0 asks whether one could."""

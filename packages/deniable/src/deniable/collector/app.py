@@ -12,6 +12,7 @@ from deniable.collector.begun import Begun
 from deniable.collector.collector import Collector
 from deniable.collector.intake import QUICK, media_of, read_messages, too_large
 from deniable.collector.service import (
+    Client,
     Headers,
     Limits,
     Receive,
@@ -56,17 +57,22 @@ class App(Service):
             await self._reply(excess).give(send)
         elif scope["path"] == "/v1/reports":
             named = dict(reversed(headers))  # the first of each name
-            sender = self._admitted(scope, named)
+            sender = self._admitted(scope["method"], scope.get("client"), named)
             if isinstance(sender, Refusal):
-                await self._reply(sender).give(send)
+                reply = self._reply(sender)
             else:
-                await self._reply(*await self._submitted(named, receive, sender)).give(send)
+                reply = self._reply(*await self._submitted(named, receive, sender))
+            seconds = self.held(reply.status, scope.get("client"))
+            if seconds:
+                scope["held"] = True
+                await asyncio.sleep(seconds)
+            await reply.give(send)
         else:
             await self._rest(scope, receive, send)
 
-    def _admitted(self, scope: Scope, headers: Mapping[bytes, bytes]) -> "Refusal | Sender":
+    def _admitted(self, method: str, client: Client, headers: Mapping[bytes, bytes]) -> "Refusal | Sender":
         """Who sends this, or why nothing of it is read."""
-        if scope["method"] != "POST":
+        if method != "POST":
             return verdicts.NO_METHOD.saying("Use POST.")
         given, sender = headers.get(b"authorization"), ANYBODY
         holder = None if given is None else self.batch_gate.holder(given)
@@ -79,7 +85,7 @@ class App(Service):
         if holder is not None and self.token_rate is not None:
             sender = Sender(sender.batch, self.token_rate, self.senders.by_token(holder))
         elif holder is None and self.address_rate is not None:
-            sender = Sender(False, self.address_rate, self.senders.by_address((scope.get("client") or ("",))[0]))
+            sender = Sender(False, self.address_rate, self.senders.by_address((client or ("",))[0]))
         if not sender.allowed(0):
             return verdicts.TOO_OFTEN
         length = headers.get(b"content-length")
@@ -131,13 +137,16 @@ class App(Service):
             return messages
         return sender.charged(sum(message.reports for message in messages)) or messages
 
-    def take_whole(self, scope: Scope, body: bytes, done: Callable[[Reply], None]) -> None:
-        """Count a short body that has arrived whole; `done` gets the answer once it is durable, or at once if refused."""
-        headers: Headers = scope["headers"]
+    def take_whole(
+        self, headers: Headers, named: Mapping[bytes, bytes], client: Client, body: bytes, done: Callable[[Reply], None]
+    ) -> None:
+        """Count a short body that was posted and has arrived whole; `named` has the first header of each name.
+
+        `done` gets the answer once it is durable, or at once if refused.
+        """
         outcome: Refusal | Sender | None = too_many_headers(headers, self.limits)
-        named = dict(reversed(headers))  # the first of each name
         if outcome is None:
-            outcome = self._admitted(scope, named)
+            outcome = self._admitted("POST", client, named)
         if isinstance(outcome, Sender):
             outcome = self._handed_over(named, body, outcome, done)
         if outcome is not None:

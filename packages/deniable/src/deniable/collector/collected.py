@@ -1,30 +1,35 @@
 """What a survey has collected, for analysis: from its database, or from the collector that runs it."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
 from deniable.analysis.table import Table
+from deniable.analysis.trend import Trend, trend_of
 from deniable.collector.fetching import fetched
 from deniable.collector.publish import results
 from deniable.collector.store import open_store
+from deniable.collector.trends import followed
 from deniable.core import Estimate, Tally
 from deniable.errors import EmptyBatch, InvalidParameter, SurveyMismatch
+from deniable.planning.ranking import there_are
 from deniable.survey import Survey
 from deniable.survey.joint import source_of, table_from
 
 
 @dataclass(frozen=True, eq=False)
 class Collected:
-    """A survey and the tallies of what people reported, over all periods; hidden ones are missing.
+    """A survey and the tallies of what people reported, over all periods and in each; hidden ones are missing.
 
     `crosstab` and `compare_groups` take it in the place of reports.
     """
 
     survey: Survey
     tallies: Mapping[str, Tally]
+    periods: Mapping[str, Mapping[int, Tally]] = field(default_factory=dict)  # of each question, by number
 
     @property
     def people(self) -> int:
@@ -41,13 +46,29 @@ class Collected:
                 return self.table(*relation.questions).margins()[question]
         raise InvalidParameter(f"The survey has no question {question!r}.")
 
+    def trend(self, question: str) -> Trend:
+        """One question over time: its estimates in all periods with enough reports."""
+        for each in self.survey.questions:
+            if each.id == question and self.periods.get(question):
+                history = [
+                    (when, each.how.estimate(each.mechanism, tally)) for when, tally in self.periods[question].items()
+                ]
+                known = [(when, part) for when, found in sorted(history) if (part := followed(each, found)) is not None]
+                if known:
+                    return trend_of(each.mechanism, [when for when, _ in known], [part for _, part in known])
+        raise EmptyBatch(
+            f"There is no trend of {question!r}: the survey needs a window, and periods with at least "
+            f"{self.survey.minimum_reports:,} reports on a share or a mean."
+        )
+
     def table(self, *questions: str) -> Table:
         """The table of two or three questions; refused where the survey does not ask for it."""
         return table_from(self.survey, questions, self._tally(source_of(self.survey, questions)))
 
     def _tally(self, key: str) -> Tally:
         if key not in self.tallies:
-            raise EmptyBatch(f"Results are hidden until there are {self.survey.minimum_reports:,} reports. Collect more.")
+            least = there_are(self.survey.minimum_reports, "report")
+            raise EmptyBatch(f"Results are hidden until {least}. Collect more.")
         return self.tallies[key]
 
 
@@ -70,7 +91,7 @@ def collected(
         found = results(known, number, place)
     finally:
         place.close()
-    return Collected(known, {key: tally for key, period, tally in found.tallies if period is None})
+    return _made(known, found.tallies)
 
 
 def _fetched(asked: Survey, url: str, token: str | None) -> Collected:
@@ -80,5 +101,14 @@ def _fetched(asked: Survey, url: str, token: str | None) -> Collected:
             f"The collector at {url} serves another survey than this file. Ask for the file that it serves."
         )
     rows = json.loads(fetched(f"{url.rstrip('/')}/v1/tallies", token))["tallies"]
-    tallies = {row["question"]: Tally.from_json(json.dumps(row["tally"])) for row in rows if row["period"] is None}
-    return Collected(known, tallies)
+    return _made(known, [(row["question"], row["period"], Tally.from_json(json.dumps(row["tally"]))) for row in rows])
+
+
+def _made(survey: Survey, rows: Iterable[tuple[str, int | None, Tally]]) -> Collected:
+    whole, periods = dict[str, Tally](), defaultdict[str, dict[int, Tally]](dict)
+    for key, period, tally in rows:
+        if period is None:
+            whole[key] = tally
+        else:
+            periods[key][period] = tally
+    return Collected(survey, whole, periods)

@@ -13,6 +13,7 @@ from deniable.collector.profiles import Profiles
 from deniable.collector.relations import joint_counts
 from deniable.collector.stages import Stage, State
 from deniable.collector.store import Change, Store
+from deniable.collector.swap import Kept, Rows, expected
 from deniable.collector.verdicts import CLOCK, CLOSED, DRAFT, IMPOSSIBLE, TOO_EARLY, TOO_LATE, Counted, Refusal, Verdict
 from deniable.core import Columns, PureProtocol, Reports, concatenate
 from deniable.errors import InvalidReport
@@ -40,7 +41,7 @@ class Collector:
         self.admission = Admission(self.survey, store)
         self.oldest = 0  # the first period that is accepted, as the store had it last
         self.untidy = True  # whether there may be ids that need not be kept
-        self.profiles = Profiles()
+        self.profiles, self.rows = Profiles(), Rows()
 
     def at(self, survey: Survey) -> "Collector":
         """The collector of another round of this survey."""
@@ -65,9 +66,8 @@ class Collector:
     def group(self, messages: Sequence[Message]) -> "Group":
         """These messages, read and judged as far as that needs no store."""
         now = self.clock()
-        verdicts: list[Verdict | None] = [
-            self._timely(message, now) or self.admission.refusal(message) for message in messages
-        ]
+        timely = {period: self._timely(period, now) for period in {message.period for message in messages}}
+        verdicts: list[Verdict | None] = [timely[message.period] or self.admission.refusal(message) for message in messages]
         return Group(self, messages, verdicts, self._unpacked(messages, verdicts), now)
 
     def tidy(self, most: int) -> bool:
@@ -95,19 +95,19 @@ class Collector:
                 except InvalidReport as error:
                     verdicts[place] = IMPOSSIBLE.saying(str(error))
 
-    def _timely(self, message: Message, now: float) -> Refusal | None:
+    def _timely(self, period: int, now: float) -> Refusal | None:
         survey = self.survey
         if survey.closes is not None and now >= survey.closes:
             return CLOSED
         if survey.opens is not None and now < survey.opens - SKEW:
             return TOO_EARLY
-        if survey.rounds is not None and message.period != survey.period(now):
+        if survey.rounds is not None and period != survey.period(now):
             return IMPOSSIBLE.saying("The report states another round than it was made for.")
-        if message.period == 0 and survey.window is None:
+        if period == 0 and survey.window is None:
             return None
-        if message.period > survey.period(now + SKEW):
+        if period > survey.period(now + SKEW):
             return TOO_EARLY
-        return TOO_LATE if message.period < survey.oldest_period(now) else None
+        return TOO_LATE if period < survey.oldest_period(now) else None
 
     def _unpacked(self, messages: Sequence[Message], verdicts: list[Verdict | None]) -> dict[int, list[_Batch]]:
         """The reports of all messages, by part; a message that no device can have sent gets its verdict."""
@@ -175,6 +175,7 @@ class Group:
             self.alone = self._oldest > collector.oldest
         self._found: int | None = None  # the oldest period that the store accepted
         self._profiles: dict[tuple[int, str], Ints] = {}
+        self._rows: dict[tuple[int, str], Kept] = {}
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -191,7 +192,7 @@ class Group:
             for identity in mine:
                 verdicts[firsts[(period, identity)]] = Counted.NOW if identity in fresh else Counted.BEFORE
         self._spend(change)
-        self._add(change, [verdict is Counted.NOW for verdict in verdicts])
+        self._add(change)
         for place, first in self._twins.items():
             verdict = verdicts[first]
             verdicts[place] = verdict if isinstance(verdict, Refusal) else Counted.BEFORE
@@ -213,6 +214,24 @@ class Group:
             self.collector.untidy |= self._oldest > self._found
             self.collector.oldest = max(self._oldest, self._found)
         self.collector.profiles.add(self._profiles)
+        self.collector.rows.remember(self._rows)
+
+    def swapped(self, store: Store) -> bool:
+        """Count everything in one round trip, if the store is as this collector has left it; whether that was so."""
+        survey, collector = self.collector.survey, self.collector
+        if self._twins or self.alone or survey.keep_reports or survey.rounds is not None or collector.admission:
+            return False
+        people, tallies = self._sums([verdict is None for verdict in self._verdicts])
+        rows = collector.rows.after(tallies) if len(people) == 1 else None
+        if rows is None:
+            return False
+        swap = expected(self.number, collector.registered, self._oldest, self._firsts, people, rows)
+        if not store.swap(swap):
+            collector.rows.forget()
+            return False
+        self._rows = {(swap.period, name): after for name, (_, after) in rows.items()}
+        self._verdicts = [Counted.NOW if verdict is None else verdict for verdict in self._verdicts]
+        return True
 
     def _refuse(self, state: State | None) -> None:
         """Refuse what the store no longer accepts, whatever this collector's clock says."""
@@ -225,39 +244,46 @@ class Group:
                 self.collector.oldest = state.oldest
                 self._verdicts[self._firsts.pop(key)] = CLOCK
 
-    def _add(self, change: Change, fresh: list[bool]) -> None:
+    def _add(self, change: Change) -> None:
         """Add the messages that are new to the tallies."""
-        survey, messages = self.collector.survey, self._messages
-        tallies: dict[tuple[int, str], tuple[int, Ints]] = {}
-        people: dict[int, int] = defaultdict(int)
-        counted = [message for message, new in zip(messages, fresh, strict=True) if new]
-        for message in counted:
-            people[message.period] += message.reports
-        if survey.keep_reports:
+        fresh = [verdict is Counted.NOW for verdict in self._verdicts]
+        if self.collector.survey.keep_reports:
+            counted = [message for message, new in zip(self._messages, fresh, strict=True) if new]
             for message in sorted(counted, key=lambda message: message.payload):  # not in the order in which they came
                 change.keep(self.number, message.period, message.part, message.reports, message.payload)
+        people, tallies = self._sums(fresh)
+        # always in the same order, so that two collectors never wait for each other in a circle
+        for period in sorted(people):
+            change.join(self.number, period, people[period])
+        for period, name in sorted(tallies):
+            row = change.add(self.number, period, name, *tallies[(period, name)])
+            if row is not None:
+                self._rows[(period, name)] = row
+
+    def _sums(self, fresh: list[bool]) -> tuple[dict[int, int], dict[tuple[int, str], tuple[int, Ints]]]:
+        """How many reports of each period are new, and what they add to the tallies."""
+        survey, messages = self.collector.survey, self._messages
+        self._profiles.clear()  # summed up anew where a swap did not come about
+        tallies: dict[tuple[int, str], tuple[int, Ints]] = {}
+        people: dict[int, int] = defaultdict(int)
+        for message, new in zip(messages, fresh, strict=True):
+            if new:
+                people[message.period] += message.reports
         for part, found in self._batches.items():
             owners = np.concatenate([batch.owners for batch in found])
-            wanted = self._rows(messages, fresh, owners, list(people))
+            wanted = self._wanted(messages, fresh, owners, list(people))
             for place, question in enumerate(survey.part(part)):
                 columns = concatenate(batch.reports[place] for batch in found).columns
                 for period, rows in wanted:
                     chosen = columns if rows is None else {name: column[rows] for name, column in columns.items()}
                     votes = question.mechanism.votes(chosen)
                     self._profile(period, question, chosen)
-                    n, counts = tallies.get((period, question.id), (0, np.zeros(len(votes), np.int64)))
-                    size = len(owners) if rows is None else int(rows.sum())
-                    tallies[(period, question.id)] = n + size, counts + votes
+                    _add(tallies, (period, question.id), len(owners) if rows is None else int(rows.sum()), votes)
             if survey.joints:
                 reports = [concatenate(batch.reports[place] for batch in found) for place in range(len(found[0].reports))]
                 for key, size, votes in joint_counts(survey, part, reports, wanted):
-                    n, counts = tallies.get(key, (0, np.zeros(len(votes), np.int64)))
-                    tallies[key] = n + size, counts + votes
-        # always in the same order, so that two collectors never wait for each other in a circle
-        for period in sorted(people):
-            change.join(self.number, period, people[period])
-        for period, name in sorted(tallies):
-            change.add(self.number, period, name, *tallies[(period, name)])
+                    _add(tallies, key, size, votes)
+        return people, tallies
 
     def _profile(self, period: int, question: Question, columns: Columns) -> None:
         """Remember what is the same for all honest people, for `suspicions`, until the transaction is durable."""
@@ -267,7 +293,7 @@ class Group:
                 self._profiles[key] = self._profiles[key] + seen if key in self._profiles else seen
 
     @staticmethod
-    def _rows(
+    def _wanted(
         messages: Sequence[Message], fresh: list[bool], owners: Ints, periods: list[int]
     ) -> list[tuple[int, Bools | None]]:
         """Which rows count for each period; None stands for all of them, as mostly."""
@@ -278,16 +304,27 @@ class Group:
         return [(period, rows) for period, rows in chosen if rows.any()]
 
 
+def _add(tallies: dict[tuple[int, str], tuple[int, Ints]], key: tuple[int, str], reports: int, votes: Ints) -> None:
+    """Add to a tally; of one that begins, no cell is touched, since it may have millions of which few have votes."""
+    n, counts = tallies.get(key, (0, None))
+    tallies[key] = n + reports, votes if counts is None else counts + votes
+
+
 def settle(store: Store, groups: Sequence[Group]) -> None:
     """Count groups of different surveys in one transaction of the store that they share.
 
     Always in the same order, so that two collectors never wait for each other in a circle.
     """
     waiting = sorted((group for group in groups if group.waits), key=lambda group: (group.number, group.round))
-    if waiting:
-        alone = any(group.alone for group in waiting)
-        with store.change() as change:
-            for group in waiting:
-                group.count(change, alone)
+    try:
+        if waiting and not (len(waiting) == 1 and waiting[0].swapped(store)):
+            alone = any(group.alone for group in waiting)
+            with store.change() as change:
+                for group in waiting:
+                    group.count(change, alone)
+    except BaseException:
         for group in waiting:
-            group.committed()
+            group.collector.rows.forget()
+        raise
+    for group in waiting:
+        group.committed()

@@ -22,6 +22,8 @@ except ImportError:  # without httptools, as on Windows
     from uvicorn.protocols.http.h11_impl import H11Protocol as Base  # type: ignore[assignment]
 
 SWEEP = 1.0  # seconds between looks at all connections
+MOST_AROUND = 64 << 10  # bytes around a body that is no longer than that: tiny chunks, their extensions and trailers
+AT_ONCE, PAUSE = 20, 0.02  # connections that are dropped together, and seconds until the next ones
 KEEP_ALIVE = 60  # seconds that a connection may stay open without a request
 
 
@@ -29,9 +31,11 @@ class Connection(Base):
     """One connection, which remembers since when it waits for the client, and how much of a head it has read."""
 
     limits = Limits()
+    counts_bodies = False  # whether `body` is known
 
     def connection_made(self, transport: Any) -> None:
         self.since, self.head, self.unsent = time.monotonic(), 0, 0
+        self.came = self.body = 0  # bytes since the head of this request, and those of its body among them
         super().connection_made(transport)
         if len(self.connections) > self.limits.connections:
             _make_room(self.connections, self)
@@ -42,20 +46,26 @@ class Connection(Base):
             if not self.head:
                 self.since = time.monotonic()
             self.head += len(data)
+        self.came += len(data)
         super().data_received(data)
         if self.cycle is not cycle:
-            self.head = 0
-        elif self.head > self.limits.head:
+            self.head, self.came = 0, self.body
+        elif self.head > self.limits.head or (self.counts_bodies and self.came > 2 * self.body + MOST_AROUND):
             self.drop()
 
     def waits(self) -> str | None:
-        """What this connection waits for: the rest of a head, of a body, the client to read; None if not for the client."""
+        """What this connection waits for: the rest of a head, of a body, the client to read; None if not for the client.
+
+        A connection whose answer is held back does as if it waited: it makes room for others.
+        """
         cycle = self.cycle
         if cycle is None or cycle.response_complete:
             unread = cycle is not None and cycle.more_body
             return "body" if unread else "head" if self.head or cycle is None else "request"
         if cycle.more_body:
             return "body"
+        if cycle.scope.get("held"):
+            return "held"
         return None if self.flow is None or not self.flow.write_paused else "reader"
 
     def overdue(self, now: float) -> bool:
@@ -65,9 +75,10 @@ class Connection(Base):
             self.unsent, what = unsent, None  # slow, but it reads
         if what is None:
             self.since = now
-        if what is None or what == "request":  # uvicorn itself ends connections without a request
+        if what is None or what == "held":
             return False
-        return now - self.since > (self.limits.head_seconds if what == "head" else self.limits.seconds + SWEEP)
+        allowed = {"head": self.limits.head_seconds, "request": KEEP_ALIVE}.get(what, self.limits.seconds + SWEEP)
+        return now - self.since > allowed
 
     def drop(self) -> None:
         """End it at once."""
@@ -99,6 +110,8 @@ class Server(uvicorn.Server):
                 if isinstance(connection, Connection) and connection.overdue(now):
                     connection.drop()
                     dropped += 1
+                    if dropped % AT_ONCE == 0:  # many that come back at once would be a burst for everybody
+                        await asyncio.sleep(PAUSE)
             if dropped:
                 note("dropped", logging.WARNING, connections=dropped, cause="the client was too slow")
 

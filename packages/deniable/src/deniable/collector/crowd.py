@@ -76,6 +76,11 @@ class _Connection(asyncio.Protocol):
             self._crowd.watch(1)
             self._next()
 
+    def give_up(self) -> None:
+        """End the connection if its answer does not come."""
+        if self._transport is not None and self._body is not None and time.perf_counter() - self._start > PATIENCE:
+            self._transport.abort()
+
     def connection_lost(self, error: Exception | None) -> None:
         if self._body is not None:  # nobody knows whether it was counted: send the same again
             self._crowd.back(self._body)
@@ -100,7 +105,9 @@ class _Crowd:
         while True:
             try:
                 _, protocol = await loop.create_connection(lambda: _Connection(self), host, port, ssl=tls or None)
-                await protocol.closed
+                while not protocol.closed.done():
+                    await asyncio.wait({protocol.closed}, timeout=PATIENCE / 4)
+                    protocol.give_up()
             except OSError:
                 pass
             first = self.next()

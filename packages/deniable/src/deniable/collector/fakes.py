@@ -15,6 +15,7 @@ from deniable.errors import InvalidParameter
 from deniable.postprocess import recover
 from deniable.privacy.liars import Suspicion, interval_with_liars, suspicions_of_tally
 from deniable.survey import Question
+from deniable.survey.kinds.text import Discovered
 
 ERROR = 1e-6  # the probability of a false alarm, for each question and window
 MOST_FAKES = 0.5
@@ -68,10 +69,15 @@ RECOVERED_IF = "False reports are spread evenly over the answers whose estimates
 
 def _bounded(each: Answered, fakes: float, confidence: float) -> list[dict[str, object]]:
     """An interval for each answer that holds whatever the false reports contain, and the recovered share beside it."""
-    if each.tally is None or not isinstance(each.question, Question):  # hidden, or reported together with others
+    if each.estimate is None or not isinstance(each.question, Question):  # hidden, or reported together with others
         return []
     mechanism: Mechanism = each.question.mechanism
+    if isinstance(each.estimate, Discovered):
+        rows = each.estimate.bounded(fakes, confidence)
+        return [{"question": each.question.id, "answer": name, "low": low, "high": high} for name, low, high in rows]
     if not isinstance(each.estimate, Estimate):  # a distribution
+        return []
+    if each.tally is None:  # rounds of different laws
         return []
     try:
         low, high = interval_with_liars(mechanism, each.tally, int(fakes * each.tally.n), confidence)

@@ -15,6 +15,7 @@ from deniable.survey import Survey
 
 POLL = 5.0  # seconds between looks at the folder
 KINDS = (".toml", ".json")
+MOST_BYTES = 8 << 20  # of a survey file: a question may have very many choices
 Stamp = tuple[int, int]  # when a file was changed, and its size
 Make = Callable[[Survey, Path], App]
 
@@ -89,6 +90,8 @@ class Folder:
 
     def _read(self, path: Path) -> tuple[Survey, str]:
         """The survey in a file, and the hash of the file. One registered from the same bytes is not planned again."""
+        if path.stat().st_size > MOST_BYTES:
+            raise InvalidParameter(f"A survey file may have at most {MOST_BYTES:,} bytes. Remove what is no survey.")
         source = hashlib.sha256(path.read_bytes()).hexdigest()
         with self._site.store.view() as view:
             known = view.run("SELECT spec FROM surveys WHERE source = ?", source)

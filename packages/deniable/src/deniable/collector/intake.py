@@ -28,9 +28,10 @@ def read_messages(survey: Survey, body: bytes, media: bytes, limits: Limits, bat
         if media in BINARY:
             return _limited(survey.messages(body), limits, batch)
         if media == JSON:
-            if len(body) > limits.json:
+            most = limits.json if batch else min(limits.json, limits.json_people)
+            if len(body) > most:
                 return verdicts.TOO_LARGE.saying(
-                    f"A request in JSON may hold at most {limits.json:,} bytes. Send {MEDIA_TYPE} instead."
+                    f"A request in JSON may hold at most {most:,} bytes. Send {MEDIA_TYPE} instead."
                 )
             return _limited(read_json(survey, body, limits.messages if batch else limits.people), limits, batch)
     except SurveyMismatch as error:

@@ -1,11 +1,13 @@
 """The life of a survey beside its collectors: draft, open, closed, archived, deleted; listed, and corrected in its title."""
 
+import json
 import logging
+from collections.abc import Mapping
 
 from deniable.collector.events import note
 from deniable.collector.invited import drop_invitations
-from deniable.collector.stages import Stage, State
-from deniable.collector.store import Change, Store, same_contract
+from deniable.collector.stages import Stage, State, same_contract
+from deniable.collector.store import Change, Store
 from deniable.errors import InvalidParameter, SurveyMismatch
 from deniable.survey import Survey
 
@@ -88,6 +90,13 @@ def retain_until(store: Store, survey: Survey, when: int | None) -> None:
     with store.change() as change:
         change.put_state(_held(change, survey)[0], delete_after=when)
     note("retention-changed", survey=survey.id, until="for-ever" if when is None else when)
+
+
+def limit(store: Store, survey: Survey, limits: Mapping[str, float] | None) -> None:
+    """Give a survey limits of its own, or those of its server again (None)."""
+    with store.change() as change:
+        change.put_state(_held(change, survey)[0], limits=None if limits is None else json.dumps(limits))
+    note("limits-changed", survey=survey.id, limits="those-of-the-server" if limits is None else json.dumps(limits))
 
 
 def delete(store: Store, survey: Survey) -> int:

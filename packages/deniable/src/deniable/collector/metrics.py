@@ -5,7 +5,7 @@ label and is of this process alone: those of several collectors of a survey add 
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from threading import Lock
 
 from deniable.errors import MissingExtra
@@ -34,6 +34,7 @@ class Metrics:
         self._commits = [0] * (len(SECONDS) + 1)
         self._committed = 0
         self._seconds = 0.0
+        self.heard: list[Callable[[str, int, float], None]] = []  # are called with each commit: survey, messages, seconds
 
     def commit(self, messages: int, seconds: float) -> None:
         """A transaction was committed."""
@@ -41,6 +42,8 @@ class Metrics:
             self._commits[sum(seconds > bound for bound in SECONDS)] += 1
             self._committed += messages
             self._seconds += seconds
+        for hear in self.heard:
+            hear(self._survey, messages, seconds)
 
     def summary(self) -> dict[str, object]:
         """What became of reports since the process began, for those who read results."""
@@ -52,9 +55,7 @@ class Metrics:
 
     def text(self, waiting: int, healthy: bool) -> str:
         """All of it, in the text format of Prometheus."""
-        registry = CollectorRegistry(auto_describe=False)
-        registry.register(_Now(self, waiting, healthy))
-        return generate_latest(registry).decode()
+        return text_of([self], waiting, healthy)
 
     def families(self, waiting: int, healthy: bool) -> Iterator[Metric]:
         """Every metric with its samples."""
@@ -103,11 +104,23 @@ class Metrics:
         return counter
 
 
+def text_of(several: Iterable[Metrics], waiting: int, healthy: bool) -> str:
+    """The metrics of several surveys, in the text format of Prometheus: one family of each name."""
+    registry, found = CollectorRegistry(auto_describe=False), dict[str, Metric]()
+    for metrics in several:
+        for family in metrics.families(waiting, healthy):
+            found.setdefault(family.name, family)
+            if found[family.name] is not family:
+                found[family.name].samples += family.samples
+    registry.register(_Now(list(found.values())))
+    return generate_latest(registry).decode()
+
+
 class _Now(Collector):
     """The metrics at this moment, as a registry wants them."""
 
-    def __init__(self, metrics: Metrics, waiting: int, healthy: bool) -> None:
-        self._all = list(metrics.families(waiting, healthy))
+    def __init__(self, families: list[Metric]) -> None:
+        self._all = families
 
     def collect(self) -> Iterator[Metric]:
         return iter(self._all)

@@ -52,7 +52,7 @@ def description(survey: Survey, submit: bool = False, read: bool = True) -> Data
                 "Estimates with confidence intervals",
                 ("application/json", "text/csv", "application/vnd.apache.parquet"),
                 401, 422, 429, 503,
-                security=token,
+                security=[] if survey.share_results else token,
                 parameters=[
                     _query("format", {"type": "string", "enum": ["json", "csv", "parquet"], "default": "json"}),
                     _query("confidence", {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "default": 0.95}),
@@ -76,6 +76,33 @@ def description(survey: Survey, submit: bool = False, read: bool = True) -> Data
         "components": {
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
             "schemas": {"Problem": _problem(), "Outcome": _outcome(), "Report": _report(survey)},
+        },
+    }  # fmt: skip
+
+
+def site_description() -> Data:
+    """What a server of several surveys has beside them. Which surveys it has is not said."""
+    survey = [_in_path("survey")]
+    return {
+        "openapi": "3.1.0",
+        "servers": [{"url": "."}],
+        "info": {"title": "Server of several surveys", "version": "1"},
+        "paths": {
+            "/": _get("The index of the surveys that are listed", "text/html"),
+            "/pages/{name}": _get("A file that the pages use", FILES, 404, parameters=[_in_path("name")]),
+            "/s/{survey}/": _get("The page to answer the survey with this id", "text/html", 404, parameters=survey),
+            "/s/{survey}/openapi.json": _get(
+                "The description of this survey's interface, whose paths begin with /s/{survey}", "application/json", 404,
+                parameters=survey,
+            ),
+            "/health/live": _get("Whether the process is running", "application/json"),
+            "/health/ready": _get("Whether reports can be counted and stored now", "application/json", 503),
+            "/metrics": _get("Counters of all surveys that the token opens", "text/plain", 401, security=[{"token": []}]),
+            "/openapi.json": _get("This description", "application/json"),
+        },
+        "components": {
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "schemas": {"Problem": _problem()},
         },
     }  # fmt: skip
 

@@ -18,16 +18,21 @@ _BEFORE: Headers = [
 ]
 
 
+def checked_origins(origins: Collection[str]) -> None:
+    """Refuse what is no exact origin."""
+    for origin in origins:
+        if not _ORIGIN.fullmatch(origin):
+            raise InvalidParameter(
+                "An origin is a scheme and a lower-case host, with a port if needed, such as https://example.org. Paths "
+                "and wildcards are not allowed."
+            )
+
+
 class AllowOrigins:
     """The application, with leave for pages of these origins to fetch the survey and to send reports (CORS)."""
 
     def __init__(self, app: App, origins: Collection[str]) -> None:
-        for origin in origins:
-            if not _ORIGIN.fullmatch(origin):
-                raise InvalidParameter(
-                    "An origin is a scheme and a lower-case host, with a port if needed, such as https://example.org. Paths "
-                    "and wildcards are not allowed."
-                )
+        checked_origins(origins)
         self._app, self._origins = app, frozenset(origin.encode() for origin in origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

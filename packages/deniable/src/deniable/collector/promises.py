@@ -7,6 +7,7 @@ from deniable.core import PrivacyLoss, formatted_odds, written_odds
 from deniable.errors import DeniableError
 from deniable.privacy.certificate import Certificate, shown_answer
 from deniable.survey import Survey, SurveyCertificate, certify_survey
+from deniable.survey.repeating import lifetime_loss, spoken
 
 Data = dict[str, object]
 
@@ -40,7 +41,7 @@ class Promises:
         about: Data = {
             "survey": survey.id,
             "fingerprint": survey.fingerprint,
-            "unit": "one person over the whole survey",
+            "unit": survey.unit.split("; ")[0],
             "budget": survey.epsilon,
             "loss": loss_data(loss),
             "certified": None if found is None else found.holds,
@@ -57,6 +58,10 @@ class Promises:
             row["loss"] = loss_data(question.mechanism.loss() if certificate is None else certificate.loss)
             row["certificate"] = None if certificate is None else certificate_data(certificate)
             rows.append(row)
+        if survey.repeats is not None:
+            ever = lifetime_loss(survey) if found is None else found.ever
+            about["lifetime"] = {"loss": None if ever is None else loss_data(ever), "budget": survey.lifetime_epsilon}
+            about["repeats"] = {"way": survey.repeats.way, "span": survey.repeats.span, "words": spoken(survey)}
         return about | {"questions": rows}
 
 

@@ -4,23 +4,26 @@ import csv
 import io
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from operator import add
 from statistics import NormalDist
 from typing import cast
 
 import numpy as np
 
+from deniable.collector.glance import charted, planned, sentence
 from deniable.collector.relations import Related, margins, related
 from deniable.collector.rounds import counted, opened
 from deniable.collector.store import Store
+from deniable.collector.trends import QuestionTrend, spending, trends
 from deniable.core import Estimate, Tally, confidence_each
 from deniable.errors import InvalidParameter
 from deniable.files.arrow import pyarrow_package
 from deniable.survey import Question, Survey
 from deniable.survey.question import Asked
+from deniable.survey.repeating import asked_again
 from deniable.survey.rounds import Counted
 
 MOST_CONFIDENT = 0.999999999  # above it, floating-point numbers have no tail left
@@ -88,7 +91,14 @@ class Results:
             "questions": [self._data(each) for each in self.answered],
             "history": [self._data(each) for each in self.history],
             **({"tables": [each.data(self.confidence) for each in self.tables]} if self.tables else {}),
+            **({"trends": [each.data(self.confidence) for each in self.trends]} if self.survey.window is not None else {}),
+            **({"spending": spending(self.survey)} if self.survey.repeats is not None else {}),
         }
+
+    @cached_property
+    def trends(self) -> list[QuestionTrend]:
+        """The questions over time, of a survey with windows."""
+        return trends(self.survey, self.history)
 
     def _data(self, each: Answered) -> dict[str, object]:
         about: dict[str, object] = {"question": each.question.id, "ask": each.question.ask}
@@ -99,7 +109,23 @@ class Results:
                 about["begins"] = self.survey.opens + each.period * self.survey.window
         words = each.question.how.words(each.estimate, self.confidence) if each.estimate is not None else ()
         about |= {"words": list(words)} if words else {}
+        if each.estimate is not None and each.period is None:
+            about |= self._glance(each, bool(words))
         return about | {"estimates": [_row(line) for line in each.records(self.confidence)]}
+
+    def _glance(self, each: Answered, distributed: bool) -> dict[str, object]:
+        """What readers see first; a distribution has its own words and its own chart."""
+        if distributed or each.estimate is None:
+            return {}
+        how, domain = each.question.how, each.question.domain
+        first = next(iter(how.parts(each.estimate)), None) or _figure(*next(iter(how.more(domain, each.estimate).items())))
+        about = planned(self.survey, each.question, first)
+        if words := sentence(first, self.confidence):
+            about["glance"] = words
+        about["ordered"] = first.in_order
+        if first.measure == "share":
+            about["chart"] = charted(first, how.cleaned(domain, first), self.confidence)
+        return about
 
     def json(self) -> str:
         """The results as JSON text."""
@@ -123,6 +149,12 @@ class Results:
         out = io.BytesIO()
         pa.parquet.write_table(pa.Table.from_arrays(arrays, names=list(COLUMNS)), out)
         return out.getvalue()
+
+
+def _figure(name: str, found: tuple[float, float]) -> Estimate:
+    """A single figure with its standard error, as an estimate."""
+    value, error = found
+    return Estimate([""], np.array([value]), np.array([error**2]), 0, measure=name)
 
 
 def _row(line: Record) -> dict[str, object]:
@@ -162,10 +194,15 @@ def results(survey: Survey, number: int, store: Store, confidence: float = 0.95,
         answered = [_combined(survey, place, known) for place in range(len(survey.questions))]
         alike = tuple((each.question.id, None, each.tally) for each in answered if each.tally is not None)
         return Results(survey, sum(people.values()), confidence, tuple(answered), (), title or "", (), alike)
+    repeated = {question.id for question in survey.questions if asked_again(question)}
     for key in survey.counted:
         found = {period: tallies[(period, key)] for period in periods if (period, key) in tallies}
-        whole[key] = reduce(add, found.values()) if found else None
-        every = [(key, None, whole[key]), *((key, when, own) for when, own in found.items() if survey.window is not None)]
+        if key in repeated:  # the same people report again, so that a sum would count them several times
+            whole[key], every = _latest(survey, found), list[tuple[str, int | None, Tally | None]]()
+        else:
+            whole[key] = reduce(add, found.values()) if found else None
+            every = [(key, None, whole[key])]
+        every += [(key, when, own) for when, own in found.items() if survey.window is not None]
         published += [(name, when, own) for name, when, own in every if own and own.n >= survey.minimum_reports]
     for question in survey.questions:
         answered += _answered(survey, question, None, whole[question.id])
@@ -174,8 +211,14 @@ def results(survey: Survey, number: int, store: Store, confidence: float = 0.95,
                 if (period, question.id) in tallies:
                     history += _answered(survey, question, period, tallies[(period, question.id)])
     tables = tuple(related(survey, whole)) if survey.tables else ()
-    people_ = sum(people.values())
+    people_ = sum(people.values()) if not repeated else max(people.values(), default=0)
     return Results(survey, people_, confidence, tuple(answered), tuple(history), title or "", tables, tuple(published))
+
+
+def _latest(survey: Survey, found: Mapping[int, Tally]) -> Tally | None:
+    """The last period with enough reports; if there is none, the last one."""
+    enough = [period for period, tally in found.items() if tally.n >= survey.minimum_reports]
+    return found[max(enough or found)] if found else None
 
 
 def _answered(survey: Survey, question: Question, period: int | None, tally: Tally | None) -> list[Answered]:
@@ -188,7 +231,9 @@ def _answered(survey: Survey, question: Question, period: int | None, tally: Tal
             Answered(member, period, reports, None, margins(survey, question, tally)[member.id])
             for member in question.members
         ]
-    return [Answered(question, period, reports, tally, question.how.estimate(question.mechanism, tally))]
+    return [
+        Answered(question, period, reports, tally, question.how.results(question.details, [(question.mechanism, tally)]))
+    ]
 
 
 def _combined(survey: Survey, place: int, known: Sequence[Counted]) -> Answered:
@@ -200,4 +245,4 @@ def _combined(survey: Survey, place: int, known: Sequence[Counted]) -> Answered:
         return Answered(question, None, reports, None, None)
     alike = len({mechanism.fingerprint for mechanism, _ in rounds}) == 1
     tally = reduce(add, [tally for _, tally in rounds]) if alike else None
-    return Answered(question, None, reports, tally, question.how.combined(rounds))
+    return Answered(question, None, reports, tally, question.how.results(question.details, rounds))

@@ -79,7 +79,8 @@ def routes(app: Service) -> Starlette:
         promises = of_rounds[survey.fingerprint]
         if not promises.settled and not checks:
             checks.add(asyncio.ensure_future(asyncio.to_thread(promises.settle)))
-        return reply(json.dumps(promises.data() | {"needs_token": bool(app.submit_gate)}), "application/json")
+        who = {"needs_token": bool(app.submit_gate), "invited": survey.invitations is not None}
+        return reply(json.dumps(promises.data() | who), "application/json")
 
     async def tried(request: Request) -> Response:
         answer = await playground.answer(dict(request.query_params))
@@ -153,7 +154,7 @@ def routes(app: Service) -> Starlette:
             Route("/v1/issuer", issuer),
             Route("/v1/invitation", invitation, methods=ANY),
             Route("/v1/try", tried),
-            Route("/v1/results", guarded(published)),
+            Route("/v1/results", published if app.collector.survey.share_results else guarded(published)),
             Route("/v1/tallies", guarded(tallies)),
             Route("/v1/intake", guarded(says(lambda app: json.dumps(app.metrics.summary())))),
             Route("/health/live", says(lambda _: '{"status":"alive"}')),
@@ -196,7 +197,15 @@ def _metrics(app: Service) -> str:
 def _status(app: Service) -> str:
     survey = app.collector.survey
     about = {"survey": survey.id, "fingerprint": survey.fingerprint, "title": app.title, "stage": app.stage}
-    return json.dumps(about | {"needs_token": bool(app.submit_gate)})
+    opens = {"needs_token": bool(app.submit_gate), "results": _readers(app)}
+    return json.dumps(about | opens)
+
+
+def _readers(app: Service) -> str:
+    """Who may read the results: everybody, all of it or what is shared with people, or only who has a token."""
+    if not app.read_gate:
+        return "open"
+    return "shared" if app.collector.survey.share_results else "token"
 
 
 def _described(app: Service) -> str:

@@ -93,6 +93,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE rounds (survey INTEGER NOT NULL, round INTEGER NOT NULL, spec TEXT NOT NULL, "
         "PRIMARY KEY (survey, round))",
     ),
+    ("ALTER TABLE surveys ADD COLUMN limits TEXT",),  # of one survey, instead of those of the server
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from deniable import kernels
 from deniable.collector.access import Gate, gates_of
 from deniable.collector.app import App
 from deniable.collector.collector import Collector
-from deniable.collector.events import FORMAT, note
+from deniable.collector.events import FORMAT, JsonLines, note
 from deniable.collector.invited import check_keys
 from deniable.collector.service import Limits, Shared
 from deniable.collector.store import Store
@@ -31,6 +31,8 @@ from deniable.survey import Survey
 if TYPE_CHECKING:
     from deniable.collector.connections import Connection
     from deniable.collector.folder import Folder, Make
+    from deniable.collector.quick import Head
+    from deniable.collector.service import Client
     from deniable.collector.site import Site
 
 BACKLOG = 4096  # connections that wait to be accepted
@@ -48,6 +50,15 @@ class Place:
     addresses_in_log: bool = False
     origins: tuple[str, ...] = ()  # other sites whose pages may send reports
     prefix: str = ""  # the path under which a proxy shows the server
+    embedding: tuple[str, ...] = ()  # other sites that may show the answer page in a frame
+    proxies: tuple[str, ...] = ()  # addresses and networks whose word about who is behind them is taken
+    log_format: str = "text"  # or "json"
+    telemetry: str | None = None  # where traces and metrics go (OTLP over HTTP)
+
+    @property
+    def address(self) -> str:
+        """The address of the server, as seen from beside it."""
+        return f"{'https' if self.tls_certificate else 'http'}://{self.host}:{self.port}{self.prefix}"
 
 
 def application(
@@ -66,9 +77,8 @@ def application(
 def surveys_in(folder: Path, store: Store, place: Place, shared: Shared, make: "Make") -> "tuple[Site, Folder]":
     """A site with the surveys of a folder, which is looked at every few seconds, and at once on SIGHUP."""
     from deniable.collector.folder import POLL, Folder
-    from deniable.collector.site import Site
 
-    site = Site(store, shared, place.origins, place.prefix)
+    site = _site(store, shared, place)
     files = Folder(folder, site, make)
     files.look()
     site.jobs.append((POLL, files.look))
@@ -79,11 +89,16 @@ def surveys_in(folder: Path, store: Store, place: Place, shared: Shared, make: "
 
 def only(app: App, place: Place) -> "Site":
     """A site with one survey, which is at / too."""
-    from deniable.collector.site import Site
-
-    site = Site(app.collector.store, app.shared, place.origins, place.prefix)
+    site = _site(app.collector.store, app.shared, place)
     site.add(app, first=True)
     return site
+
+
+def _site(store: Store, shared: Shared, place: Place) -> "Site":
+    from deniable.collector.forwarded import Proxies
+    from deniable.collector.site import Site
+
+    return Site(store, shared, place.origins, place.prefix, place.embedding, Proxies(place.proxies))
 
 
 @contextmanager
@@ -91,6 +106,8 @@ def listening(place: Place) -> Iterator[socket.socket]:
     """The socket of a collector, bound before anything is stored: a busy port or a bad certificate leaves no trace."""
     optional("uvicorn", "A collector over HTTP", "collector")
     optional("starlette", "A collector over HTTP", "collector")
+    if place.telemetry is not None:
+        optional("opentelemetry.exporter.otlp.proto.http", "Traces and metrics by OpenTelemetry", "otel")
     if (place.tls_certificate is None) != (place.tls_key is None):
         raise InvalidParameter("TLS requires both a certificate and its key.")
     if place.tls_certificate is not None:
@@ -130,7 +147,7 @@ def serve(site: "Site", place: Place, bound: socket.socket) -> None:
     from deniable.collector.connections import KEEP_ALIVE, Server
 
     uvicorn = optional("uvicorn", "A collector over HTTP", "collector")
-    waiting = queue.SimpleQueue[App]()
+    waiting = queue.SimpleQueue[App | None]()
 
     def prepare(app: App) -> None:
         app.warm.clear()
@@ -139,10 +156,13 @@ def serve(site: "Site", place: Place, bound: socket.socket) -> None:
     site.prepare = prepare
     for app in site.apps:
         prepare(app)
-    threading.Thread(target=_warm, args=(waiting,), daemon=True).start()
+    warming = threading.Thread(target=_warm, args=(waiting,), daemon=True)
+    warming.start()
     # The writer needs the interpreter for moments between its waits for the disk; it must not queue for it each time.
     sys.setswitchinterval(0.0005)
-    logging.basicConfig(level=logging.INFO, format=FORMAT)
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonLines() if place.log_format == "json" else logging.Formatter(FORMAT))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # what clients do wrong is counted, not logged one by one
 
     class Limited(_connection_class()):  # type: ignore[misc]
@@ -150,6 +170,9 @@ def serve(site: "Site", place: Place, bound: socket.socket) -> None:
 
         def taker(self, path: bytes) -> App | None:
             return site.taker(path)
+
+        def sender(self, head: "Head") -> "Client":
+            return site.proxies.client(self.client, head.headers)
 
     config = uvicorn.Config(
         site,
@@ -167,16 +190,36 @@ def serve(site: "Site", place: Place, bound: socket.socket) -> None:
         timeout_graceful_shutdown=30,
         lifespan="on",
         ws="none",
+        **({"log_config": None} if place.log_format == "json" else {}),  # then the server's lines are JSON too
     )
     if not site.apps:
         note("started", surveys=0, host=place.host, port=place.port)
     for app in site.apps:
         survey = app.collector.survey
         note("started", survey=survey.id, fingerprint=survey.fingerprint, host=place.host, port=place.port)
-    with _quiet_end():
+    with _quiet_end(), _telemetry(site, place):
         Server(config).run(sockets=[bound])
+    with suppress(queue.Empty):  # a process that ends while it compiles may never do so
+        while True:
+            waiting.get_nowait()
+    waiting.put(None)
+    warming.join(timeout=10)
     for app in site.apps:
         note("stopped", survey=app.collector.survey.id)
+
+
+@contextmanager
+def _telemetry(site: "Site", place: Place) -> Iterator[None]:
+    if place.telemetry is None:
+        yield
+        return
+    from deniable.collector.telemetry import Telemetry
+
+    telemetry = Telemetry(site, place.telemetry)
+    try:
+        yield
+    finally:
+        telemetry.close()
 
 
 def _connection_class() -> "type[Connection]":
@@ -190,10 +233,9 @@ def _connection_class() -> "type[Connection]":
     return QuickConnection
 
 
-def _warm(waiting: "queue.SimpleQueue[App]") -> None:
-    """Load what the surveys need, one after the other."""
-    while True:
-        app = waiting.get()
+def _warm(waiting: "queue.SimpleQueue[App | None]") -> None:
+    """Load what the surveys need, one after the other, until there is None."""
+    while (app := waiting.get()) is not None:
         try:
             warm_up(app.collector.survey)
         except Exception:  # then the first report takes longer, or says what is wrong

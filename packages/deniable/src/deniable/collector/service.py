@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Headers = list[tuple[bytes, bytes]]
+Client = tuple[str, int] | None  # the address and the port of whoever is connected
 
 SAFE: Headers = [
     (b"x-content-type-options", b"nosniff"),
@@ -37,7 +38,8 @@ class Limits:
     """How much one request, one sender and all of them together may take."""
 
     body: int = 8 << 20  # bytes of a request
-    json: int = 1 << 20  # bytes of a request in JSON, which takes far more work
+    json: int = 1 << 20  # bytes of a request in JSON with a batch token: JSON takes far more work
+    json_people: int = 64 << 10  # bytes of a request in JSON without one
     messages: int = 10_000  # in a request with a batch token
     reports: int = 1_000_000  # in a request with a batch token: a report may be as small as one bit
     people: int = 1_000  # in a request without one: each message is one person's
@@ -49,6 +51,20 @@ class Limits:
     headers: int = 64  # of a request
     head: int = 16 << 10  # bytes of all headers
     connections: int = 4000
+    refusals: float = 10.0  # a second that one address gets at once; after these each takes `hold` seconds
+    hold: float = 0.5
+
+
+# What may be set for one survey.
+OWN = ("rate", "token_rate", "body", "people")
+
+
+def own_limits(usual: Limits, text: str | None) -> Limits:
+    """The limits of a survey that has some of its own, as JSON. A body is never longer than the server allows."""
+    if text is None:
+        return usual
+    own = {name: value for name, value in json.loads(text).items() if name in OWN}
+    return replace(usual, **own | ({"body": min(own["body"], usual.body)} if "body" in own else {}))
 
 
 class Flight:
@@ -75,8 +91,8 @@ class Shared:
         self.limits = limits or Limits()
         self.writer, self.flight = Writer(), Flight(self.limits.queue)
         # Every survey has its own names for senders, so their rates do not mix.
-        self.address_rate = RateLimit(self.limits.rate, time.monotonic) if self.limits.rate else None
-        self.token_rate = RateLimit(self.limits.token_rate, time.monotonic) if self.limits.token_rate else None
+        self.address_rate, self.token_rate = RateLimit.of(self.limits.rate), RateLimit.of(self.limits.token_rate)
+        self.refusals = RateLimit(self.limits.refusals, time.monotonic)
         self.reader = ThreadPoolExecutor(1, "deniable reader")  # one long body at a time
 
 
@@ -95,7 +111,7 @@ class Service:
         shared: Shared | None = None,
     ) -> None:
         self.rounds, self.shared = Rounds(collector), shared or Shared(limits)
-        self.limits = limits or self.shared.limits
+        self._usual = self.limits = limits or self.shared.limits
         self.submit_gate, self.read_gate, self.batch_gate = submit, read, batch or Gate()
         self.metrics = Metrics(collector.survey.id)
         self.alarms: set[tuple[str, int | None, str]] = set()  # patterns of false reports that are in the log
@@ -116,7 +132,20 @@ class Service:
                 states = view.states()
         found = states.get(self.collector.number)
         mine = found is not None and found.fingerprint == self.collector.registered
+        own = None if self.state is None else self.state.limits
         self.state = found if mine else None
+        if self.state is not None and self.state.limits != own:
+            self._limit(self.state.limits)
+
+    def _limit(self, text: str | None) -> None:
+        """Apply the limits that were set for this survey, or those of the server."""
+        usual, self.limits = self._usual, own_limits(self._usual, text)
+        rates = self.shared.address_rate, self.shared.token_rate
+        if self.limits.rate != usual.rate:
+            rates = RateLimit.of(self.limits.rate), rates[1]
+        if self.limits.token_rate != usual.token_rate:
+            rates = rates[0], RateLimit.of(self.limits.token_rate)
+        self.address_rate, self.token_rate = rates
 
     @property
     def title(self) -> str:
@@ -149,6 +178,12 @@ class Service:
             self.rounds.step()
         for each in set(self.rounds.newest_first) - known:
             self.writer.add(each, self.metrics.commit)
+
+    def held(self, status: int, client: Client) -> float:
+        """How many seconds an answer of this status is held back: whoever is refused all the time has to wait for it."""
+        if not 400 <= status < 500 or self.shared.refusals.allows(self.senders.by_address((client or ("",))[0])):
+            return 0.0
+        return self.limits.hold
 
     @property
     def gates(self) -> dict[Role, Gate]:

@@ -1,18 +1,25 @@
 """Several surveys in one server: each has its own path, tokens, results and metrics; they share a store and its writer."""
 
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
+from deniable.collector.access import gates_of, renew_gates
 from deniable.collector.app import App
+from deniable.collector.embedding import AllowEmbedding
+from deniable.collector.forwarded import Proxies
 from deniable.collector.index import index_page
+from deniable.collector.metrics import MEDIA_TYPE, text_of
+from deniable.collector.openapi import site_description
 from deniable.collector.origins import AllowOrigins
 from deniable.collector.readiness import Readiness
 from deniable.collector.replies import file_reply, http_reply, problem_reply, reply
 from deniable.collector.service import Receive, Scope, Send, Shared, refuse, respond, too_many_headers
 from deniable.collector.static import FOLDER, File, all_files
 from deniable.collector.store import Store
-from deniable.collector.verdicts import AWAY, NOT_FOUND
-from deniable.collector.work import Job, running
+from deniable.collector.tokens import SERVER
+from deniable.collector.verdicts import AWAY, NO_TOKEN, NOT_FOUND
+from deniable.collector.work import RENEWED, Job, running
 from deniable.errors import MissingExtra, Unavailable
 
 try:
@@ -33,19 +40,41 @@ class Site:
     """The ASGI application of a server: the survey with the id x is under /s/x/.
 
     The one that is added as `first` is at / too; without it, / is an index of the surveys that are listed. `prefix` is the
-    path under which a proxy shows the server; it may or may not take the prefix off.
+    path under which a proxy shows the server; it may or may not take the prefix off. `origins` may send reports from their
+    pages, and `embedding` may show the answer page in a frame.
     """
 
-    def __init__(self, store: Store, shared: Shared, origins: Collection[str] = (), prefix: str = "") -> None:
-        self.store, self.shared = store, shared
-        self._origins, self._prefix = origins, prefix.rstrip("/")
+    def __init__(
+        self,
+        store: Store,
+        shared: Shared,
+        origins: Collection[str] = (),
+        prefix: str = "",
+        embedding: Collection[str] = (),
+        proxies: Proxies | None = None,
+    ) -> None:
+        self.store, self.shared, self.proxies = store, shared, proxies or Proxies()
+        self._origins, self._prefix, self._embedding = origins, prefix.rstrip("/"), embedding
         self._apps: dict[str, App] = {}
         self._answering: dict[str, Application] = {}  # the same, for pages of other sites too
         self._first: Application | None = None
         self._takers: dict[bytes, App] = {}  # by the path of their reports
         self.jobs: list[Job] = []  # what is done beside requests
+        self.around: Application | None = None  # what answers in the place of `answer`, and calls it
         self.prepare: Callable[[App], None] = lambda app: None  # is called with every survey that is added
+        self.gate = gates_of(store, SERVER)["results"]
+        self.jobs.append((RENEWED, self._renew))
         self._own: Application = _own_routes(self)
+
+    def _renew(self) -> None:
+        with suppress(Unavailable):  # then what was known holds on
+            renew_gates(self.store, {SERVER: {"results": self.gate}})
+
+    def readable(self, authorization: bytes | None) -> list[App]:
+        """The surveys whose metrics a token opens: all with one of the server, else those that it reads the results of."""
+        if self.gate.opens(authorization):
+            return self.apps
+        return [app for app in self.apps if not app.read_gate or app.read_gate.opens(authorization)]
 
     @property
     def apps(self) -> list[App]:
@@ -56,6 +85,7 @@ class Site:
         """Serve this survey from now on."""
         name = app.collector.survey.id
         answering: Application = AllowOrigins(app, self._origins) if self._origins else app
+        answering = AllowEmbedding(answering, self._embedding) if self._embedding else answering
         self._apps, self._answering = self._apps | {name: app}, self._answering | {name: answering}
         if first:
             self._first = answering
@@ -84,10 +114,20 @@ class Site:
         if scope["type"] != "http":
             await self._own(scope, receive, send)
             return
+        if self.proxies:
+            scope["client"] = self.proxies.client(scope.get("client"), scope["headers"])
         path: str = scope["path"]
+        if self._prefix and path == self._prefix:  # pages load their parts from below
+            await respond(send, 308, b"", b"text/plain", [(b"location", f"{path.rpartition('/')[2]}/".encode())])
+            return
         if self._prefix and path.startswith(self._prefix) and path[len(self._prefix) :][:1] in ("", "/"):
             path = path[len(self._prefix) :] or "/"
             scope = {**scope, "path": path}
+        await (self.around or self.answer)(scope, receive, send)
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request whose path begins here, without the prefix of a proxy."""
+        path: str = scope["path"]
         if path.startswith(FOLDER_OF_SURVEYS):
             await self._survey(path, scope, receive, send)
         else:
@@ -106,7 +146,7 @@ class Site:
 
 
 def _own_routes(site: Site) -> Starlette:
-    """What belongs to no survey: the index, its files, and health."""
+    """What belongs to no survey: the index, its files, health, and the metrics of all."""
     readiness = Readiness(site.store, site.shared.writer, lambda: all(app.warm.is_set() for app in site.apps))
 
     async def index(request: Request) -> Response:
@@ -122,6 +162,17 @@ def _own_routes(site: Site) -> Starlette:
     async def ready(request: Request) -> Response:
         refusal = await readiness.refusal()
         return reply('{"status":"ready"}') if refusal is None else problem_reply(refusal)
+
+    async def metrics(request: Request) -> Response:
+        given = request.headers.get("authorization")
+        opened = site.readable(None if given is None else given.encode("latin-1"))
+        if not opened:
+            return problem_reply(NO_TOKEN)
+        shared = site.shared
+        return reply(text_of((app.metrics for app in opened), shared.flight.bytes, shared.writer.healthy), MEDIA_TYPE)
+
+    async def described(request: Request) -> Response:
+        return reply(json.dumps(site_description()))
 
     async def on_http(request: Request, error: Exception) -> Response:
         return http_reply(error)
@@ -140,6 +191,8 @@ def _own_routes(site: Site) -> Starlette:
             Route(FOLDER + "{name}", page),
             Route("/health/live", live),
             Route("/health/ready", ready),
+            Route("/metrics", metrics),
+            Route("/openapi.json", described),
         ],
         exception_handlers={HTTPException: on_http, Unavailable: on_away},
         lifespan=lifespan,

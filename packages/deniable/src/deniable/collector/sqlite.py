@@ -7,10 +7,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 from deniable.collector.schema import MIGRATIONS, check_version
-from deniable.collector.store import MOST_VARIABLES, Change, Row, Store, View, chunks
+from deniable.collector.store import Change, Row, Store, View
 from deniable.errors import InvalidParameter, Unavailable
+from deniable.survey.message import ID_BYTES
 
 FULL = 2  # of the setting `synchronous`: a commit is on the disk
+
+
+# Ids in one string: one value and one step for any number of them. A step lets other threads in, which takes time.
+_EACH = f"WITH RECURSIVE each(id, place) AS (SELECT substr(?1, 1, {ID_BYTES}), {ID_BYTES + 1} UNION ALL "
+_EACH += f"SELECT substr(?1, place, {ID_BYTES}), place + {ID_BYTES} FROM each WHERE place <= length(?1)) "
+_TAKEN = f"{_EACH} SELECT id FROM each WHERE EXISTS (SELECT 1 FROM seen WHERE survey = ?2 AND period = ?3 AND id = each.id)"
+_TAKE = f"{_EACH} INSERT INTO seen (survey, period, id) SELECT ?2, ?3, id FROM each"
 
 
 class _Rows(View):
@@ -26,16 +34,15 @@ class _Rows(View):
 
 class _Change(_Rows, Change):
     def claim(self, number: int, ids: Mapping[bytes, int]) -> set[bytes]:
-        taken = set[bytes]()
+        fresh = set[bytes]()
         for period in set(ids.values()):
-            same = [identity for identity, made in ids.items() if made == period]
-            for some in chunks(same, MOST_VARIABLES):
-                marks = ",".join("?" * len(some))
-                found = f"SELECT id FROM seen WHERE survey = ? AND period = ? AND id IN ({marks})"
-                taken.update(row[0] for row in self.run(found, number, period, *some))
-        fresh = [(number, period, identity) for identity, period in ids.items() if identity not in taken]
-        self._connection.executemany("INSERT INTO seen (survey, period, id) VALUES (?, ?, ?)", fresh)
-        return {identity for _, _, identity in fresh}
+            together = b"".join(identity for identity, made in ids.items() if made == period)
+            mine = {identity for identity, made in ids.items() if made == period}
+            mine -= {row[0] for row in self.run(_TAKEN, together, number, period)}
+            if mine:
+                self.run(_TAKE, b"".join(mine), number, period)
+            fresh |= mine
+        return fresh
 
 
 class SqliteStore(Store):

@@ -1,7 +1,9 @@
 """How far a survey has come, and what is stored about it beside its contract."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
+
+from deniable.survey import Survey
 
 
 class Stage(IntEnum):
@@ -26,3 +28,11 @@ class State:
     title: str | None = None  # a corrected title, shown in place of the one that people answered
     delete_after: int | None = None  # the time after which everything about the survey is deleted
     listed: bool = False  # whether the index of a server shows it
+    limits: str | None = None  # its own limits, as JSON, instead of those of the server
+
+
+def same_contract(first: Survey, other: Survey, title: str | None) -> bool:
+    """Whether two surveys have the same contract; the other may have the corrected title of the first."""
+    if first.contract() == other.contract():
+        return True
+    return other.title == title and replace(first, title=other.title).contract() == other.contract()

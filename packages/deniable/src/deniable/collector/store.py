@@ -6,16 +6,17 @@ is the same for SQLite and PostgreSQL but for the few lines that subclasses over
 
 import secrets
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from deniable.arrays import Ints
 from deniable.collector.schema import tables_of_surveys
-from deniable.collector.stages import Stage, State
+from deniable.collector.stages import Stage, State, same_contract
+from deniable.collector.swap import Kept, Swap
 from deniable.collector.tokens import Token
 from deniable.core import Tally
 from deniable.errors import InvalidParameter, SurveyMismatch
@@ -36,6 +37,7 @@ OURS = {
 # Tallies with more cells than this are kept in chunks, of which a transaction writes only those that change.
 LARGE, CHUNK = 4096, 512
 MOST_VARIABLES = 500  # in one statement
+_SURVEY = "SELECT number, spec FROM surveys WHERE id = ?"
 _TALLY = "survey = ? AND period = ? AND question = ? AND shard = ?"
 
 
@@ -57,8 +59,7 @@ class View:
 
     def survey(self, name: str) -> tuple[int, str] | None:
         """The number and the specification of the survey with this id."""
-        rows = self.run("SELECT number, spec FROM surveys WHERE id = ?", name)
-        return (int(rows[0][0]), str(rows[0][1])) if rows else None
+        return next(((int(number), str(spec)) for number, spec in self.run(_SURVEY, name)), None)
 
     def rounds(self, number: int) -> list[str]:
         """The specifications of the rounds of a survey that were opened, from the second on."""
@@ -86,10 +87,10 @@ class View:
 
     def people(self, number: int) -> dict[int, int]:
         """How many reports every period has."""
-        found = dict[int, int]()
+        found = Counter[int]()
         for period, n in self.run("SELECT period, n FROM people WHERE survey = ? ORDER BY period", number):
-            found[period] = found.get(period, 0) + n
-        return found
+            found[period] += n
+        return dict(found)
 
     def ids(self, number: int) -> Iterator[tuple[bytes, int]]:
         """Every id that was counted and may still arrive again, with its period."""
@@ -110,11 +111,11 @@ class View:
 
     def _states(self, where: str, *values: object) -> dict[int, State]:
         rows = self.run(
-            f"SELECT number, fingerprint, oldest, stage, title, delete_after, listed FROM surveys {where}", *values
+            f"SELECT number, fingerprint, oldest, stage, title, delete_after, listed, limits FROM surveys {where}", *values
         )
         return {
-            int(number): State(name, int(oldest), Stage(stage), title, after, bool(listed))
-            for number, name, oldest, stage, title, after, listed in rows
+            int(number): State(name, int(oldest), Stage(stage), title, after, bool(listed), limits)
+            for number, name, oldest, stage, title, after, listed, limits in rows
         }
 
     def tokens(self, survey: str) -> list[Token]:
@@ -187,8 +188,8 @@ class Change(View):
         """Take these ids, given with their periods; those that nobody had taken before are returned."""
         raise NotImplementedError
 
-    def add(self, number: int, period: int, question: str, reports: int, counts: Ints) -> None:
-        """Add to a tally."""
+    def add(self, number: int, period: int, question: str, reports: int, counts: Ints) -> Kept | None:
+        """Add to a tally; the row it is in now, unless it is in several."""
         key, large = (number, period, question, self.shard), len(counts) > LARGE
         select = f"SELECT n, counts FROM tallies WHERE {_TALLY}{self.for_update}"
         rows = self.run(select, *key)
@@ -206,7 +207,9 @@ class Change(View):
             stored = b""
         else:
             stored = (np.frombuffer(rows[0][1], "<i8") + counts).astype("<i8").tobytes()
-        self.run(f"UPDATE tallies SET n = ?, counts = ? WHERE {_TALLY}", rows[0][0] + reports, stored, *key)
+        kept = Kept(rows[0][0] + reports, stored)
+        self.run(f"UPDATE tallies SET n = ?, counts = ? WHERE {_TALLY}", *kept, *key)
+        return None if large else kept
 
     def _add_cells(self, key: tuple[int, int, str, int], counts: Ints) -> None:
         """Add to the chunks that change. The row of the tally is held meanwhile, so nobody else changes them."""
@@ -289,7 +292,7 @@ class Change(View):
         )  # fmt: skip
 
     def put_state(self, number: int, **changed: object) -> None:
-        """Change what is stored about a survey: its stage, title, listed, delete_after, source, or a draft itself."""
+        """Change what is stored about a survey: its stage, title, listed, limits and so on, or a draft itself."""
         for column, value in changed.items():  # names of columns, never from outside
             self.run(f"UPDATE surveys SET {column} = ? WHERE number = ?", value, number)
 
@@ -335,6 +338,10 @@ class Store(ABC):
     def view(self) -> AbstractContextManager[View]:
         """A consistent look that holds nobody up."""
 
+    def swap(self, swap: Swap) -> bool:
+        """Count in one round trip if all is as expected; otherwise do nothing, as where that would gain nothing."""
+        return False
+
     @abstractmethod
     def close(self) -> None:
         """Let go of the database."""
@@ -363,13 +370,6 @@ class Store(ABC):
                 "first version; give the new one an id of its own. Only the title can be corrected: deniable manage title."
             )
         return number, first
-
-
-def same_contract(first: Survey, other: Survey, title: str | None) -> bool:
-    """Whether two surveys have the same contract; the other may have the corrected title of the first."""
-    if first.contract() == other.contract():
-        return True
-    return other.title == title and replace(first, title=other.title).contract() == other.contract()
 
 
 def chunks(items: Sequence[Item], size: int) -> Iterable[Sequence[Item]]:

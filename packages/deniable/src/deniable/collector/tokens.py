@@ -6,6 +6,7 @@ from typing import Literal
 
 Role = Literal["submit", "batch", "results"]
 ROLES: tuple[Role, ...] = ("submit", "batch", "results")
+SERVER = ""  # in the place of a survey's id: a results token of the whole server, which opens its metrics and nothing else
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,12 @@ async def working_beside(services: Services, *jobs: Job) -> AsyncIterator[None]:
 async def _every(seconds: float, job: Callable[[], None]) -> None:
     while True:
         await asyncio.sleep(seconds)
-        await asyncio.to_thread(job)
+        try:
+            await asyncio.to_thread(job)
+        except Unavailable:  # it is done the next time; the writer logs that the store is away
+            continue
+        except Exception:  # one failure must not end what is done for as long as the server runs
+            note("work-failed", logging.ERROR, trace=True)
 
 
 def _each(services: Collection[Service], job: Callable[[Service], None]) -> None:

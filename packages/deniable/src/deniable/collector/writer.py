@@ -8,6 +8,7 @@ import logging
 import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -23,8 +24,12 @@ Done = Callable[[Answer], None]  # is called in the event loop, with the verdict
 Waiting = tuple[Collector, Sequence[Message], Done]
 Watch = Callable[[int, float], None]  # is called with the messages of a commit, and how many seconds it took
 MOST_AT_ONCE = 2000  # messages in one transaction, so that nobody waits long
+BUSY = 4  # requests in a group, after which the next one waits for others that are about to come:
+TURN, TURNS, FEW = 0.0005, 6, 2  # seconds of a turn, how many turns at most, and with fewer new requests in one it ends
 MOST_REPORTS = 1_000_000  # reports that begin a transaction of their own, so that memory stays small
-MOST_FORGOTTEN = 2000  # ids that are dropped between two groups, so that nobody waits long for that
+FEWEST_FORGOTTEN, MOST_FORGOTTEN = 100, 5000  # ids that are dropped between two groups: as many as take
+LONGEST = 0.02  # seconds, for which everybody waits;
+REST = 4.0  # times as long as that took, it is left alone, so that most of the time is for reports
 PAUSE = 0.02  # seconds without a message, after which more of them are dropped
 TROUBLE = 5.0  # seconds until that is tried again after it failed
 
@@ -34,10 +39,12 @@ class Writer:
 
     def __init__(self) -> None:
         self._watches: dict[Collector, Watch] = {}
-        self._queue: queue.SimpleQueue[Waiting | None] = queue.SimpleQueue()
+        self._gathered: list[Waiting] = []  # what this turn of the event loop has brought
+        self._queue: queue.SimpleQueue[list[Waiting] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._tidy_from = 0.0  # when to drop ids again
+        self._tidy_from, self._forgotten = 0.0, FEWEST_FORGOTTEN  # when to drop ids again, and how many
+        self._busy = False  # whether many were in the last group
         self.healthy = True
         self.committed = 0.0  # when the last commit went through, by the monotonic clock
 
@@ -70,27 +77,29 @@ class Writer:
         return await future
 
     def hand_over(self, collector: Collector, messages: Sequence[Message], done: Done) -> None:
-        """The same without waiting: `done` gets the verdicts."""
-        self._queue.put((collector, messages, done))
+        """The same without waiting: `done` gets the verdicts. What one turn of the event loop brings goes together."""
+        assert self._loop is not None
+        if not self._gathered:
+            self._loop.call_soon(self._pass_on)
+        self._gathered.append((collector, messages, done))
+
+    def _pass_on(self) -> None:
+        gathered, self._gathered = self._gathered, []
+        self._queue.put(gathered)
 
     def _work(self) -> None:
-        going = True
-        while going:
-            first = self._next()
-            if first is None:
-                return
-            together, size, reports = [first], len(first[1]), _reports(first)
-            while size < MOST_AT_ONCE and reports < MOST_REPORTS:
-                try:
-                    more = self._queue.get_nowait()
-                except queue.Empty:
-                    break
-                if more is None:
-                    going = False
-                    break
-                together.append(more)
-                size, reports = size + len(more[1]), reports + _reports(more)
-            answers = self._taken(together)
+        waiting, going = deque[Waiting](), True
+        while going or waiting:
+            if not waiting:
+                first = self._next()
+                if first is None:
+                    return
+                waiting.extend(first)
+            going = going and self._gather(waiting)
+            together = _first(waiting)
+            self._busy = len(together) >= BUSY
+            # Nobody waits, when it is to end, for a store that is away to be tried again and again.
+            answers = self._taken(together) if going or self.healthy else [AWAY] * len(together)
             assert self._loop is not None
             try:
                 self._loop.call_soon_threadsafe(_answer, together, answers)
@@ -98,7 +107,25 @@ class Writer:
                 return
             self._tidy()
 
-    def _next(self) -> Waiting | None:
+    def _gather(self, waiting: "deque[Waiting]") -> bool:
+        """Take all that has arrived, and what arrives in a moment where there is much to do; whether to go on after that.
+
+        A transaction costs the same for one message as for sixty: while others are about to come, it is worth to wait.
+        """
+        for turn in range(TURNS if self._busy else 1):
+            if turn:
+                time.sleep(TURN)
+            before = len(waiting)
+            try:
+                while (more := self._queue.get_nowait()) is not None:
+                    waiting.extend(more)
+                return False
+            except queue.Empty:
+                if turn and len(waiting) - before < FEW:
+                    break
+        return True
+
+    def _next(self) -> list[Waiting] | None:
         """What arrives next. While nothing does, ids that need not be kept are dropped, some at a time."""
         while self._untidy() is not None:
             try:
@@ -113,11 +140,21 @@ class Writer:
     def _tidy(self) -> None:
         collector = self._untidy()
         if collector is not None and time.monotonic() >= self._tidy_from:
+            start = time.monotonic()
             try:
-                collector.tidy(MOST_FORGOTTEN)
-            except Unavailable as error:
+                collector.tidy(self._forgotten)
+                self._pace(time.monotonic() - start)
+            except Exception as error:  # must not end the thread that everybody waits for
                 self._tidy_from = time.monotonic() + TROUBLE
-                note("ids-not-dropped", logging.WARNING, cause=str(error))
+                note("ids-not-dropped", logging.WARNING, trace=not isinstance(error, Unavailable), cause=str(error))
+
+    def _pace(self, took: float) -> None:
+        """Drop fewer ids at a time where that takes long, as on a slow or busy disk."""
+        self._tidy_from = time.monotonic() + REST * took
+        if took > LONGEST:
+            self._forgotten = max(FEWEST_FORGOTTEN, self._forgotten // 2)
+        elif took < LONGEST / 2:
+            self._forgotten = min(MOST_FORGOTTEN, self._forgotten * 2)
 
     def _taken(self, together: list[Waiting]) -> list[Answer]:
         """What becomes of everything in a group: one transaction, unless something in it cannot be counted."""
@@ -170,8 +207,14 @@ def _unwatched(messages: int, seconds: float) -> None:
     """Its survey was taken away meanwhile."""
 
 
-def _reports(waiting: Waiting) -> int:
-    return sum(message.reports for message in waiting[1])
+def _first(waiting: "deque[Waiting]") -> list[Waiting]:
+    """As much of what waits as goes into one transaction."""
+    together, size, reports = list[Waiting](), 0, 0
+    while waiting and size < MOST_AT_ONCE and reports < MOST_REPORTS:
+        one = waiting.popleft()
+        together.append(one)
+        size, reports = size + len(one[1]), reports + sum(message.reports for message in one[1])
+    return together
 
 
 def _answer(together: list[Waiting], answers: Sequence[Answer]) -> None:

@@ -31,6 +31,7 @@ from deniable.core.odds import (
 )
 from deniable.core.operations import DRAWS, WIDEST, Node, Type
 from deniable.core.orders import Orders, Padded
+from deniable.core.permanent import Permanent, PermanentBits, public_draws
 from deniable.core.program import MOST_ENTRIES, MOST_NODES, Program
 from deniable.core.pure import CellProtocol, PureProtocol
 from deniable.core.reports import Reports, concatenate

@@ -109,16 +109,19 @@ class StreamCoins(Coins):
     def toss_packed(self, heads: Fraction, rows: int, bits: int) -> PackedBits:
         check_probability(heads)
         row_bytes = (bits + 7) // 8
-        out = np.zeros((rows, row_bytes), np.uint8)
-        if heads.numerator == heads.denominator:
-            out[:] = 255
-        elif heads.numerator:
-            block = max(1, BLOCK // row_bytes)
+        block = max(1, BLOCK // row_bytes)
+        if heads.numerator in (0, heads.denominator):
+            out = np.full((rows, row_bytes), 255 if heads.numerator else 0, np.uint8)
+        elif 0 < rows <= block:
+            out = self._toss_block(heads, (rows, row_bytes), bits)
+        else:
+            out = np.empty((rows, row_bytes), np.uint8)
             for start in range(0, rows, block):
                 part = out[start : start + block]
                 part[:] = self._toss_block(heads, part.shape, bits)
         if bits % 8:
-            out[:, -1] &= (1 << bits % 8) - 1
+            last = out[:, -1]
+            last &= (1 << bits % 8) - 1
         return PackedBits(out, bits)
 
     def _toss_block(self, heads: Fraction, shape: tuple[int, ...], bits: int) -> Bytes:
@@ -128,9 +131,12 @@ class StreamCoins(Coins):
         planes = self.draw(words * 64).view(np.uint64).reshape(8, words)
         smaller, equal = kernels.compare_planes(planes, digit)
         block = smaller.view(np.uint8)[:size]
+        used = bits if shape[0] == 1 else size * 8
+        if used % 64:  # lanes that only fill up the last word, or a byte of each row, are not tossed further
+            equal[-1] &= (1 << used % 64) - 1
         tied = kernels.set_positions(equal) if rest else np.empty(0, np.int64)
-        if bits % 8 or size % 8:  # lanes that only fill up the last byte or word are not tossed further
-            tied = tied[(tied < size * 8) & (tied % (shape[1] * 8) < bits)]
+        if bits % 8 and tied.size:
+            tied = tied[tied % (shape[1] * 8) < bits]
         while rest and tied.size:
             digit, rest = divmod(rest << 8, denominator)
             tied = kernels.settle(block, tied, self.draw(tied.size), digit)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.arrays import Ints
+from deniable.core.frames import answers
 from deniable.core.frozen import Frozen
 from deniable.core.spec import Spec, plain
 from deniable.errors import EmptyBatch, OutsideDomain
@@ -127,7 +128,7 @@ def checked_answers(values: Answers) -> Answers:
     """A batch that can be sliced; a lone word is refused, since it would be read letter by letter."""
     if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
         raise OutsideDomain("Answers must be a list; for one answer write perturb([answer]).")
-    batch = values if isinstance(values, list | tuple | np.ndarray | Rows) else np.asarray(values)
+    batch = values if isinstance(values, list | tuple | np.ndarray | Rows) else answers(values)
     if len(batch) == 0:
         raise EmptyBatch("This batch has no answers. Give at least one.")
     return batch

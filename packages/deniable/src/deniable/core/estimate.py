@@ -14,6 +14,8 @@ from deniable.errors import InvalidParameter
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from deniable.core.charting import Line
+
 
 @dataclass(frozen=True, eq=False)
 class Estimate(Tabular):
@@ -71,7 +73,11 @@ class Estimate(Tabular):
         """Other values for the same question, with no claim about their error."""
         return replace(self, values=values, variance=None, covary=None)
 
-    def top(self, count: int) -> list[int]:
+    def top(self, count: int) -> list[object]:
+        """The answers with the largest values, largest first."""
+        return [self.labels[place] for place in self.largest(count)]
+
+    def largest(self, count: int) -> list[int]:
         """The positions of the largest values, largest first."""
         return np.argsort(-self.values, kind="stable")[:count].tolist()
 
@@ -88,35 +94,44 @@ class Estimate(Tabular):
 
         If there are more than `most`, the largest ones are shown.
         """
-        if not self._in_order:
-            return self.top(most)
-        return list(range(len(self.values))) if len(self.values) <= most else sorted(self.top(most))
+        if not self.in_order:
+            return self.largest(most)
+        return list(range(len(self.values))) if len(self.values) <= most else sorted(self.largest(most))
 
     @property
-    def _in_order(self) -> bool:
+    def in_order(self) -> bool:
+        """Whether charts keep the order of the answers."""
         return self.ordered or all(isinstance(label, int | float) for label in self.labels)
 
     def plot(self, confidence: float = 0.95, top: int = MOST_LINES, ax: "Axes | None" = None) -> "Axes":
-        """A bar for each answer, with error bars, on `ax` or on new axes; the `top` largest if there are more.
+        """At most `top` bars with error bars, on `ax` or on new axes. Grey: the share may be zero.
 
-        Numbers and ordered answers keep their order; other answers are sorted by size. Returns the axes:
-        `estimate.plot().figure.savefig("shares.png")` writes a file.
+        Numbers and ordered answers keep their order, and too many of them are added up in bins; other answers are sorted by
+        size, and the smallest are folded into one line. Returns the axes: `estimate.plot().figure.savefig("shares.png")`
+        writes a file.
         """
-        ax = axes_for(ax, 7, 1.2 + 0.32 * min(top, len(self.values)))
-        order = self.shown(top)
-        errors, scale = None, 100 if self.measure == "share" else 1
-        if self.variance is not None:
-            errors = scale * (self.values - self.interval(confidence)[0])[order]
-        places = range(len(order))
-        ax.barh(places, scale * self.values[order], xerr=errors, color="#4477aa", ecolor="#222222", capsize=3)
-        ax.set_yticks(places, [str(self.labels[position]) for position in order])
+        from deniable.core.charting import chart_lines  # which results need only once they are drawn
+
+        lines, scale = chart_lines(self, confidence, top), 100 if self.measure == "share" else 1
+        ax = axes_for(ax, 7, 1.2 + 0.32 * len(lines))
+        for place, line in enumerate(lines):
+            errors = None if line.high is None else [scale * (line.high - line.value)]
+            grey = line.others or (self.measure == "share" and line.noisy)
+            colour = "#bbbbbb" if grey else "#4477aa"
+            ax.barh([place], [scale * line.value], xerr=errors, color=colour, ecolor="#222222", capsize=3)
+        ax.set_yticks(range(len(lines)), [self._name(line) for line in lines])
         ax.invert_yaxis()
-        ax.set_xlabel(self._unit + (f", {confidence:.0%} intervals" if errors is not None else ""))
+        ax.set_xlabel(self._unit + (f", {confidence:.0%} intervals" if self.variance is not None else ""))
         ax.axvline(0, color="#222222", linewidth=0.8)
         ax.spines[["top", "right"]].set_visible(False)
-        if len(order) < len(self.values):
-            ax.set_title(f"The {len(order)} largest of {len(self.values):,}")
+        if len(lines) < len(self.values):
+            size = f"{len(self.values):,} answers"
+            ax.set_title(f"The largest of {size}" if lines[-1].others else f"{size} in {len(lines)} bins")
         return ax
+
+    @staticmethod
+    def _name(line: "Line") -> str:
+        return f"{line.label} (largest)" if line.others else line.label
 
     @property
     def _unit(self) -> str:
@@ -124,19 +139,19 @@ class Estimate(Tabular):
 
     def _repr_html_(self) -> str:
         """A bar for each answer, with its 95 % interval: what notebooks show."""
-        scale, order = 100 if self.measure == "share" else 1, self.shown()
-        low, high = (None, None) if self.variance is None else self.interval()
-        bars = []
-        for place in order:
-            value, text = scale * float(self.values[place]), f"{scale * self.values[place]:.4g}"
-            if low is None or high is None:
-                bars.append(Bar(str(self.labels[place]), text, value))
+        from deniable.core.charting import chart_lines
+
+        scale, bars, lines = 100 if self.measure == "share" else 1, [], chart_lines(self)
+        for line in lines:
+            value, text = scale * line.value, f"{scale * line.value:.4g}"
+            if line.low is None or line.high is None:
+                bars.append(Bar(self._name(line), text, value))
             else:
-                ends = scale * float(low[place]), scale * float(high[place])
-                bars.append(Bar(str(self.labels[place]), f"{text} ({ends[0]:.4g} to {ends[1]:.4g})", value, *ends))
-        others = len(self.values) - len(order)
-        note = f"{others:,} others are not shown." if others else ""
-        return html_bars(self._unit + ("" if low is None else ", 95% intervals"), bars, note)
+                ends = scale * line.low, scale * line.high
+                bars.append(Bar(line.label, f"{text} ({ends[0]:.4g} to {ends[1]:.4g})", value, *ends))
+        unsure = self.measure == "share" and any(line.noisy for line in lines)
+        note = "Where the interval covers zero, the share may be nothing but noise." if unsure else ""
+        return html_bars(self._unit + ("" if self.variance is None else ", 95% intervals"), bars, note)
 
 
 def confidence_each(confidence: float, intervals: int) -> float:

@@ -59,7 +59,7 @@ def _drawn(mechanism: Any, trace: Trace) -> tuple[Any, Mapping[str, Any]]:
     if mechanism.encodes:
         truth: Any = Answer(trace)
     else:
-        truth = domain.placed([trace.code(*each) for each in domain.inputs], coins)
+        truth = mechanism.placed([trace.code(*each) for each in domain.inputs], coins)
     return truth, mechanism.randomize(truth, coins)
 
 

@@ -148,6 +148,10 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         truth = self.domain.index(answers)
         return [partial(encode, truth) for encode in self._law.encoders if encode is not None]
 
+    def placed(self, codes: Sequence[Ints], coins: Coins) -> Truth:
+        """What `randomize` starts from, made of the codes of the answers: as the domain says, unless the family differs."""
+        return self.domain.placed(codes, coins)
+
     @property
     def encodes(self) -> bool:
         """Whether the law takes what encoders make of an answer, and never the answer itself: see `encoded`."""
@@ -191,6 +195,8 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
 
     def checked_reports(self, reports: Reports) -> Reports:
         """These reports; refused if another mechanism made them."""
+        if not isinstance(reports, Reports):
+            raise InvalidParameter("These are no reports. Randomize answers first: mechanism.perturb(answers).")
         if reports.fingerprint != self.fingerprint:
             raise SurveyMismatch(
                 f"These reports were made by mechanism {reports.fingerprint[:8]}, not by {self.fingerprint[:8]}. "

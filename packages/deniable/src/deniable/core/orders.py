@@ -10,6 +10,7 @@ from deniable.errors import OutsideDomain
 
 NO_CODE = "An encoder gave a code outside the bounds of the law. Nothing was reported."
 FEW = 64  # numbers of a vector that are often in order
+MOST_FOUND = 1 << 24  # numbers of arrangements that are found at once
 MOST_MARKS = 1 << 18  # numbers that are marked at once, to see whether they differ
 
 
@@ -30,6 +31,13 @@ def differ(code: Ints, low: int, size: int) -> bool:
     return True
 
 
+def inside(code: Ints, low: int, high: int) -> bool:
+    """Whether all numbers are from `low` to `high`; from 0 on in one pass: those below are large without a sign."""
+    if low == 0 and code.dtype == np.int64 and code.flags.c_contiguous:
+        return bool(code.view(np.uint64).max() <= high)
+    return bool(low <= code.min() and code.max() <= high)
+
+
 class Orders:
     """One arrangement of 0..size - 1 for each of as many answers, found when it is first needed, checked and kept."""
 
@@ -41,15 +49,19 @@ class Orders:
     def of(self, answers: Ints) -> "Taken":
         """Those of these answers."""
         missing = np.unique(answers[~self._known[answers]])
-        if len(missing):
-            rows = np.asarray(self._found(missing))
-            if rows.shape != (len(missing), self.size) or rows.min() < 0 or rows.max() >= self.size:
-                raise OutsideDomain(NO_CODE)
-            if not differ(rows, 0, self.size):
-                raise OutsideDomain(NO_CODE)
-            self._rows[missing] = rows
-            self._known[missing] = True
+        step = max(1, MOST_FOUND // self.size)
+        for start in range(0, len(missing), step):
+            self._find(missing[start : start + step])
         return Taken(self, answers)
+
+    def _find(self, missing: Ints) -> None:
+        rows = np.asarray(self._found(missing))
+        if rows.shape != (len(missing), self.size) or rows.min() < 0 or rows.max() >= self.size:
+            raise OutsideDomain(NO_CODE)
+        if not differ(rows, 0, self.size):
+            raise OutsideDomain(NO_CODE)
+        self._rows[missing] = rows
+        self._known[missing] = True
 
     def at(self, answers: Ints, place: Ints | int) -> Ints:
         """The number at a place of each answer's arrangement."""
@@ -103,7 +115,7 @@ class Padded:
         sizes = np.diff(starts.astype(np.int64, copy=False))
         if len(sizes) and not 0 <= sizes.min() <= sizes.max() <= width:
             return False
-        return all(low <= each.min() and each.max() <= high for each in (numbers, padding) if len(each))
+        return all(inside(each, low, high) for each in (numbers, padding) if len(each))
 
     def rises(self) -> bool:
         """Whether each vector is in order without a number twice; it may be without if it is not."""
@@ -112,18 +124,18 @@ class Padded:
         if len(self._numbers) and self._numbers.max() >= self._padding[0]:
             return False
         rises = self._numbers[1:] > self._numbers[:-1]
-        inner = self._starts[1:-1]
-        rises[inner[(inner > 0) & (inner < len(self._numbers))] - 1] = True  # from one row to the next anything may follow
+        first, last = np.searchsorted(self._starts, (1, len(self._numbers)))  # they are in order: see `fits`
+        rises[self._starts[first:last] - 1] = True  # from one row to the next anything may follow
         return bool(rises.all())
 
     def at(self, place: Ints | int) -> Ints:
         """The number at a place of each."""
         at = self._starts[:-1] + place
-        real = at < self._starts[1:]
-        padding = self._padding.take(np.broadcast_to(place, at.shape)).astype(np.int64)
+        beyond = at >= self._starts[1:]
         if not len(self._numbers):
-            return padding
-        return np.where(real, self._numbers.take(np.where(real, at, 0)), padding)
+            return self._padding.take(np.broadcast_to(place, at.shape)).astype(np.int64)
+        number, padding = self._numbers.take(at, mode="clip"), self._padding.take(place)
+        return np.where(beyond, padding, number).astype(np.int64, copy=False)
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         return np.stack([self.at(place) for place in range(len(self._padding))], axis=1)

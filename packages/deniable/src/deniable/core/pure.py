@@ -10,7 +10,8 @@ import numpy as np
 from deniable.arrays import Bools, Floats, Ints, Whole
 from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins
-from deniable.core.domain import Answer, Domain
+from deniable.core.domain import Answer, Answers, Domain
+from deniable.core.law import node_of
 from deniable.core.layout import Columns, Drawn
 from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Additive
@@ -129,6 +130,14 @@ class PureProtocol(Supporting, Additive[Answer]):
         It is given whole numbers, or symbols where the law is traced.
         """
         return index
+
+    def kept_node(self) -> int:
+        """The node of the law that a permanent answer is kept for."""
+        return node_of(self, self.kept_under)
+
+    def kept_for(self, values: Answers, public: Sequence[Ints]) -> Ints:
+        """The same of many people, with their values and their public draws."""
+        return np.asarray(self.kept_under(self.domain.index(values), public), np.int64)
 
     def guess(self) -> float:
         # A report under a value that it supports is `odds` times as likely as under another, and all reports are alike but

@@ -12,7 +12,7 @@ from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins
 from deniable.core.layout import Drawn
 from deniable.core.operations import DRAWS, Node, Type
-from deniable.core.orders import NO_CODE, Padded, Taken, differ
+from deniable.core.orders import NO_CODE, Padded, Taken, differ, inside
 from deniable.core.program import Program
 from deniable.core.steps import around, cells, joined, packed
 from deniable.core.tracing import Encoded
@@ -58,7 +58,7 @@ def checked_code(code: object, kind: Type, size: int) -> Ints | Taken | Padded:
         isinstance(code, np.ndarray)
         and code.dtype.kind in "iub"
         and code.shape == shape
-        and (_below(code, kind.high) if kind.low == 0 else kind.low <= code.min() <= code.max() <= kind.high)
+        and inside(code, kind.low, kind.high)
     ):
         if kind.distinct and not differ(code, kind.low, kind.size):
             raise OutsideDomain(NO_CODE)
@@ -67,13 +67,6 @@ def checked_code(code: object, kind: Type, size: int) -> Ints | Taken | Padded:
         narrow = np.min_scalar_type(kind.high)  # shifting vectors is most of the work on them
         return code.astype(narrow) if narrow.itemsize < code.itemsize else code
     raise OutsideDomain(NO_CODE)
-
-
-def _below(code: Any, high: int) -> bool:
-    """Whether all numbers are from 0 to `high`: in one pass, since those below 0 are large without their sign."""
-    if code.dtype == _INT:
-        return bool(code.view(np.uint64).max() <= high)
-    return bool(code.min() >= 0 and code.max() <= high)
 
 
 Step = tuple[Run | None, tuple[int, ...], tuple[int, ...]]
@@ -148,7 +141,7 @@ def _aligned(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def _extreme(ufunc: Any) -> _Run:
-    return lambda args, coins, size: ufunc(*_aligned(*args))
+    return lambda args, coins, size: ufunc(*_aligned(*args), dtype=np.int64)
 
 
 def _arithmetic(ufunc: Any, free: bool) -> _Run:

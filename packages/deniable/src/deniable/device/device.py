@@ -4,7 +4,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -13,9 +13,11 @@ from typing import Literal
 from deniable.core import Coins
 from deniable.device.invitation import Exchange, code_of
 from deniable.device.ledger import Entry, Ledger, checked_entry
+from deniable.device.repeating import Repeating
 from deniable.device.sending import Exchanger, Reply, Sender, http_exchanger, http_sender, send_until
 from deniable.errors import BudgetSpent, InvalidParameter, NotCertifiable, SurveyMismatch
 from deniable.survey.message import with_token
+from deniable.survey.question import Question
 from deniable.survey.survey import Survey
 
 
@@ -48,7 +50,10 @@ class Device:
         patience: float = 10.0,
         invitation: str | None = None,
         exchange: Exchanger | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
+        if not isinstance(survey, Survey):
+            raise InvalidParameter('A device answers a survey: Device(Survey.load("survey.toml")).')
         self.survey = survey
         self.ledger = ledger if isinstance(ledger, Ledger) else Ledger(ledger)
         timeout = min(10.0, patience)
@@ -59,6 +64,7 @@ class Device:
         self._invited = Exchange(survey, self.ledger, exchange, code) if survey.invitations is not None else None
         self._coins, self._attempts, self._patience = coins, attempts, patience
         self.dropped = 0
+        self._again = Repeating(survey, self.ledger, coins, clock) if survey.repeats is not None else None
 
     @cached_property
     def part(self) -> int:
@@ -68,17 +74,28 @@ class Device:
             return drawn  # all questions: nothing was drawn
         return self.ledger.part(f"{self.survey.id} {self.survey.lasting}", drawn)
 
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """What this person is asked now; a survey that is asked again leaves out what it asks only once."""
+        known = self._again is not None and self.ledger.entry(self.survey.id) is not None
+        return self.survey.part(self.survey.later if known and self.survey.budget != "sampled" else self.part)
+
     def entry(self) -> Entry | None:
-        """What the ledger holds for this survey; refused if it is for another survey with the same id."""
+        """What the ledger holds for this survey; refused if it is for another survey with the same id.
+
+        Of a survey that is asked again, what it holds for this period.
+        """
         entry = self.ledger.entry(self.survey.id)
         if entry is not None and entry.fingerprint != self.survey.lasting:
             raise SurveyMismatch("Another survey with this id has already been answered. A changed survey needs a new id.")
-        return entry
+        return entry if self._again is None or self._again.has_answered() else None
 
     def answer(self, answers: Mapping[str, object]) -> bytes:
         """Randomize the answers, once: the report is in the ledger before it is returned."""
         if self.entry() is not None:
             raise BudgetSpent("This survey has already been answered. The same report can be sent again, but not a new one.")
+        if self._again is not None:
+            return self._again.answer(answers, self.part)
         self._check_round()
         message = self.survey.randomize(answers, self._coins, part=self.part)
         own = {question: checked_entry(loss.odds) for question, loss in self.survey.losses(self.part).items()}
@@ -86,6 +103,11 @@ class Device:
         entry = Entry(self.survey.lasting, self.survey.epsilon, message.hex(), odds=odds, questions=own)
         self.ledger.add(self.survey.id, entry)
         return message
+
+    @property
+    def due(self) -> bool:
+        """Whether this person is asked now: once, or if the survey is asked again, in each period that is theirs."""
+        return self.entry() is None if self._again is None else self._again.due()
 
     def _check_round(self) -> None:
         """The laws of a round were made while people answered: they are proved here, before anything is made with them."""
@@ -96,7 +118,7 @@ class Device:
                 raise NotCertifiable("This round discloses more than the survey says, so it was not answered.")
 
     def message(self) -> bytes | None:
-        """The report that was made for this survey, the same however often it is asked for; None before."""
+        """The report that was made for this survey or period, the same however often it is asked for; None before."""
         entry = self.entry()
         return None if entry is None else bytes.fromhex(entry.message)
 
@@ -104,6 +126,9 @@ class Device:
         """Send the report that `answer` made, with retries; what came of it goes into the ledger."""
         if self._send is None:
             raise InvalidParameter("This device has no collector to send to. Give its address: Device(survey, send=...).")
+        send = self._send
+        if self._again is not None:
+            self._again.send_waiting(lambda message: send_until(send, message, 1, patience=self._patience))
         entry = self.entry()
         if entry is None:
             raise InvalidParameter("There is no report to send yet. Answer first.")

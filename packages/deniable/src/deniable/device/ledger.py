@@ -6,12 +6,13 @@ promise. Whoever deletes it may answer again, with fresh randomness, and pays ag
 
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
 from operator import add
+from typing import Any
 
 from deniable.core import PrivacyLoss, odds_below, written_odds
 from deniable.device.kept import KeptFile
@@ -174,6 +175,37 @@ class Ledger:
                     f"lifetime limit of {limit:g}, so it was not answered."
                 )
             entries[survey] = entry
+
+    def repeat(self, survey: str, make: Callable[[Entry | None, dict[str, Any], dict[str, Any]], Entry]) -> Entry:
+        """Replace the entry of a survey that is asked again, in one write with all that its next report was made from.
+
+        `make` is given the entry so far, what is remembered of the survey's periods, and the kept answers to all questions;
+        it changes the latter two. Refused where what is new exceeds the lifetime limit.
+        """
+        with self._changing() as (data, entries):
+            before = entries.get(survey)
+            states, memories = (data.setdefault(name, {}) for name in ("repeated", "memories"))  # type: ignore[attr-defined]
+            entry = make(before, states.setdefault(survey, {}), memories)
+            limit, more = self._lifetime(data), entry.epsilon - (0.0 if before is None else before.epsilon)
+            if limit is not None and more > 0 and more + sum(each.epsilon for each in entries.values()) > limit:
+                raise BudgetSpent(
+                    f"This answer costs epsilon {more:.4g}. With what was answered before, that exceeds the lifetime limit "
+                    f"of {limit:g}, so it was not reported."
+                )
+            entries[survey] = entry
+        return entry
+
+    def repeated(self, survey: str) -> Mapping[str, Any]:
+        """What is remembered of the periods of a survey that is asked again."""
+        found: Mapping[str, Any] = self._file.read().get("repeated", {}).get(survey, {})
+        return found
+
+    def mark_waiting(self, survey: str, message: str) -> None:
+        """A report of an earlier period has been dealt with."""
+        with self._file.changing() as data:
+            waiting = data.get("repeated", {}).get(survey, {}).get("waiting", [])
+            if message in waiting:
+                waiting.remove(message)
 
     def mark(self, survey: str, state: str) -> None:
         """Remember what became of a report."""

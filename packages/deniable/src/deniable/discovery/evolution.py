@@ -13,9 +13,17 @@ import numpy as np
 
 from deniable.arrays import Floats
 
-CAP = 12.0  # what all levels together add to a score at most, in standard errors
-_LOW, _HIGH, _STEP = -10.0, CAP + 1, 0.05
+_LOW, _HIGH, _STEP = -10.0, 36.0, 0.05
 _GRID = np.arange(_LOW, _HIGH, _STEP)
+
+
+def cap_of(bits: int) -> float:
+    """What all levels together add to a score at most, in standard errors: beyond what any of 2^bits strings has by chance.
+
+    >>> round(cap_of(64), 1)
+    12.0
+    """
+    return 1.274 * math.sqrt(2 * math.log(2) * bits)
 
 
 def tail(z: float) -> float:
@@ -24,9 +32,9 @@ def tail(z: float) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _step(mean: float, root: float) -> tuple[int, Floats]:
+def _step(mean: float, root: float, cap: float) -> tuple[int, Floats]:
     """The law of what one level adds, on the grid: its first place relative to zero, and its probabilities."""
-    high = min(math.ceil(root * (mean * root + 8.0) / _STEP), math.floor(CAP * root * root / _STEP))
+    high = min(math.ceil(root * (mean * root + 8.0) / _STEP), math.floor(cap * root * root / _STEP))
     low = min(math.floor(root * (mean * root - 8.0) / _STEP), high)
     edges = (np.arange(low, high + 2) - 0.5) * _STEP / root - mean * root
     below = np.array([tail(-edge) for edge in edges.tolist()])
@@ -35,8 +43,8 @@ def _step(mean: float, root: float) -> tuple[int, Floats]:
     return low, chances
 
 
-def _grown(density: Floats, mean: float, root: float) -> Floats:
-    low, chances = _step(round(mean, 3), root)
+def _grown(density: Floats, mean: float, root: float, cap: float) -> Floats:
+    low, chances = _step(round(mean, 3), root, cap)
     whole = np.convolve(density, chances)
     found = np.zeros(len(density))
     start = max(0, -low)
@@ -57,11 +65,11 @@ def floors(bits: Sequence[int], roots: Sequence[float], most: int, last: int) ->
 
     The search keeps `most` prefixes at each level and `last` strings at the end.
     """
-    density, before = _origin(), 0
+    density, before, cap = _origin(), 0, cap_of(bits[-1])
     found: list[float] = []
     for own, root in zip(bits, roots, strict=True):
         kept = last if len(found) == len(bits) - 1 else most
-        density = _grown(density, 0.0, root) * 2.0 ** (own - before)
+        density = _grown(density, 0.0, root, cap) * 2.0 ** (own - before)
         above = np.cumsum(density[::-1])[::-1]
         place = int(np.searchsorted(-above, -float(kept)))  # the first with fewer above
         found.append(float(_GRID[min(place, len(_GRID) - 1)]) if above[0] > kept else -math.inf)
@@ -71,11 +79,14 @@ def floors(bits: Sequence[int], roots: Sequence[float], most: int, last: int) ->
     return found
 
 
-def survival(roots: Sequence[float], lost: Sequence[float], strength: float) -> float:
-    """The probability that a string of this strength, its share in standard errors, is never below what is lost."""
-    density = _origin()
+def survival(roots: Sequence[float], lost: Sequence[float], strength: float, bits: int) -> float:
+    """The probability that a string of this strength, its share in standard errors, is never below what is lost.
+
+    `bits`: those of the longest prefix.
+    """
+    density, cap = _origin(), cap_of(bits)
     for root, floor in zip(roots, lost, strict=True):
-        density = _grown(density, strength, root)
+        density = _grown(density, strength, root, cap)
         if floor > -math.inf:
             density[: int(np.searchsorted(_GRID, floor))] = 0.0
     return float(min(density.sum(), 1.0))

@@ -22,6 +22,7 @@ class Name:
     low: float
     high: float
     error_rate: float
+    standard_error: float = 0.0
 
     def __str__(self) -> str:
         return f"{self.name}: {100 * self.share:.2f} % ({100 * self.low:.2f} to {100 * self.high:.2f} %)"
@@ -43,7 +44,8 @@ class Found:
     false_discoveries: float
     verified: int  # strings that were verified
     passed: int  # of which so many passed
-    missing: float  # with `confidence`, no string with a larger share is missing
+    missing: float  # with `confidence`, no string with a larger share is missing, but those of the blocklist
+    gain: float = 0.0  # one false report raises the share of a string by so much at most
 
     def __iter__(self) -> Iterator[Name]:
         return iter(self.names)
@@ -57,16 +59,29 @@ class Found:
         return np.array([each.share for each in self.names])
 
     @property
+    def errors(self) -> Floats:
+        """The standard errors of the shares."""
+        return np.array([each.standard_error for each in self.names])
+
+    @property
     def left_out(self) -> str:
         """What is not in the list, in one line."""
         more = self.passed - len(self.names)
         further = f"{more} more passed verification; " if more > 0 else ""
         missing = (
-            f"no string above {100 * self.missing:.2g} % is missing, with {100 * self.confidence:.3g} % confidence"
+            f"no string above {100 * self.missing:.2g} % is missing ({100 * self.confidence:g} % confidence)"
             if self.missing < 1
             else "too few people reported to say what is missing"
         )
         return f"{further}{missing}."
+
+    def worst_gain(self, fakes: float) -> float:
+        """By how much false reports raise the share of a string at most, if so many of the n reports are false.
+
+        All of them would have to be about this string, and come from the group that verifies. For the string to be found
+        at all, others would have to come from each of the other groups.
+        """
+        return min(1.0, fakes * self.n * self.gain)
 
     def __str__(self) -> str:
         lines = [str(each) for each in self.names] or ["No string passed verification."]

@@ -3,7 +3,9 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
+from itertools import pairwise
+from statistics import NormalDist
 
 from deniable.core import odds_below
 from deniable.core.odds import checked_epsilon
@@ -14,10 +16,15 @@ from deniable.mechanisms.algebra.linear_hash import best_base, noise
 from deniable.mechanisms.discovery.prefix_hashing import PrefixHashing
 
 KEPT = 1024  # prefixes that go on to the next level
-VERIFIED = 40  # strings that are verified, about
+WIDE = 8192  # the same in the last search, when the most frequent strings are subtracted
+RIVALS = 40  # strings at most that may be one and the same frequent string, since they have most of its prefixes
+VERIFIED_EACH = 25  # strings that are verified for each that is to be found, at most
+VERIFIED = 200  # strings that are verified, about
 SLOTS = 256  # into which people are split, about
 PASSING = 2.6  # standard errors that a name needs among the people who verify, about
-BITS = {"text": (14, 10, 104), "address": (14, 10, 154), "version": (14, 10, 64), "bytes": (14, 10, 134), KEY: (14, 10, 64)}
+BITS = {"text": 104, "address": 154, "version": 64, "bytes": 134, KEY: 64}  # of the longest prefix
+FIRST, STEPS = (14, 16, 18), (8, 9, 10)  # bits of the first prefix, and that each other adds at most: what a search can try
+VERIFYING = (0.08, 0.1, 0.12, 0.14, 0.16)
 
 
 @dataclass(frozen=True)
@@ -30,13 +37,25 @@ class Design:
     def recall(self, strength: float) -> float:
         """The predicted probability that a string is found whose share is so many standard errors of all people."""
         searching, (roots, lost) = 1 - self.shares[-1], self._floors
-        found = survival(roots, lost, strength * math.sqrt(searching))
+        found = survival(roots, lost, strength * math.sqrt(searching), self.bits[-1]) * self.ahead(strength)
         return found * tail(PASSING - strength * math.sqrt(self.shares[-1]))
+
+    def ahead(self, strength: float) -> float:
+        """The probability that a string is ahead of almost all that share its first prefixes and that nobody has.
+
+        Only the groups of longer prefixes distinguish them. The hardest comparison stands for all, since they depend on
+        each other.
+        """
+        found, share = 1.0, 1 - self.shares[-1]
+        for bits, own in zip(self.bits[:-1], self.shares[:-2], strict=True):
+            share = max(share - own, 0.0)
+            found = min(found, tail(_rivals(self.bits[-1] - bits) - strength * math.sqrt(share)))
+        return found
 
     @cached_property
     def _floors(self) -> tuple[list[float], list[float]]:
         roots = [math.sqrt(share / (1 - self.shares[-1])) for share in self.shares[:-1]]
-        return roots, floors(self.bits, roots, KEPT, VERIFIED)
+        return roots, floors(self.bits, roots, WIDE, VERIFIED)
 
     def needed(self, chance: float = 0.5) -> float:
         """The share, in standard errors, of a string that is found with this probability."""
@@ -47,30 +66,40 @@ class Design:
         return high
 
 
-@lru_cache(maxsize=64)
-def best_design(bits: tuple[int, ...]) -> Design:
-    """The shares of people for these prefixes with which the rarest strings are found, by coordinate descent.
+@cache
+def _rivals(bits: int) -> float:
+    """The score that as many of the strings with so many more bits exceed by chance as are verified beside a string."""
+    expected = RIVALS / 2.0**bits
+    return -NormalDist().inv_cdf(expected) if expected < 0.5 else -math.inf
 
-    >>> design = best_design((14, 24, 34, 44, 54, 64))
-    >>> [round(share, 2) for share in design.shares], round(design.needed(), 1)
-    ([0.22, 0.15, 0.15, 0.11, 0.09, 0.15, 0.14], 9.7)
+
+def design_of(bits: Sequence[int], verifying: float) -> Design:
+    """Groups in proportion to the bits that each prefix adds, beside those who verify.
+
+    Then no comparison of a string with those that share some of its prefixes is harder than another: b bits that are left
+    need t^2 W > 2 b log 2, if the groups of longer prefixes have a share W of the people.
     """
-    design = Design(bits, _normal([1.0] * len(bits) + [0.12 * len(bits) / 0.88]))
-    best, step = design.needed(), 1.3
-    while step > 1.05:
-        improved = False
-        for place in range(len(design.shares)):
-            for factor in (step, 1 / step):
-                shares = [share * factor if each == place else share for each, share in enumerate(design.shares)]
-                other = Design(bits, _normal(shares))
-                if (found := other.needed()) < best:
-                    design, best, improved = other, found, True
-        step = step if improved else math.sqrt(step)
-    return design
+    added = [after - before for before, after in pairwise((0, *bits))]
+    return Design(tuple(bits), (*((1 - verifying) * each / bits[-1] for each in added), verifying))
 
 
-def _normal(shares: Sequence[float]) -> tuple[float, ...]:
-    return tuple(share / sum(shares) for share in shares)
+@lru_cache(maxsize=64)
+def best_design(most: int) -> Design:
+    """The prefixes of strings of so many bits, and the groups, with which the rarest strings are found.
+
+    >>> design = best_design(64)
+    >>> design.bits, [round(share, 2) for share in design.shares], round(design.needed(), 1)
+    ((14, 24, 34, 44, 54, 64), [0.19, 0.13, 0.13, 0.13, 0.13, 0.13, 0.14], 10.0)
+    """
+    tried = {_spread(first, step, most) for first in FIRST for step in STEPS}
+    designs = [design_of(bits, share) for bits in sorted(tried) for share in VERIFYING]
+    return min(designs, key=lambda each: (round(20 * each.needed()), len(each.bits), each.bits, -each.shares[-1]))
+
+
+def _spread(first: int, step: int, most: int) -> tuple[int, ...]:
+    """Prefixes of `first` to `most` bits, evenly spread, with steps of at most `step` bits."""
+    steps = max(0, -(-(most - first) // step))
+    return tuple(first + round(place * (most - first) / steps) for place in range(steps + 1)) if steps else (most,)
 
 
 def plan_discovery(
@@ -83,13 +112,10 @@ def plan_discovery(
     """The mechanism that finds the rarest strings of a form; `bits` is how long a string may be, coded, to be found."""
     if form not in BITS:
         raise InvalidParameter(f"The form of strings must be one of {', '.join(BITS)}.")
-    first, step, most = BITS[form]
-    most = most if bits is None else bits
-    prefixes = [*range(first, most, step), most] if most > first else [most]
-    design = best_design(tuple(prefixes))
+    design = best_design(BITS[form] if bits is None else bits)
     base, digits = best_base(odds_below(checked_epsilon(epsilon)))
     weights = [max(1, round(SLOTS * share)) for share in design.shares]
-    domain = Strings(form, LONGEST, prefixes, base**digits, normal, at_most)
+    domain = Strings(form, LONGEST, design.bits, base**digits, normal, at_most)
     return PrefixHashing(domain, epsilon, base, weights)
 
 
@@ -98,6 +124,12 @@ def published_discovery(epsilon: float, form: str = KEY, bits: int = 64) -> Pref
     prefixes = list(range(8, bits, 8))
     base, digits = best_base(odds_below(checked_epsilon(epsilon)))
     return PrefixHashing(Strings(form, LONGEST, prefixes, base**digits), epsilon, base, [1] * (len(prefixes) + 1))
+
+
+def rarest(mechanism: PrefixHashing, people: int) -> float:
+    """The share of a string that is found with probability 1/2, if so many people report and its code is the longest."""
+    design = Design(tuple(mechanism.domain.prefixes), tuple(mechanism.shares.tolist()))
+    return min(1.0, design.needed() * standard_error(mechanism, people))
 
 
 def standard_error(mechanism: PrefixHashing, people: int) -> float:

@@ -3,15 +3,15 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import NamedTuple
+from functools import cached_property, lru_cache
+from typing import Protocol
 
 import numpy as np
 
 from deniable.arrays import Bools, Floats, Ints
-from deniable.discovery.evolution import CAP
+from deniable.discovery.evolution import cap_of
 from deniable.domains.string_codes import prefix_code
-from deniable.domains.string_hash import Words, begun, finished, mixed
+from deniable.domains.string_hash import Words, begun, finished, hashed, mixed
 from deniable.domains.strings import KEY, Strings, leading
 from deniable.mechanisms.discovery.prefix_hashing import PrefixHashing
 
@@ -36,6 +36,17 @@ class Paths:
         return len(self.words)
 
 
+class Scored(Protocol):
+    """Scores of the cells of each level."""
+
+    @property
+    def domain(self) -> Strings: ...
+
+    def added(self, level: int, cells: Ints) -> Floats:
+        """What a level adds to the scores of prefixes in these cells."""
+        ...
+
+
 @dataclass(eq=False)
 class Evidence:
     """What each group says of each cell, less what strings explain that were found already."""
@@ -58,16 +69,23 @@ class Evidence:
         """The weight of each level in a score."""
         return np.sqrt(self.sizes / self.sizes.sum())
 
-    def added(self, level: int, cells: Ints) -> Floats:
-        """What a level adds to the scores of prefixes in these cells."""
+    @cached_property
+    def _added(self) -> list[Floats]:
+        """What each cell of a level adds to the score of a prefix."""
+        return [self._scored(level, slice(None)) for level in range(len(self.tables))]
+
+    def _scored(self, level: int, cells: "slice | int") -> Floats:
         root = self.roots[level]
         z = self.tables[level][cells] / self.errors[level][cells]
-        return np.asarray(root * np.minimum(z, CAP * root))
+        return np.asarray(root * np.minimum(z, cap_of(self.domain.prefixes[-1]) * root))
+
+    def added(self, level: int, cells: Ints) -> Floats:
+        """What a level adds to the scores of prefixes in these cells."""
+        return self._added[level][cells]
 
     def cells(self, words: Words) -> Ints:
         """The cells of strings at each level of the search."""
-        prefixes = enumerate(self.domain.prefixes)
-        return np.stack([_cells(self.domain, leading(words, bits), level) for level, bits in prefixes], axis=1)
+        return prefix_cells(self.domain, words)
 
     def scores(self, words: Words) -> Floats:
         """The scores of whole strings, from all levels."""
@@ -87,33 +105,48 @@ class Evidence:
         return shares, errors, (np.minimum(shares, bounds[:, None]) / errors) @ self.roots
 
     def explain(self, cells: Ints, share: float) -> None:
-        """Subtract a string that was found; where it is frequent, what is left has the larger error of its share."""
+        """Subtract a string that was found, or with a negative share add it again.
+
+        What is left of a cell has the error of the share that was subtracted from it.
+        """
         for level, cell in enumerate(cells.tolist()):
             self.tables[level][cell] -= share
-            own = float(np.sqrt(self.noise(min(max(share, 0.0), 1.0)) / self.sizes[level]))
-            self.errors[level][cell] = max(own, self.errors[level][cell])
+            self._subtracted[level][cell] += share
+            frequent = min(max(float(self._subtracted[level][cell]), 0.0), 1.0)
+            self.errors[level][cell] = math.sqrt(float(self.noise(frequent)) / int(self.sizes[level]))
+            self._added[level][cell] = self._scored(level, cell)
+
+    @cached_property
+    def _subtracted(self) -> list[Floats]:
+        return [np.zeros(len(table)) for table in self.tables]
 
 
-def _cells(domain: Strings, words: Words, level: int) -> Ints:
-    return finished(begun(words, level, words.shape[1]), domain.cells)
+def prefix_cells(domain: Strings, words: Words) -> Ints:
+    """The cells of strings, of which the bits of the longest prefix are given, at each level of the search."""
+    columns = [hashed(leading(words, bits), level, domain.cells) for level, bits in enumerate(domain.prefixes)]
+    return np.stack(columns, axis=1)
 
 
-class Search(NamedTuple):
-    """The best whole strings of a search, best first, and the scores below which prefixes were lost, level by level."""
-
-    found: Paths
-    floors: list[float]
+def start(domain: Strings) -> Paths:
+    """The empty prefix."""
+    return Paths(np.zeros((1, max(domain.width, 1)), np.uint32), np.zeros(1, np.int64), np.zeros(1))
 
 
-def search(evidence: Evidence, kept: int) -> Search:
-    """Extend prefixes level by level. Strings that are complete are judged by all levels at once, and go no further."""
-    domain, width = evidence.domain, max(evidence.domain.width, 1)
-    beam = Paths(np.zeros((1, width), np.uint32), np.zeros(1, np.int64), np.zeros(1))
-    done, lost, before = [], [], 0
+def ended(domain: Strings, paths: Paths, bits: int) -> Bools:
+    """Which prefixes of so many bits hold a whole string."""
+    return paths.nodes == _ENDED if domain.form != KEY else np.full(paths.number, bits == domain.prefixes[-1])
+
+
+def search(evidence: Evidence, kept: int) -> Paths:
+    """The best whole strings, best first; prefixes are extended level by level, and so many of each length go on.
+
+    Strings that are complete are judged by all levels at once, and go no further.
+    """
+    domain, done, before = evidence.domain, [], 0
+    beam = start(domain)
     for level, bits in enumerate(domain.prefixes):
-        beam, floor = _best(_extended(evidence, beam, level, before, bits), kept)
-        lost.append(floor)
-        complete = (beam.nodes == _ENDED) if domain.form != KEY else np.full(beam.number, level == len(domain.prefixes) - 1)
+        beam = _best(extended(evidence, beam, level, before, bits), kept)
+        complete = ended(domain, beam, bits)
         if complete.any():
             own = beam[complete]
             done.append(replace(own, scores=evidence.scores(own.words)))
@@ -121,29 +154,29 @@ def search(evidence: Evidence, kept: int) -> Search:
         before = bits
         if beam.number == 0:
             break
-    whole = _joined(done) if done else beam[np.zeros(beam.number, np.bool_)]
-    return Search(whole[np.argsort(-whole.scores, kind="stable")[:kept]], lost)
+    whole = joined(done) if done else beam[np.zeros(beam.number, np.bool_)]
+    return whole[np.argsort(-whole.scores, kind="stable")[:kept]]
 
 
-def _joined(paths: Sequence[Paths]) -> Paths:
+def joined(paths: Sequence[Paths]) -> Paths:
+    """All of these."""
     parts = zip(*((each.words, each.nodes, each.scores) for each in paths), strict=True)
     return Paths(*map(np.concatenate, parts))
 
 
-def _best(parts: Iterator[Paths], kept: int) -> tuple[Paths, float]:
-    """The best of many prefixes, and the score of the worst of them if any were lost."""
+def _best(parts: Iterator[Paths], kept: int) -> Paths:
+    """The best of many prefixes."""
     found, floor, waiting = None, -np.inf, []
     for part in parts:
         if np.isfinite(floor):
             part = part[part.scores > floor]
         waiting.append(_top(part, kept))
         if sum(each.number for each in waiting) > 4 * kept or found is None:
-            found = _top(_joined([found, *waiting] if found is not None else waiting), kept)
+            found = _top(joined([found, *waiting] if found is not None else waiting), kept)
             waiting = []
             floor = float(found.scores.min()) if found.number == kept else -np.inf
     assert found is not None
-    found = _top(_joined([found, *waiting]), kept)
-    return found, float(found.scores.min()) if found.number == kept else -np.inf
+    return _top(joined([found, *waiting]), kept)
 
 
 def _top(paths: Paths, kept: int) -> Paths:
@@ -152,9 +185,12 @@ def _top(paths: Paths, kept: int) -> Paths:
     return paths[np.argpartition(paths.scores, paths.number - kept)[paths.number - kept :]]
 
 
-def _extended(evidence: Evidence, beam: Paths, level: int, before: int, bits: int) -> Iterator[Paths]:
-    """All extensions of these prefixes from `before` to `bits` bits, with the score of this level, some at a time."""
-    many, domain = 1 << bits - before, evidence.domain
+def extended(scored: Scored, beam: Paths, level: int, before: int, bits: int, least: float | None = None) -> Iterator[Paths]:
+    """Extensions of these prefixes from `before` to `bits` bits, with the score of this level added, some at a time.
+
+    All whose score is `least` or more; without `least`, the best at each time.
+    """
+    many, domain = 1 << bits - before, scored.domain
     patterns, moves = np.arange(many, dtype=np.uint64), _moves(domain.form, bits - before)
     full, used = before // 32, (bits + 31) // 32
     shifted = patterns << np.uint64(32 * used - bits)
@@ -162,17 +198,19 @@ def _extended(evidence: Evidence, beam: Paths, level: int, before: int, bits: in
     parts = [(shifted >> place & np.uint64(0xFFFFFFFF)).astype(np.uint32) for place in places]
     states = begun(beam.words, level, full)
     step = max(1, _AT_ONCE // many)
-    for start in range(0, beam.number, step):
-        own = beam[slice(start, start + step)]
-        state = np.repeat(states[start : start + step], many)
+    for first in range(0, beam.number, step):
+        own = beam[slice(first, first + step)]
+        state = np.repeat(states[first : first + step], many)
         columns = []
         for place, part in enumerate(parts, full):
             columns.append((own.words[:, place, None] | part[None, :]).ravel())
             state = mixed(state, columns[-1])
-        scores = np.repeat(own.scores, many) + evidence.added(level, finished(state, domain.cells))
+        scores = np.repeat(own.scores, many) + scored.added(level, finished(state, domain.cells))
         nodes = moves[own.nodes].ravel() if moves is not None else np.zeros(own.number * many, np.int64)
         chosen = np.flatnonzero(nodes >= 0)
-        if len(chosen) > 4096:  # no need to copy all words
+        if least is not None:
+            chosen = chosen[scores[chosen] >= least]
+        elif len(chosen) > 4096:  # no need to copy all words
             cut = np.partition(scores[chosen], -4096)[-4096]
             chosen = chosen[scores[chosen] >= cut]
         words = own.words[chosen // many].copy()

@@ -34,6 +34,7 @@ KINDS: dict[str, Callable[[Mapping[str, Any]], AnyDomain]] = {
     "link": Link.from_spec,
     "sparse-vector": SparseVector.from_spec,
     "strings": lambda spec: _strings(spec),
+    "listed-strings": lambda spec: _listed_strings(spec),
 }
 
 
@@ -41,6 +42,12 @@ def _strings(spec: Spec) -> AnyDomain:
     from deniable.domains.strings import Strings  # which few need
 
     return Strings.from_spec(spec)
+
+
+def _listed_strings(spec: Spec) -> AnyDomain:
+    from deniable.domains.listed_strings import ListedStrings  # which few need
+
+    return ListedStrings.from_spec(spec)
 
 
 def domain_from_spec(spec: Spec) -> AnyDomain:

@@ -209,14 +209,16 @@ class KeyValue(Domain[object, Pairs]):
 
     def _sorted(self, table: Pairs) -> Pairs:
         """With the keys of each person in order; refuses a key that a person has twice."""
-        rows = table.rows
-        falls = (table.keys[1:] <= table.keys[:-1]) & (rows[1:] == rows[:-1])
+        first = table.starts[1:-1]
+        falls = table.keys[1:] <= table.keys[:-1]
+        falls[first[(first > 0) & (first < len(table.keys))] - 1] = False  # the next person's keys may begin anywhere
         if not falls.any():
             return table
-        unordered = np.zeros(len(table), np.bool_)
-        unordered[rows[1:][falls]] = True
-        at = np.flatnonzero(unordered[rows])
-        cells = rows[at] * len(self.labels) + table.keys[at]
+        people = np.unique(np.searchsorted(table.starts, np.flatnonzero(falls), side="right") - 1)
+        sizes = table.sizes[people]
+        ends = np.cumsum(sizes)
+        at = np.arange(ends[-1]) + np.repeat(table.starts[people] - ends + sizes, sizes)
+        cells = np.repeat(people, sizes) * len(self.labels) + table.keys[at]
         order = np.argsort(cells, kind="stable")
         if (np.diff(cells[order]) == 0).any():
             raise OutsideDomain("A person has the same key twice. Give one value for each key of a person.")
@@ -239,14 +241,63 @@ class KeyValue(Domain[object, Pairs]):
         starts = np.concatenate([[0], np.cumsum([len(each) for each in sets], dtype=np.int64)])
         return Pairs(starts, self._keys([_plain(key) for key, _ in chain(*sets)]), np.array(numbers, np.float64))
 
+    @property
+    def scored(self) -> bool:
+        """Whether values are asked for; keys with values from 0 to 1 are there or not, and have the value 1 if they are."""
+        return (self.low, self.high) != (0.0, 1.0)
+
+    def read(self, text: str) -> dict[Label, float] | None:
+        """What a text such as "Alien = 4, Brazil = 2.5" says, or "Alien, Brazil" without scores; None if that is unclear.
+
+        >>> KeyValue(["Alien", "Brazil"], 0, 5, at_most=2).read("Alien = 4, Brazil = 2.5")
+        {'Alien': 4.0, 'Brazil': 2.5}
+        """
+        found: dict[Label, float] = {}
+        for part in filter(None, (part.strip() for part in text.split(","))):
+            name, given, number = part.rpartition("=")
+            if not self.scored and (not given or self._is_key(self.key(part))):
+                name, number = part, "1"
+            key = self.key(name.strip())
+            try:
+                found[key] = float(number) if key not in found else math.nan  # a key twice
+            except ValueError:
+                return None
+        return found
+
+    def key(self, name: str) -> Label:
+        """The key that is written so, or the name itself where there is none."""
+        if isinstance(self.labels, range):
+            return int(name) if name.isascii() and name.isdigit() and len(name) < 19 else name
+        return self._names.get(name, name)
+
+    def _is_key(self, key: Label) -> bool:
+        return key in (self.labels if isinstance(self.labels, range) else self._positions)
+
+    @cached_property
+    def _names(self) -> dict[str, Label]:
+        return {str(label): label for label in self.labels}
+
     def over(self, values: Answers) -> int:
         """How many people have more keys than `at_most`: whom `cut` concerns."""
         table = values if isinstance(values, Pairs) else self._table(values)
         return int((table.sizes > self.at_most).sum())
 
+    def asked(self, table: Pairs, key: Ints) -> Ints:
+        """The chance that the value of this key is rounded up, in parts of 2^53; one more for who does not have the key."""
+        keys = len(self.labels)
+        cells, wanted = table.rows * keys + table.keys, np.arange(len(table)) * keys + key
+        if not len(cells):
+            return np.full(len(table), WHOLE + 1)
+        at = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
+        has = cells[at] == wanted
+        return np.where(has, self.heads(table.values[at]), WHOLE + 1)
+
     def heads(self, values: Floats) -> Ints:
         """The probability, in units of 2^-53, with which a value is rounded up to the high end: right on average."""
-        return np.rint((values - self.low) / (self.high - self.low) * WHOLE).astype(np.int64)
+        heads = values - self.low
+        heads /= self.high - self.low
+        heads *= WHOLE
+        return np.rint(heads, out=heads).astype(np.int64)
 
     @classmethod
     def from_spec(cls, spec: Spec) -> Self:

@@ -76,10 +76,13 @@ class PrefixCode:
                 node = tree[node][bit]
         return [(zero, one) for zero, one in tree]
 
+    @cached_property
+    def _symbols(self) -> dict[tuple[int, int], int]:
+        return {(code.bits, code.size): symbol for symbol, code in self.codes.items()}
+
     def text(self, bits: int, size: int) -> bytes | None:
         """The string whose code begins so many bits; None if they do not hold its end."""
-        symbols = {(code.bits, code.size): symbol for symbol, code in self.codes.items()}
-        found, start = bytearray(), 0
+        symbols, found, start = self._symbols, bytearray(), 0
         for end in range(1, size + 1):
             part = bits >> size - end & (1 << end - start) - 1
             symbol = symbols.get((part, end - start))

@@ -1,4 +1,4 @@
-"""Reports on disk: Parquet where the name ends in .parquet, packed messages of the wire everywhere else."""
+"""Reports on disk: Parquet if the name ends in .parquet, else packed messages of the wire, perhaps compressed."""
 
 from collections.abc import Iterable, Iterator
 from os import PathLike
@@ -8,6 +8,7 @@ from deniable.core import Mechanism, Reports, concatenate
 from deniable.errors import EmptyBatch, InvalidReport, SurveyMismatch
 from deniable.files.arrow import read_parquet, write_parquet
 from deniable.files.atomic import written_whole
+from deniable.files.compression import compression
 from deniable.files.packed import read_packed, write_packed
 
 MOST_REPORTS, MOST_BYTES = 1 << 17, 1 << 25  # in a batch, so that it fits into any memory
@@ -43,9 +44,11 @@ def write_batches(
         if not written:
             raise EmptyBatch("There are no reports to write.")
 
-    write = write_parquet if target.suffix == ".parquet" else write_packed
     with written_whole(target, overwrite, private) as temporary:
-        write(temporary, mechanism, checked())
+        if target.suffix == ".parquet":
+            write_parquet(temporary, mechanism, checked())
+        else:
+            write_packed(temporary, mechanism, checked(), compression(target))
     return written
 
 

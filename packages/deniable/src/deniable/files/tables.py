@@ -1,19 +1,19 @@
-"""Tables in CSV and Parquet files, refused if they are damaged or lack a column. No message here repeats a cell."""
+"""Tables in CSV, JSON Lines and Parquet files, refused if they are damaged or lack a column. No message repeats a cell."""
 
 import csv
-import gzip
 import io
+import json
 import os
 import sys
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 from deniable.errors import EmptyBatch, InvalidParameter
 from deniable.files.arrow import open_parquet, pyarrow_package
+from deniable.files.compression import compression, damage, decompressed, plain_name
 
 LISTED = 20  # columns that a message names
 
@@ -27,31 +27,68 @@ def existing(path: str | PathLike[str]) -> Path:
 
 @contextmanager
 def csv_rows(path: Path) -> Iterator[tuple[Iterator[list[str]], Callable[[], float]]]:
-    """The rows of a CSV file in UTF-8, decompressed if its name ends in .gz, and the share of it that has been read.
+    """The rows of a CSV file in UTF-8, or of JSON Lines, and the share of it that has been read.
 
-    "-" is the standard input, of which nobody knows the size.
+    It is decompressed if its name ends in .gz or .zst. "-" is the standard input, of which nobody knows the size; whether it
+    is compressed, and whether it is JSON Lines, is seen from its beginning.
     """
     piped = str(path) == "-"
     opened = os.fdopen(os.dup(sys.stdin.fileno()), "rb") if piped else path.open("rb")
-    with opened as file, _unpacked(path, file) as data, io.TextIOWrapper(data, "utf-8-sig", newline="") as text:
-        total, rows = os.fstat(file.fileno()).st_size, csv.reader(text, strict=True)
+    with opened as file:
+        total, how = os.fstat(file.fileno()).st_size, compression(path, file.peek(4) if piped else b"")
+        with damage(path, how, InvalidParameter), decompressed(file, how) as data:
+            json_lines = data.peek(1)[:1] == b"{" if piped else is_json_lines(path)
+            with io.TextIOWrapper(data, "utf-8-sig", newline="") as text:
+                rows: Iterator[list[str]] = _json_rows(path, text) if json_lines else csv.reader(text, strict=True)
+                with _readable(path, rows):
+                    yield rows, lambda: 0.0 if piped else file.tell() / total
+
+
+@contextmanager
+def _readable(path: Path, rows: Iterator[list[str]]) -> Iterator[None]:
+    """Says in one sentence that a text is no table."""
+    try:
+        yield
+    except UnicodeDecodeError:
+        raise InvalidParameter(f"The file {path} is not UTF-8 text. Save it as CSV in UTF-8.") from None
+    except csv.Error:
+        raise InvalidParameter(
+            f"The file {path} cannot be read as CSV near line {getattr(rows, 'line_num', 1)}. Fix the file."
+        ) from None
+
+
+def is_json_lines(path: Path) -> bool:
+    """Whether a file is called so, perhaps compressed."""
+    return plain_name(path).suffix in (".jsonl", ".ndjson")
+
+
+def _json_rows(path: Path, lines: Iterable[str]) -> Iterator[list[str]]:
+    """The names in the first object as a header, then the values of each object as texts."""
+    header: list[str] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
         try:
-            yield rows, lambda: 0.0 if piped else file.tell() / total
-        except (gzip.BadGzipFile, zlib.error, EOFError):
-            raise InvalidParameter(
-                f"The file {path} is damaged, incomplete or not a gzip file. Copy or compress it again."
-            ) from None
-        except UnicodeDecodeError:
-            raise InvalidParameter(f"The file {path} is not UTF-8 text. Save it as CSV in UTF-8.") from None
-        except csv.Error:
-            raise InvalidParameter(
-                f"The file {path} cannot be read as CSV near line {rows.line_num}. Fix the file."
-            ) from None
+            found = json.loads(line)
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise InvalidParameter(f"Line {number} of {path} is not a JSON object. Write one object per line.")
+        if not header:
+            header = list(found)
+            yield header
+        if set(found) != set(header):
+            raise InvalidParameter(f"Line {number} of {path} has other names than the first line. Give all lines the same.")
+        yield [_text(found[name]) for name in header]
 
 
-def _unpacked(path: Path, file: BinaryIO) -> BinaryIO:
-    """The bytes of a file, decompressed if its name ends in .gz."""
-    return cast(BinaryIO, gzip.GzipFile(fileobj=file)) if path.suffix == ".gz" else file
+def _text(value: object) -> str:
+    """A value as the text that a CSV file would have; null is an empty field, lists and objects are JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value)  # numbers, true and false, lists and objects
 
 
 def below_header(path: Path, rows: Iterator[list[str]], names: Sequence[str]) -> tuple[list[int], Iterator[list[str]]]:

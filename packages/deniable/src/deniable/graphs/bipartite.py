@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from deniable.core import Answers, Coins, Estimate
+from deniable.core.showing import axes_for
 from deniable.domains import KeyValue
 from deniable.mechanisms.algebra.score_interval import ScoreEstimate, SlantedEstimate
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
 from deniable.planning.key_value import plan_key_value
-from deniable.plugins import optional
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -105,36 +105,35 @@ class BipartiteGraph:
         largest does not mislead.
         """
         degree = self.degree
-        order = degree.top(count)
+        order = degree.largest(count)
         degrees = _ends(degree, confidence, together)
         weights = _ends(self.weight, confidence, together) if self.estimate.signed is not None else {}
         means = _ends(self.mean, confidence, together) if weights and self.estimate.clear.any() else {}
         labels = [degree.labels[place] for place in order]
         return [Item(label, degrees[label], weights.get(label), means.get(label)) for label in labels]
 
-    def plot(self, top: int = 20, confidence: float = 0.95) -> "Figure":
-        """The items with the largest degrees, and the mean weights of those among them whose degree is no noise."""
+    def plot(self, top: int = 20, confidence: float = 0.95, ax: "Axes | None" = None) -> "Axes":
+        """The items with the largest degrees; on the upper axis the mean weights of those whose degree is no noise."""
         shown = self.top(top, confidence, together=False)[::-1]
         low, high = self.estimate.low, self.estimate.high
-        weighted = any(item.mean for item in shown)
-        figures, size = optional("matplotlib.figure", "A plot", "plot"), (9 if weighted else 6, 1.4 + 0.3 * len(shown))
-        figure: Figure = figures.Figure(figsize=size, layout="constrained")
-        panels = figure.subplots(1, 2 if weighted else 1, sharey=True, squeeze=False)[0]
-        panels[0].barh([str(item.label) for item in shown], [item.degree.value for item in shown], color="#4477aa")
-        panels[0].set_xlabel(f"people of {self.people:,}")
+        ax = axes_for(ax, 7, 1.6 + 0.3 * len(shown))
+        ax.barh([str(item.label) for item in shown], [item.degree.value for item in shown], color="#bbccdd")
+        ax.set_xlabel(f"people of {self.people:,}")
         for y, item in enumerate(shown):
-            panels[0].plot([item.degree.low, item.degree.high], [y, y], color="#222222", linewidth=1.2)
-            if item.mean:
-                ends = np.clip([item.mean.low, item.mean.high], low, high)
-                panels[1].plot(ends, [y, y], color="#222222", linewidth=1.2)
-                panels[1].plot(np.clip(item.mean.value, low, high), y, "o", color="#4477aa")
-        panels[0].axvline(0, color="#222222", linewidth=0.8)
-        if weighted:
-            panels[1].set(xlabel="mean weight", xlim=(low, high))
-        for axes in panels:
-            axes.spines[["top", "right"]].set_visible(False)
-        figure.suptitle(f"The {len(shown)} items of {self.items:,} with most links, {confidence:.0%} intervals", fontsize=10)
-        return figure
+            ax.plot([item.degree.low, item.degree.high], [y, y], color="#222222", linewidth=1.2)
+        ax.axvline(0, color="#222222", linewidth=0.8)
+        ax.spines[["top", "right"]].set_visible(False)
+        if any(item.mean for item in shown):
+            upper = ax.twiny()
+            for y, item in enumerate(shown):
+                if item.mean:
+                    ends = np.clip([item.mean.low, item.mean.high], low, high)
+                    upper.plot(ends, [y + 0.25, y + 0.25], color="#cc3311", linewidth=1.2)
+                    upper.plot(np.clip(item.mean.value, low, high), y + 0.25, "o", color="#cc3311", markersize=4)
+            upper.set(xlabel="mean weight (dots)", xlim=(low, high))
+            upper.spines[["right", "left"]].set_visible(False)
+        ax.set_title(f"The {len(shown)} items of {self.items:,} with most links, {confidence:.0%} intervals", fontsize=10)
+        return ax
 
 
 class Between(NamedTuple):

@@ -64,22 +64,31 @@ def expect_work() -> None:
 
 @compiled_in("compiled", lambda planes, digit: planes.size * 8)
 def compare_planes(planes: Words, digit: int) -> tuple[Words, Words]:
-    """Compare 64 random bytes per word with `digit`, bit plane by bit plane from the top: (smaller, equal) lanes."""
-    smaller = np.zeros(planes.shape[1], np.uint64)
-    equal = ~smaller
+    """Compare 64 random bytes per word with `digit`, bit plane by bit plane from the top: (smaller, equal) lanes.
+
+    A plane is one long number: for one answer that takes a fifth of the time of arrays, and no longer for many.
+    """
+    size = planes.shape[1] * 8
+    smaller, equal = 0, (1 << size * 8) - 1
     for level, plane in enumerate(planes):
+        ones = equal & int.from_bytes(plane.tobytes(), "little")
         if digit >> (7 - level) & 1:
-            smaller |= equal & ~plane
-            equal &= plane
+            smaller, equal = smaller | equal ^ ones, ones
         else:
-            equal &= ~plane
-    return smaller, equal
+            equal ^= ones
+    return _lanes(smaller, size), _lanes(equal, size)
+
+
+def _lanes(bits: int, size: int) -> Words:
+    return np.frombuffer(bytearray(bits.to_bytes(size, "little")), np.uint64)
 
 
 @compiled_in("compiled", lambda lanes: lanes.size)
 def set_positions(lanes: Words) -> Ints:
     """The positions of the bits that are one, in order; lane 0 is the lowest bit of word 0."""
-    words = np.flatnonzero(lanes)
+    words = lanes.nonzero()[0]
+    if not words.size:
+        return words
     bits = np.unpackbits(lanes[words].view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
     row, lane = np.nonzero(bits)
     return (words[row] * 64 + lane).astype(np.int64)
@@ -146,7 +155,9 @@ def column_sums(words: Words) -> Ints:
     return sums
 
 
-@compiled_in("compiled", lambda values, size: values.size)
+@compiled_in(
+    "compiled", lambda values, size: values.size >> 10
+)  # NumPy counts 300 million in the time that numba needs to load
 def histogram(values: AnyWords, size: int) -> Ints:
     """How often each integer below `size` occurs."""
     counts = np.zeros(size, np.int64)

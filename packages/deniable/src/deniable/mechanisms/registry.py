@@ -48,6 +48,8 @@ OURS = {
     "piecewise-1": "mechanisms.means.piecewise:Piecewise",
     "hybrid-1": "mechanisms.means.hybrid:Hybrid",
     "bit-sampling-1": "mechanisms.means.bit_sampling:BitSampling",
+    "permanent-mean-1": "mechanisms.means.permanent_mean:PermanentMean",
+    "permanent-set-1": "mechanisms.key_value.permanent_set:PermanentSet",
     "mean-channel-1": "mechanisms.means.mean_channel:MeanChannel",
     "feature-vector-1": "mechanisms.vectors.feature_vector:FeatureVector",
     "duchi-vector-1": "mechanisms.vectors.duchi_vector:DuchiVector",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from deniable.core import Mechanism, SeededCoins
 from deniable.errors import InvalidParameter
+from deniable.planning.ranking import counted
 
 
 @dataclass(frozen=True)
@@ -17,7 +18,7 @@ class Cost:
     server: float
 
     def __str__(self) -> str:
-        return f"{self.bits:,} bits, {self.device:.3g} us to make, {self.server:.3g} us to count"
+        return f"{counted(self.bits, 'bit')}, {self.device:.3g} us to make, {self.server:.3g} us to count"
 
 
 def measured_cost(mechanism: Mechanism, reports: int = 4096, seconds: float = 0.05) -> Cost:

@@ -115,7 +115,10 @@ def _planned(
 ) -> DistributionMechanism:
     ranking = distribution_options(domain, epsilon, n, target, prior, circular).within(max_bits)
     if target != "distribution":
-        return planned(ranking, "The error is that of the unbiased estimate, which intervals and bands belong to.")
+        words = "The error is that of the unbiased estimate, which intervals and bands belong to."
+        if isinstance(target, str):
+            words += ' This plan serves them; target="distribution" serves the fitted shares.'
+        return planned(ranking, words)
     words = "The error is that of the fitted shares, which are biased towards smooth curves."
     if prior is None:
         smooth, spiky = (min(ranking, key=lambda row: row.costs.get(shape) or 0).name for shape in (SMOOTH, SPIKY))

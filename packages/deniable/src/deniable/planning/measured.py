@@ -2,23 +2,24 @@
 
 import math
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from deniable.arrays import Ints
-from deniable.core import Coins, Domain, Mechanism, Tally, checked_coins
+from deniable.core import AnyDomain, Coins, Domain, Mechanism, Tally, checked_coins
 from deniable.core.showing import axes_for
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.shares.subset_selection import SubsetSelection
 from deniable.mechanisms.shares.unary import Unary
-from deniable.metrics import mae, mse, top_f1, top_ndcg
+from deniable.metrics import mae, top_f1, top_ndcg
+from deniable.planning.aims import Aim, Single, Truth, aim_of, held_by
 from deniable.planning.planner import for_shares
-from deniable.planning.ranking import Row, aligned, counted, people, short_name
+from deniable.planning.ranking import ERROR, Column, Row, aligned, counted, people, short_name
 from deniable.planning.shares import ShareMechanism, options, plan_shares
 from deniable.wrappers.open_answers import checked_sensitive
 from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
@@ -26,11 +27,10 @@ from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Truth = Literal["zipf", "uniform"]
+    from deniable.mechanisms.distributions.workload import Workload
 
 MOST_REPORTS, MOST_BITS = 1 << 17, 1 << 28  # randomized together, so that they fit into any memory
 LEGEND = {
-    "predicted, measured": "standard error of a share in percentage points, root mean square over all answers",
     "ratio": "measured squared error divided by the predicted one, with its standard error",
     "absolute": "mean absolute error of a share in percentage points",
     "F1, NDCG": "how well the largest shares are found and ranked; 1 is perfect",
@@ -44,14 +44,14 @@ class MeasuredError:
     """What was predicted and what was measured for one mechanism."""
 
     name: str
-    predicted: float  # root mean square, as a share
+    predicted: float  # root mean square
     measured: float
     ratio: float  # of squared errors
     ratio_error: float  # standard error of that
     perturb_seconds: float  # for a million reports
     count_seconds: float
     bits: int
-    mean_absolute: float
+    mean_absolute: float | None = None  # of shares
     top_f1: float | None = None
     top_ndcg: float | None = None
 
@@ -69,6 +69,7 @@ class MeasuredErrors:
     people: int
     repeats: int
     remarks: tuple[str, ...] = ()
+    error: Column = ERROR
 
     def __str__(self) -> str:
         ranked = self.rows[0].top_f1 is not None
@@ -77,43 +78,46 @@ class MeasuredErrors:
         lines = [["mechanism", *head, "bits"]]
         for row in self.rows:
             cells = {
-                "predicted": f"{100 * row.predicted:.3g}",
-                "measured": f"{100 * row.measured:.3g}",
+                "predicted": self.error.shown(row.predicted),
+                "measured": self.error.shown(row.measured),
                 "ratio": f"{row.ratio:.3f} +- {row.ratio_error:.3f}",
-                "absolute": f"{100 * row.mean_absolute:.3g}",
+                "absolute": f"{100 * (row.mean_absolute or 0):.3g}",
                 "F1": f"{row.top_f1 or 0:.3f}",
                 "NDCG": f"{row.top_ndcg or 0:.3f}",
                 "perturb": f"{row.perturb_seconds:.2g}",
                 "count": f"{row.count_seconds:.2g}",
             }
             lines.append([row.name, *(cells[name] for name in head), f"{row.bits:,}"])
-        legend = [f"{name}: {words}" for name, words in LEGEND.items() if {*name.split(", ")} & {*lines[0]}]
+        meanings = {"predicted, measured": self.error.meaning, **LEGEND}
+        legend = [f"{name}: {words}" for name, words in meanings.items() if {*name.split(", ")} & {*lines[0]}]
         return "\n".join([f"{self.subject}:", aligned(lines), *legend, *self.remarks])
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """A row for each mechanism: the measured error with two standard errors, and a mark where it was predicted."""
         ax = axes_for(ax, 7, 1.4 + 0.35 * len(self.rows))
         places = range(len(self.rows), 0, -1)
+        scale = self.error.scale
         # For a root, d sqrt(x) = dx / (2 sqrt(x)); twice that is drawn.
-        spread = [100 * row.predicted * row.ratio_error / math.sqrt(row.ratio) for row in self.rows]
-        predicted, measured = [100 * row.predicted for row in self.rows], [100 * row.measured for row in self.rows]
+        spread = [scale * row.predicted * row.ratio_error / math.sqrt(row.ratio) for row in self.rows]
+        predicted, measured = [scale * row.predicted for row in self.rows], [scale * row.measured for row in self.rows]
         ax.plot(predicted, places, "|", color="#cc3311", markersize=18, markeredgewidth=2, label="predicted")
         ax.errorbar(measured, places, xerr=spread, fmt="o", color="#4477aa", ecolor="#222222", capsize=3, label="measured")
         ax.set_yticks(places, [row.name for row in self.rows])
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter("{x:g}")
         ax.xaxis.set_minor_formatter("{x:g}")
-        ax.set_xlabel("error of a share in percentage points, with two standard errors")
+        ax.set_xlabel(fill(f"{self.error.meaning}, with two standard errors", 90))
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, frameon=False)
         return ax
 
 
 def compare(
-    domain: Domain,
+    domain: AnyDomain,
     epsilon: float,
     n: int | ArrayLike = 10_000,
     *,
+    target: "str | Workload" = "shares",
     truth: Truth = "zipf",
     sensitive: Collection[object] | None = None,
     open_share: float | None = None,
@@ -125,36 +129,35 @@ def compare(
 ) -> MeasuredErrors:
     """Simulate whole collections with every mechanism for a question and measure their errors beside the predicted ones.
 
-    `n` is a number of people, whose answers follow `truth`, or how many people gave each answer. With `sensitive`, the
-    mechanisms protect only those answers, and the published ones (uSS, uUE) are compared as well. `mechanisms` names the
-    ones to compare, as in `plan(...).explain()`. With `top`, it is also measured how well the largest shares are found.
-    Mechanisms registered by other packages take part; one that cannot do this question is left out with a remark.
+    `n` is a number of people, whose answers follow `truth`, or how many people gave each answer. `target` is as for `plan`:
+    "shares" (of single answers, of the records of `Vectors`, or of the keys of a `KeyValue`, which also has "frequencies"
+    without the values), "mean", "distribution", "quantiles", "ranges" or a `Workload`. With `sensitive`, the mechanisms
+    protect only those answers, and the published ones (uSS, uUE) are compared as well. `mechanisms` names the ones to
+    compare, as in `plan(...).explain()`. With `top`, it is also measured how well the largest shares are found. Mechanisms
+    registered by other packages take part; one that cannot do this question is left out with a remark.
 
     >>> from deniable.core.coins import SeededCoins
-    >>> from deniable.domains import Categories
+    >>> from deniable.domains import Categories, Interval
     >>> found = compare(Categories(["yes", "no"]), 1.0, 500, mechanisms=["direct"], repeats=50, coins=SeededCoins(1))
     >>> abs(found.rows[0].ratio - 1) < 5 * found.rows[0].ratio_error
     True
+    >>> sorted(row.name for row in compare(Interval(0, 120, steps=12), 4.0, 500, target="mean", repeats=2).rows)
+    ['Duchi', 'hybrid', 'piecewise, original', 'piecewise, suboptimal', 'three outputs']
     """
-    if for_shares.dispatch(type(domain)) is not plan_shares:
-        raise InvalidParameter("A comparison is for the shares of single answers: give a domain such as Categories.")
     if repeats < 2:
         raise InvalidParameter("A comparison needs at least two collections of each mechanism: repeats=2.")
-    held = people_by_answer(domain, n, truth) if isinstance(n, int) else np.asarray(n, np.int64)
-    if held.shape != (domain.size,) or held.min() < 0 or not held.any():
-        raise InvalidParameter(f"Say how many people answer, or how many gave each of the {domain.size:,} answers.")
-    total, some = int(held.sum()), ""
-    if sensitive is not None:
-        secret = list(checked_sensitive(domain, sensitive))
-        if open_share is None:
-            open_share = float(1 - held[domain.index(secret)].sum() / total)
-        some = f", {len(secret):,} of them sensitive, {open_share:.1%} of people have another"
-    ranking = options(domain, epsilon, total, sensitive, OPEN_SHARE if open_share is None else open_share)
-    rows = list(ranking)
-    if sensitive is not None and open_share is not None:
-        rows = sorted(rows + _published(domain, sensitive, epsilon, total, open_share), key=lambda row: row.error)
-    rows = _wanted(rows, mechanisms)
-    source = checked_coins(coins)
+    source, single = checked_coins(coins), for_shares.dispatch(type(domain)) is plan_shares
+    if not isinstance(domain, Domain):
+        raise InvalidParameter("A comparison needs a domain of answers, such as Categories or Interval.")
+    aim: Aim
+    if target == "shares" and single:
+        aim, rows, some = _shares(cast(Domain, domain), epsilon, n, truth, sensitive, open_share)
+    elif sensitive is not None or top is not None:
+        raise InvalidParameter("Sensitive answers and the largest shares are compared for the shares of single answers.")
+    else:
+        aim, some = aim_of(domain, epsilon, n, target, truth, source), ""
+        rows = list(aim.ranking)
+    rows = _wanted(rows, mechanisms, [row.name for row in aim.ranking])
     found = []
     for place, row in enumerate(rows):
 
@@ -162,38 +165,48 @@ def compare(
             if progress is not None:
                 progress((place + share) / len(rows))
 
-        found.append(_measured(row, held, repeats, source, top, advance))
-    subject = (
-        f"{domain.size:,} answers{some}, epsilon {epsilon:g} for one answer, {people(total)}, "
-        f"{counted(repeats, 'collection')} each"
-    )
-    return MeasuredErrors(tuple(found), subject, total, repeats, ranking.remarks)
+        found.append(_measured(row, aim, repeats, source, top, advance))
+    each = f"{counted(repeats, 'collection')} each"
+    subject = f"{aim.ranking.subject}, {each}"
+    if target == "shares" and single:
+        subject = f"{domain.size:,} answers{some}, epsilon {epsilon:g} for one answer, {people(aim.people)}, {each}"
+    return MeasuredErrors(tuple(found), subject, aim.people, repeats, aim.ranking.remarks, aim.error)
 
 
-def people_by_answer(domain: Domain, people: int, truth: Truth) -> Ints:
-    """How many people hold each value: as close to the wanted shares as whole people allow."""
-    ranks = np.arange(1, domain.size + 1)
-    return scaled(1 / ranks if truth == "zipf" else np.ones(domain.size), people)
+def _shares(
+    domain: Domain,
+    epsilon: float,
+    n: int | ArrayLike,
+    truth: Truth,
+    sensitive: Collection[object] | None,
+    open_share: float | None,
+) -> tuple[Single, list[Row[Any]], str]:
+    """The shares of single answers, of which some may be sensitive: the aim, its mechanisms, and that in words."""
+    held, some = held_by(domain, n, truth), ""
+    total = int(held.sum())
+    if sensitive is not None:
+        secret = list(checked_sensitive(domain, sensitive))
+        if open_share is None:
+            open_share = float(1 - held[domain.index(secret)].sum() / total)
+        some = f", {len(secret):,} of them sensitive, {open_share:.1%} of people have another"
+    ranking = options(domain, epsilon, total, sensitive, OPEN_SHARE if open_share is None else open_share)
+    rows: list[Row[Any]] = list(ranking)
+    if sensitive is not None and open_share is not None:
+        rows = sorted(rows + _published(domain, sensitive, epsilon, total, open_share), key=lambda row: row.error)
+    return Single(domain, held, ranking), rows, some
 
 
-def scaled(weights: ArrayLike, people: int) -> Ints:
-    """So many people, in proportion to these weights."""
-    edges = np.cumsum(np.asarray(weights, np.float64))
-    if not edges[-1] > 0:
-        raise InvalidParameter("This histogram counts nobody.")
-    return np.diff(np.rint(edges / edges[-1] * people).astype(np.int64), prepend=0)
-
-
-def _wanted(rows: list[Row[ShareMechanism]], names: Collection[str] | None) -> list[Row[ShareMechanism]]:
+def _wanted(rows: list[Row[Any]], names: Collection[str] | None, ranked: Collection[str]) -> list[Row[Any]]:
     if names is None:
         return rows
-    wanted, known = {short_name(name) for name in names}, {short_name(name) for name in candidates()}
+    wanted, known = {short_name(name) for name in names}, {short_name(name) for name in (*candidates(), *ranked)}
     for name in wanted:
         if name.removesuffix("-published") not in known:
-            raise InvalidParameter(f"There is no mechanism {name!r}. Use some of {', '.join(known)}, separated by commas.")
+            listed = ", ".join(dict.fromkeys(short_name(row.name) for row in rows))
+            raise InvalidParameter(f"There is no mechanism {name!r}. Use some of {listed}, separated by commas.")
     kept = [row for row in rows if short_name(row.name) in wanted]
     if len(kept) != len(wanted):
-        raise InvalidParameter("Some of these mechanisms do not support this many answers or this epsilon. Leave them out.")
+        raise InvalidParameter("Some of these mechanisms do not support this question or this epsilon. Leave them out.")
     return kept
 
 
@@ -213,42 +226,38 @@ def _published(
 
 
 def _measured(
-    row: Row[ShareMechanism], held: Ints, repeats: int, coins: Coins, top: int | None, advance: Callable[[float], None]
+    row: Row[Any], aim: Aim, repeats: int, coins: Coins, top: int | None, advance: Callable[[float], None]
 ) -> MeasuredError:
-    mechanism, total, fastest = row.mechanism, int(held.sum()), np.full(2, np.inf)
-    answers = np.repeat(np.arange(len(held)), held)
-    squares, others, truth = [], [], held / total
+    mechanism, fastest = row.mechanism, np.full(2, np.inf)
+    squares, others, predicted = [], [], aim.predicted(row)
     for turn in range(repeats):
         seconds = np.zeros(2)
-        tally = _collected(mechanism, answers, coins, seconds)
+        tally = _collected(mechanism, aim, coins, seconds)
         fastest = np.minimum(fastest, seconds)  # the first collections load the compiled loops
-        values = mechanism.estimate(tally).values
-        squares.append(mse(truth, values))
-        others.append([mae(truth, values), *((top_f1(truth, values, top), top_ndcg(truth, values, top)) if top else ())])
+        squares.append(aim.square(mechanism, tally))
+        if type(aim) is Single:
+            shares, values = aim.truth, mechanism.estimate(tally).values
+            ranked = (top_f1(shares, values, top), top_ndcg(shares, values, top)) if top else ()
+            others.append([mae(shares, values), *ranked])
         advance((turn + 1) / repeats)
     mean, spread = float(np.mean(squares)), float(np.std(squares, ddof=1))
-    perturb, count = 1e6 * fastest / total
-    ratio, ratio_error = mean / row.error**2, spread / math.sqrt(repeats) / row.error**2
-    means = np.mean(others, axis=0).tolist()
+    perturb, count = 1e6 * fastest / aim.people
+    ratio, ratio_error = mean / predicted**2, spread / math.sqrt(repeats) / predicted**2
+    means = np.mean(others, axis=0).tolist() if others else []
     return MeasuredError(
-        row.name, row.error, math.sqrt(mean), ratio, ratio_error, float(perturb), float(count), row.bits, *means
+        row.name, predicted, math.sqrt(mean), ratio, ratio_error, float(perturb), float(count), row.bits, *means
     )
 
 
-def _collected(mechanism: Mechanism, indices: Ints, coins: Coins, seconds: NDArray[np.float64]) -> Tally:
+def _collected(mechanism: Mechanism, aim: Aim, coins: Coins, seconds: NDArray[np.float64]) -> Tally:
     """One collection; the seconds that perturbing and counting took are added up."""
     tally = Tally(mechanism.fingerprint, 0, np.zeros(mechanism.cells, np.int64))
-    for answers in _parts(mechanism, indices):
+    size = max(1, min(MOST_REPORTS, MOST_BITS // mechanism.layout.bits))
+    for first in range(0, aim.people, size):
+        answers = aim.answers(slice(first, min(first + size, aim.people)))
         start = time.perf_counter()
         reports = mechanism.perturb(answers, coins)
         middle = time.perf_counter()
         tally += mechanism.tally(reports)
         seconds += (middle - start, time.perf_counter() - middle)
     return tally
-
-
-def _parts(mechanism: Mechanism, indices: Ints) -> Iterator[list[object] | Ints]:
-    labels, size = mechanism.domain.labels, max(1, min(MOST_REPORTS, MOST_BITS // mechanism.layout.bits))
-    for start in range(0, len(indices), size):
-        part = indices[start : start + size]
-        yield part if isinstance(labels, range) else [labels[index] for index in part.tolist()]

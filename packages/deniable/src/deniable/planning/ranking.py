@@ -52,7 +52,7 @@ class Ranking(Sequence[Row[M]]):
     `best` is the one to use: among those whose squared error is within a factor `close` of the smallest, the one with the
     smallest reports, then the one with the least server work; or the one that is `wanted`. `beside` holds rows that
     cannot be chosen, such as a bound, and `remarks` says which candidates were left out and why. Ratios are of errors to the
-    `power`.
+    `power`. `bound` is an error that is proved to be out of reach of everything, where one is known.
     """
 
     rows: tuple[Row[M], ...]
@@ -65,6 +65,7 @@ class Ranking(Sequence[Row[M]]):
     power: int = 2
     max_bits: int | None = None
     wanted: str | None = None
+    bound: float | None = None
 
     def __post_init__(self) -> None:
         if not self.rows:
@@ -108,6 +109,10 @@ class Ranking(Sequence[Row[M]]):
         """The squared error of a row relative to the smallest of all candidates; of losses, the ratio itself."""
         return (row.error / self.rows[0].error) ** self.power
 
+    def above(self, row: Row[object]) -> float | None:
+        """How far the error of a row, squared as in `ratio`, is above the best possible, at most; 0.01 is one percent."""
+        return None if self.bound is None else max(0.0, (row.error / self.bound) ** self.power - 1)
+
     @property
     def shown(self) -> list[Column]:
         """The columns of costs that have a number in some row."""
@@ -119,12 +124,14 @@ class Ranking(Sequence[Row[M]]):
 
     def _lines(self) -> list[list[str]]:
         """The heading and all rows, as cells."""
-        lines = [["", "mechanism", self.error.name, "ratio", BITS.name, *(column.name for column in self.shown)]]
+        above = [] if self.bound is None else ["above"]
+        lines = [["", "mechanism", self.error.name, "ratio", *above, BITS.name, *(column.name for column in self.shown)]]
         for row in (*self.rows, *self.beside):
             ratio = self.ratio(row)
             cells = [
                 self.error.shown(row.error),
                 f"{ratio:.3f}x" if ratio < 1e5 else f"{ratio:.1e}x",
+                *([_percent(self.above(row) or 0.0)] if above else []),
                 BITS.shown(row.bits or None),
             ]
             cells += [column.shown(row.costs.get(column.name)) for column in self.shown]
@@ -140,7 +147,9 @@ class Ranking(Sequence[Row[M]]):
     def legend(self) -> str:
         """What the columns mean, one a line."""
         ratio = Column("ratio", f"{self._measure}, relative to the smallest")
-        return "\n".join(f"{column.name}: {column.meaning}" for column in (self.error, ratio, BITS, *self.shown))
+        above = Column("above", f"{self._measure}, at most so much above the best that any mechanism can have")
+        columns = (self.error, ratio, *([] if self.bound is None else [above]), BITS, *self.shown)
+        return "\n".join(f"{column.name}: {column.meaning}" for column in columns)
 
     @property
     def _measure(self) -> str:
@@ -171,9 +180,20 @@ class Ranking(Sequence[Row[M]]):
     def records(self) -> list[dict[str, object]]:
         """The rows as plain data."""
         return [
-            {"name": row.name, "error": row.error, "squared_to_smallest": self.ratio(row), "bits": row.bits, **row.costs}
+            {
+                "name": row.name,
+                "error": row.error,
+                "squared_to_smallest": self.ratio(row),
+                **({} if self.bound is None else {"above_bound": self.above(row)}),
+                "bits": row.bits,
+                **row.costs,
+            }
             for row in self.rows
         ]
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}" if share < 1e3 else f"{100 * share:.0e}%"
 
 
 def planned(ranking: Ranking[Made], words: str = "") -> Made:
@@ -218,7 +238,7 @@ def _is_provable(mechanism: object) -> bool:
 
 def checked_people(n: int) -> int:
     """A number of people to plan for."""
-    if n < 1:
+    if not isinstance(n, int) or n < 1:
         raise InvalidParameter("A plan needs the number of people who will answer, at least 1.")
     return n
 
@@ -239,6 +259,15 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     ('1 bit', '1,024 bits', '5 people')
     """
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def there_are(number: int, noun: str) -> str:
+    """That there are so many.
+
+    >>> there_are(1, "report"), there_are(100, "report")
+    ('there is 1 report', 'there are 100 reports')
+    """
+    return f"there {'is' if number == 1 else 'are'} {counted(number, noun)}"
 
 
 def people(n: int) -> str:

@@ -1,5 +1,6 @@
 """A question that is asked repeatedly: which permanent answer, and which second round."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deniable.core import LARGEST_DENSE, Candidate, Domain
@@ -23,10 +24,18 @@ REPEATED = (
     RepeatedCandidate("hashing, two buckets (BiLOLOHA)", Memoized.binary_hashing, choices=2),
     RepeatedCandidate("hashing, best buckets (OLOLOHA)", Memoized.hashing),
 )
+UNLINKABLE = REPEATED[:3]  # with hashing, a report names the function that a person keeps, and so the person
 EVER = Column("ever", "epsilon of all reports that a person ever sends", ".3g")
 
 
-def repeated_options(domain: Domain, epsilon: float, once: float, n: int = 10_000, changes: int = 1) -> Ranking[Memoized]:
+def repeated_options(
+    domain: Domain,
+    epsilon: float,
+    once: float,
+    n: int = 10_000,
+    changes: int = 1,
+    candidates: Sequence[RepeatedCandidate] = REPEATED,
+) -> Ranking[Memoized]:
     """Every mechanism for a question that is asked repeatedly, the smallest error of one collection first."""
     checked_people(n)
     if changes < 1:
@@ -47,7 +56,7 @@ def repeated_options(domain: Domain, epsilon: float, once: float, n: int = 10_00
         ever = mechanism.lifetime_loss(changes).epsilon()
         return Row(candidate.name, mechanism, error, mechanism.layout.bits, {EVER.name: ever})
 
-    rows, remarks = made(REPEATED, domain.size, row)
+    rows, remarks = made(candidates, domain.size, row)
     subject = (
         f"{domain.size:,} values, epsilon {epsilon:g} for all reports ever of a person who has had "
         f"{counted(changes, 'value')}, {once:g} for one report, {people(n)}"

@@ -8,6 +8,7 @@ import numpy as np
 from deniable.core import Additive, Candidate, Domain, Mechanism, PureProtocol, checked_epsilon
 from deniable.mechanisms.algebra.tuning import total_error
 from deniable.mechanisms.registry import candidates
+from deniable.planning.bounds import share_bound
 from deniable.planning.ranking import Column, Ranking, Row, checked_people, made, people, planned
 from deniable.privacy.liars import worst_gain
 from deniable.wrappers.open_answers import OpenAnswers, checked_sensitive
@@ -44,7 +45,8 @@ def options(
 
     rows, remarks = made(offered, size, row)
     subject = f"{domain.size:,} values{which}, epsilon {budget:g} for one answer, {people(n)}"
-    return Ranking(rows, subject, columns=COSTS, remarks=remarks)
+    bound = share_bound(domain.size, budget, n) if sensitive is None else 0.0
+    return Ranking(rows, subject, columns=COSTS, remarks=remarks, bound=bound or None)
 
 
 def share_row(name: str, mechanism: Mechanism, n: int) -> Row[ShareMechanism]:

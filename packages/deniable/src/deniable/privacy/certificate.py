@@ -1,5 +1,6 @@
 """Certificates: the exact loss of a mechanism, and how it is printed."""
 
+import math
 from dataclasses import dataclass
 
 from deniable.core import Mechanism, PrivacyLoss, Proof, formatted_odds, formatted_size, written_odds
@@ -97,8 +98,13 @@ class Certificate:
         values = formatted_size(self.mechanism.domain.size)
         if self.loss.proof == "proved":
             rules = f", by {', '.join(self.rules)}" if self.rules else f": {self.followed:,} outcomes enumerated"
-            return f"for all {values} answers and all draws{rules}"
+            return f"for all {values} answers{self._draws()}{rules}"
         return f"published, applied to what was proved by {', '.join(self.rules)}" if self.rules else "published"
+
+    def _draws(self) -> str:
+        """Which draws, in words; how many there are of those that everybody sees, such as hash functions."""
+        public = math.prod(node.params[0] for node in self.mechanism.law.nodes if node.op == "public")
+        return f", all {formatted_size(public)} public draws and all private ones" if public > 1 else " and all draws"
 
     @property
     def short_report(self) -> str:

@@ -4,19 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from deniable.core import PrivacyLoss, SeededCoins
+from deniable.core import Permanent, PrivacyLoss, SeededCoins
 from deniable.errors import NotCertifiable
 from deniable.privacy.certificate import Certificate
 from deniable.privacy.certify import certify
 from deniable.privacy.law import LIMIT
 from deniable.privacy.proofs import second_loss
 from deniable.wrappers.fake_attributes import FakeAttributes
-from deniable.wrappers.memoized import Memoized
 
 TRIALS = 64  # reports whose two rounds are compared coin by coin
 
 
-def check_rounds(mechanism: Memoized) -> None:
+def check_rounds(mechanism: Permanent) -> None:
     """That reports are made of the kept answer and fresh coins alone: compared coin by coin, on a seeded stream.
 
     Where the law can be enumerated, it is also the product of the laws of the two rounds.
@@ -29,7 +28,7 @@ def check_rounds(mechanism: Memoized) -> None:
         raise NotCertifiable("A report is not the second-round output for the permanent answer.")
 
 
-def certify_ever(mechanism: Memoized, limit: int = LIMIT) -> Certificate:
+def certify_ever(mechanism: Permanent, limit: int = LIMIT) -> Certificate:
     """The exact loss of all reports ever on one value that does not change; `certify` has that of one report alone.
 
     Reports are made from the kept answer with fresh coins, so whatever is done with any number of them could be done with
@@ -41,7 +40,7 @@ def certify_ever(mechanism: Memoized, limit: int = LIMIT) -> Certificate:
 
 
 @second_loss.register
-def loss_ever(mechanism: Memoized) -> PrivacyLoss:
+def loss_ever(mechanism: Permanent) -> PrivacyLoss:
     """The loss of all reports ever, beside that of one report."""
     return certify_ever(mechanism).loss
 

@@ -1,54 +1,53 @@
 """The shuffle model: the privacy loss if a trusted party mixes n reports and drops who sent which.
 
-Take two values x and x' of one person, and let w = R(x) - R(x') be the difference of their laws. With p the largest ratio
-between the two and beta half the sum of |w|, let A and B be the positive and the negative part of w, each divided by beta,
-and alpha = beta / (p - 1). Then, for some further law C and c = 1 - (p + 1) alpha,
+Take two values x and x' of one person. Suppose that every law R(z) has b in it: b(y) <= R(y | z) for all reports y and
+values z. Let it be known which of the n reports are not drawn from b, and what they are. Then (Balle, Bell, Gascon, Nissim
+2019)
+
+    delta = E [ max(0, L_1 + ... + L_n) ] / n,     L = (R(y | x) - e^epsilon R(y | x')) / b(y) with probability b(y), else 0
+
+holds for n shuffled reports, whatever the values of the others. Three such b are tried, and the best is taken.
+
+The **blanket**, the largest: b(y) = min R(y | z) over all values z. In a pure protocol L has four values only: for reports
+that support x alone, x' alone, both, or neither.
+
+**Clones** (Feldman, McMillan, Talwar 2021), which need to know less of the channel. With p the largest ratio between R(x)
+and R(x'), and beta half the sum of |R(x) - R(x')|, let A and B be the positive and the negative part of R(x) - R(x'), each
+divided by beta, and alpha = beta / (p - 1). Then, for some further law C and c = 1 - (p + 1) alpha,
 
     R(x) = p alpha A + alpha B + c C        R(x') = alpha A + p alpha B + c C
 
-since R(x) <= p R(x') and R(x') <= p R(x) (the parameters of Wang et al. 2024). If every law R(y) has at least r (A + B) in
-it, each of the n - 1 others sends a sample of A or one of B with probability r each, whatever their values: a clone
-(Feldman, McMillan, Talwar 2021). Let all be known but which of the samples from A or B is whose: the reports that are no
-clones, and, where it happens, that the person's own came from C. Then with probability (p + 1) alpha two counts are left,
+since R(x) <= p R(x') and R(x') <= p R(x) (the parameters of Wang et al. 2024). If every law has at least r (A + B) in it,
+b = r (A + B) will do; that the person's own report came from C must be known here. Hiding it gives a smaller number that is
+not always an upper bound (two people, three values, direct response with epsilon 1, at epsilon 0.8: 0.027 for a true 0.060).
 
-    (a, b) + (1, 0) with probability p / (p + 1), (0, 1) with probability 1 / (p + 1),   under x
-    (a, b) + (1, 0) with probability 1 / (p + 1), (0, 1) with probability p / (p + 1),   under x'
+**Merged clones**, for any channel with these odds: all of C goes into A and B, and alpha = r = 1 / (p + 1).
 
-with a + b binomial of n - 1 and 2 r, and a binomial of a + b and 1/2; otherwise x and x' look the same. Merging all of C
-into A and B gives alpha = r = 1 / (p + 1) for any channel with these odds.
-
-That the person's report came from C must be known here. Hiding it among the counts gives a smaller number that is not always
-an upper bound (two people, three values, direct response with epsilon 1, at epsilon 0.8: 0.027 for a true 0.060). It may be
-hidden where all reports have something in common: the blanket b(y) = min R(y | z) over all values z (Balle, Bell, Gascon,
-Nissim 2019). With M reports drawn from it, M binomial of n and the sum of b,
-
-    delta = E [ max(0, L_1 + ... + L_M) ] / n,     L = (R(y | x) - e^epsilon R(y | x')) / b(y).
-
-In a pure protocol L has four values only: for reports that support x alone, x' alone, both, or neither.
-
-The best of these bounds is taken. All numbers come from the exact channel, and the sums of positive parts are taken in
-floating point with every term rounded against us.
+From below: if all others have the value z, b = R(z) may be taken, and the same formula is then no bound but the truth.
 """
 
 import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
-import numpy as np
-
-from deniable.arrays import Floats
 from deniable.core import Mechanism, PureProtocol, checked_epsilon
 from deniable.errors import InvalidParameter, NotCertifiable
 from deniable.privacy.law import law
+from deniable.privacy.positive_part import Atom, mean_if_positive, mean_positive_part
 
 ASSUMPTION = (
     "only if a trusted shuffler mixes the reports of all n people, drops who sent which and when, and nobody else sees "
     "them before; otherwise each report has the loss of its mechanism"
 )
-MOST = 4_000_000  # people: more are not counted, which errs on the safe side
-ROUNDING = 1e-11  # of every term: more than all the roundings on its way
-NEGLIGIBLE = 1e-40  # more than what lies outside the windows of the sums
+MOST = 1_000_000_000  # people: more are not counted, which errs on the safe side
+NEGLIGIBLE = 1e-300
+CLOSE = 1e-3  # to a part of so many an epsilon is found
+MOST_PAIRS = 16  # of values, for which the loss is also bounded from below
 LAW_LIMIT = 1 << 16
+Table = Sequence[Sequence[Fraction]]  # a row for each value, a column for each report
 
 
 @dataclass(frozen=True)
@@ -60,13 +59,19 @@ class Clones:
     r: Fraction
 
     def __post_init__(self) -> None:
-        if not (self.odds > 1 and self.alpha > 0 and (self.odds + 1) * self.alpha <= 1 and 0 <= 2 * self.r <= 1):
+        if not (self.odds > 1 and self.alpha > 0 and (self.odds + 1) * self.alpha <= 1 and 0 < 2 * self.r <= 1):
             raise InvalidParameter("Clones need odds above 1, alpha from 0 to 1 / (odds + 1) and r from 0 to 1/2.")
 
     @property
     def merged(self) -> "Clones":
         """What holds for any channel with these odds: each law is at least (R(x) + R(x')) / (odds + 1)."""
         return Clones(self.odds, 1 / (self.odds + 1), 1 / (self.odds + 1))
+
+    @property
+    def atoms(self) -> list[Atom]:
+        """Reports from A, and from B: their probability, and how often they are that under x and x'."""
+        less = self.alpha / self.r
+        return [(self.r, self.odds * less, less), (self.r, less, self.odds * less)]
 
 
 @dataclass(frozen=True)
@@ -84,13 +89,53 @@ class Blanket:
         alone = (mechanism.p - mechanism.q) / (odds - 1)
         return cls(odds, alone, (mechanism.p - alone * odds) / odds, 1 - mechanism.p - alone)
 
+    @property
+    def atoms(self) -> list[Atom]:
+        one, odds = Fraction(1), self.odds
+        return [(self.alone, odds, one), (self.alone, one, odds), (self.both, odds, odds), (self.neither, one, one)]
+
+    def attained(self, values: int) -> list[list[Atom]]:
+        """Where all others have the value x, and where all have a third one, if reports support one value at most."""
+        one, odds = Fraction(1), self.odds
+        rest = self.both * odds + self.neither
+        found = [[(self.alone * odds, one, 1 / odds), (self.alone, one, odds), (rest, one, one)]]
+        if not self.both and values > 2:
+            third = self.alone * odds
+            rest = 1 - 2 * self.alone - third
+            found.append([(self.alone, odds, one), (self.alone, one, odds), (third, 1 / odds, 1 / odds), (rest, one, one)])
+        return found
+
+
+@dataclass(frozen=True)
+class Common:
+    """What all laws of a channel that can be listed have in common, or the law of one value that all others have."""
+
+    atoms: tuple[Atom, ...]
+
+    @classmethod
+    def of(cls, table: Table, first: int, second: int, common: Iterable[Fraction]) -> "Common":
+        """Of two rows, with `common` in all rows."""
+        columns = zip(table[first], table[second], common, strict=True)
+        return cls.together(((a / share, b / share), share) for a, b, share in columns if share)
+
+    @classmethod
+    def together(cls, shares: Iterable[tuple[tuple[Fraction, Fraction], Fraction]]) -> "Common":
+        """With one atom for all that have the same u and v."""
+        found: dict[tuple[Fraction, Fraction], Fraction] = defaultdict(Fraction)
+        for ends, share in shares:
+            found[ends] += share
+        return cls(tuple(sorted((share, *ends) for ends, share in found.items() if share)))
+
+
+Hidden = Clones | Blanket | Common
+
 
 @dataclass(frozen=True)
 class ShuffledLoss:
     """A guarantee of its own, beside the one of every single report: it holds under its `assumption` only.
 
     For n shuffled reports of which one may be about x or about x', no event has a probability under x that is more than
-    e^epsilon times the one under x', plus delta.
+    e^epsilon times the one under x', plus delta. With an epsilon below `at_least` that would be false.
     """
 
     epsilon: float
@@ -99,6 +144,7 @@ class ShuffledLoss:
     local: float  # epsilon of one report without shuffling
     proof: str  # "exact channel" or "odds alone"
     assumption: str = ASSUMPTION
+    at_least: float = 0.0
 
     def __str__(self) -> str:
         return (
@@ -108,13 +154,13 @@ class ShuffledLoss:
 
 
 def shuffled(mechanism: Mechanism, n: int, delta: float) -> ShuffledLoss:
-    """The epsilon that n shuffled reports of this mechanism lose at most, if delta is allowed.
+    """The epsilon that n shuffled reports of this mechanism lose at most, if delta is allowed, and what they lose at least.
 
     >>> from deniable.domains import Categories
-    >>> from deniable.mechanisms.shares.subset_selection import SubsetSelection
-    >>> loss = shuffled(SubsetSelection(Categories(range(16)), 1.0), n=10_000, delta=1e-6)
-    >>> round(loss.epsilon, 3), round(loss.local, 9)
-    (0.033, 1.0)
+    >>> from deniable.mechanisms.shares.direct_response import DirectResponse
+    >>> loss = shuffled(DirectResponse(Categories(range(16)), 1.0), n=10_000, delta=1e-6)
+    >>> round(loss.at_least, 4), round(loss.epsilon, 4), round(loss.local, 9)
+    (0.0186, 0.0186, 1.0)
     """
     if not 0 < delta < 1:
         raise InvalidParameter("Delta must be between 0 and 1, and should be far below 1 / n: for example 1e-9.")
@@ -124,10 +170,10 @@ def shuffled(mechanism: Mechanism, n: int, delta: float) -> ShuffledLoss:
     for pair in pairs:
         best = local
         for each in pair:
-            if delta_of(each, n, best) <= delta:  # else it cannot do better
-                best = min(best, _smallest(each, n, delta, local))
+            if best > worst and delta_of(each, n, best * (1 - CLOSE), True) <= delta:  # else it cannot matter
+                best = min(best, _smallest(each, n, delta, best))
         worst = max(worst, best)
-    return ShuffledLoss(worst, delta, n, local, proof)
+    return ShuffledLoss(worst, delta, n, local, proof, at_least=_largest(attained(mechanism), n, delta, worst))
 
 
 def shuffled_delta(mechanism: Mechanism, n: int, epsilon: float) -> float:
@@ -137,7 +183,7 @@ def shuffled_delta(mechanism: Mechanism, n: int, epsilon: float) -> float:
     return max(min(delta_of(each, n, epsilon) for each in pair) for pair in pairs)
 
 
-def bounds(mechanism: Mechanism) -> tuple[list[list[Clones | Blanket]], str]:
+def bounds(mechanism: Mechanism) -> tuple[list[list[Hidden]], str]:
     """The ways in which each pair of values is hidden, and whether they come from the exact channel or from its odds."""
     odds = mechanism.loss().odds
     if odds is None or mechanism.protected is not None:
@@ -153,14 +199,25 @@ def bounds(mechanism: Mechanism) -> tuple[list[list[Clones | Blanket]], str]:
         alpha = (mechanism.p - mechanism.q) / (odds - 1)
         hidden = Clones(odds, alpha, alpha)
         return [[Blanket.of(mechanism, odds), hidden.merged, hidden]], "exact channel"
-    found = _from_law(mechanism)
-    if found:
-        return [[each, each.merged] for each in found], "exact channel"
+    table = listed_channel(mechanism)
+    if table:
+        return [[common, clones.merged, clones] for clones, common, _ in ways(table)], "exact channel"
     return [[Clones(odds, 1 / (odds + 1), 1 / (odds + 1))]], "odds alone"
 
 
-def _from_law(mechanism: Mechanism) -> list[Clones]:
-    """All different ways in which two values of a small channel are hidden; none if it cannot be listed."""
+def attained(mechanism: Mechanism) -> list[Sequence[Atom]]:
+    """Values of one person and of all others for which delta can be worked out exactly; none if the law is too large."""
+    odds = mechanism.loss().odds
+    if odds is not None and isinstance(mechanism, PureProtocol):
+        return [*Blanket.of(mechanism, odds).attained(mechanism.domain.size)]
+    table = listed_channel(mechanism)
+    pairs = [pair for *_, pair in ways(table)][:MOST_PAIRS]
+    found = {Common.of(table, *pair, others) for pair in pairs for others in table[:MOST_PAIRS]}
+    return [each.atoms for each in sorted(found, key=lambda each: each.atoms)]
+
+
+def listed_channel(mechanism: Mechanism) -> Table:
+    """The whole channel, if it is small; otherwise nothing."""
     size = mechanism.domain.size
     if size > 64:
         return []
@@ -171,11 +228,15 @@ def _from_law(mechanism: Mechanism) -> list[Clones]:
     reports = sorted(set().union(*laws))
     if len(reports) > 512:
         return []
-    table = [[each.get(report, Fraction(0)) for report in reports] for each in laws]
+    return [[each.get(report, Fraction(0)) for report in reports] for each in laws]
+
+
+def ways(table: Table) -> list[tuple[Clones, Common, tuple[int, int]]]:
+    """All different ways in which two values are hidden: by clones, by the blanket; and two such values."""
     least = [min(column) for column in zip(*table, strict=True)]
-    found = set()
-    for first in range(size):
-        for second in range(first):
+    found: dict[tuple[Clones, Common], tuple[int, int]] = {}
+    for first in range(len(table)):
+        for second in range(len(table)):
             pairs = [(a, b) for a, b in zip(table[first], table[second], strict=True) if a or b]
             odds = max(max(a / b, b / a) for a, b in pairs)
             if odds == 1:
@@ -184,117 +245,76 @@ def _from_law(mechanism: Mechanism) -> list[Clones]:
             share = min(
                 low * beta / abs(a - b) for a, b, low in zip(table[first], table[second], least, strict=True) if a != b
             )
-            found.add(Clones(odds, beta / (odds - 1), min(share, Fraction(1, 2))))
-    return sorted(found, key=lambda each: (each.odds, each.alpha, each.r))
+            clones = Clones(odds, beta / (odds - 1), min(share, Fraction(1, 2)))
+            found.setdefault((clones, Common.of(table, first, second, least)), (first, second))
+    return [(clones, common, pair) for (clones, common), pair in sorted(found.items(), key=lambda each: each[1])]
 
 
-def delta_of(hidden: Clones | Blanket, n: int, epsilon: float) -> float:
-    """An upper bound of delta for n people: the positive parts of P - e^epsilon Q, summed with outward rounding."""
+def delta_of(hidden: Hidden, n: int, epsilon: float, rough: bool = False) -> float:
+    """An upper bound of delta for n people; a rough one is found more quickly."""
     if n < 1:
         raise InvalidParameter("Shuffling needs the number of people, at least 1.")
-    power, odds = math.exp(epsilon), float(hidden.odds)
-    if odds <= power:
-        return 0.0 if odds < power * (1 - 1e-12) else NEGLIGIBLE
-    people = min(n, MOST)
-    total = _clone_sum(hidden, people, power) if isinstance(hidden, Clones) else _blanket_sum(hidden, people, power)
-    return min(1.0, total * (1 + ROUNDING) + NEGLIGIBLE)
+    return min(1.0, mean_positive_part(hidden.atoms, min(n, MOST), math.exp(epsilon), rough))
 
 
-def _clone_sum(hidden: Clones, people: int, power: float) -> float:
-    first, counts = _binomial(people - 1, float(2 * hidden.r))
-    odds, alpha = float(hidden.odds), float(hidden.alpha)
-    more, less = alpha * (odds - power), alpha * (odds * power - 1)
-    total, halves = 0.0, _Halves(first, first + len(counts))
-    for chance in counts:
-        positive = chance * more * np.concatenate([[0.0], halves.row[:-1]])  # the person's is one of the a from A
-        negative = chance * less * halves.row
-        total += _positive(positive, negative)
-        halves.step()
-    return total
+def _smallest(hidden: Hidden, n: int, delta: float, local: float) -> float:
+    """The smallest epsilon whose delta is small enough, from above."""
+
+    def excess(epsilon: float, people: int, rough: bool = False) -> float:
+        return math.log(max(NEGLIGIBLE, delta_of(hidden, people, epsilon, rough)) / delta)
+
+    _, high, slope = _crossing(partial(excess, rough=True), n, local)
+    return min(local, _settled(partial(excess, people=n), high, slope, 1 + CLOSE / 4))
 
 
-def _blanket_sum(hidden: Blanket, people: int, power: float) -> float:
-    """Reports for both or neither count against x with (e^epsilon - 1) (odds or 1): their sum is bounded from below.
+def _largest(references: Sequence[Sequence[Atom]], n: int, delta: float, local: float) -> float:
+    """The largest epsilon that is too small for this delta, from below, where all others are as in one of these."""
 
-    Of m numbers that are not negative, with mean u and mean square v, the sum is below m u - t with probability at most
-    exp(-t^2 / (2 m v)) (Bernstein; Maurer 2003).
+    def excess(epsilon: float, people: int, atoms: Sequence[Atom], rough: bool = False) -> float:
+        return math.log(max(NEGLIGIBLE, mean_if_positive(atoms, min(people, MOST), math.exp(epsilon), rough)) / delta)
+
+    found = [(*_crossing(partial(excess, atoms=atoms, rough=True), n, local), atoms) for atoms in references]
+    if not found:
+        return 0.0
+    low, _, slope, atoms = max(found, key=lambda each: each[0])
+    return _settled(partial(excess, people=n, atoms=atoms), low, slope, 1 - CLOSE / 4)
+
+
+def _crossing(excess: Callable[[float, int], float], n: int, most: float) -> tuple[float, float, float]:
+    """Two epsilons a part in 100 from each other, with the one where the excess is 0 between them, and the slope there.
+
+    Fewer people, who are counted quickly, show where to begin.
     """
-    odds, tiny = float(hidden.odds), 1e-16
-    rest = 1 - 2 * hidden.alone  # of one person: no report for x or x' alone
-    mean, square = ((hidden.both * hidden.odds**k + hidden.neither) / rest for k in (1, 2))
-    first, counts = _binomial(people, float(2 * hidden.alone))
-    total, halves = tiny * odds, _Halves(first, first + len(counts))
-    for k, chance in enumerate(counts, first):
-        others = people - k
-        least = max(0.0, others * float(mean) - math.sqrt(2 * others * float(square) * -math.log(tiny))) * (1 - ROUNDING)
-        a = halves.low + np.arange(len(halves.row))
-        positive = (odds - power) * a
-        negative = (power * odds - 1) * np.maximum(k - a, 0) + (power - 1) * least
-        total += _positive(chance / people * positive * halves.row, chance / people * negative * halves.row)
-        halves.step()
-    return total
-
-
-def _positive(positive: Floats, negative: Floats) -> float:
-    """The sum of the positive differences, with every term rounded up."""
-    return float(np.maximum(positive * (1 + ROUNDING) - negative * (1 - ROUNDING), 0.0).sum())
-
-
-def _binomial(n: int, p: float) -> tuple[int, Floats]:
-    """The likely part of a binomial law: where it begins, and its probabilities, not below the true ones."""
-    mode, spread = int((n + 1) * p), math.sqrt(max(1.0, n * p * (1 - p)))
-    mode = min(mode, n)
-    reach = int(14 * spread) + 60
-    low, high = max(0, mode - reach), min(n, mode + reach)
-    up = np.arange(mode, high, dtype=np.float64)
-    down = np.arange(mode, low, -1, dtype=np.float64)
-    rising = np.cumprod((n - up) / (up + 1) * (p / (1 - p))) if p < 1 else np.zeros(len(up))
-    falling = np.cumprod(down / (n - down + 1) * ((1 - p) / p)) if p > 0 else np.zeros(len(down))
-    terms = np.concatenate([falling[::-1], [1.0], rising])
-    return low, terms / terms.sum()
-
-
-class _Halves:
-    """The laws of fair coins, k of them for one k after the other, in a window that all of them need."""
-
-    def __init__(self, first: int, last: int) -> None:
-        reach = int(7 * math.sqrt(last)) + 60  # 14 deviations
-        low, high = max(0, first // 2 - reach), min(last + 1, last // 2 + reach)
-        begin, law_ = _binomial(first, 0.5)
-        self.low, self.row = low, np.zeros(high - low + 1)
-        part = slice(max(low, begin), min(high, begin + len(law_) - 1) + 1)
-        self.row[part.start - low : part.stop - low] = law_[part.start - begin : part.stop - begin]
-
-    def step(self) -> None:
-        """One coin more."""
-        self.row = 0.5 * (self.row + np.concatenate([[0.0], self.row[:-1]]))
-
-
-def _smallest(hidden: Clones | Blanket, n: int, delta: float, local: float) -> float:
-    """The smallest epsilon whose delta is small enough, to about a part in 1,000, from above.
-
-    The logarithm of delta falls smoothly, so that the line through both ends of a bracket finds it in a few steps; fewer
-    people, who are counted quickly, show where to begin.
-    """
-
-    def excess(epsilon: float) -> float:
-        return math.log(max(NEGLIGIBLE, delta_of(hidden, n, epsilon))) - math.log(delta)
-
-    guess = _smallest(hidden, n // 16, delta, local) / 4 if n > 4_000 else local / 2
-    low, high = guess / 1.1, min(local, guess * 1.1)
-    above, below = excess(low), excess(high)
-    while above <= 0 and low > 1e-9:
-        low, high, below = low / 2, low, above
-        above = excess(low)
-    while below > 0:
-        if high >= local:
-            return local
-        low, high, above = high, min(local, high * 1.5), below
-        below = excess(high)
-    while high - low > 1e-3 * high:
-        # A little above where the line crosses zero: then it is mostly the upper end that moves.
-        step = above / (above - below)
-        middle = low + (high - low) * min(0.95, max(0.05, step + 0.02))
-        found = excess(middle)
+    low, high, above, below = 0.0, most, math.inf, -math.inf
+    if n > 4096:
+        guess = _crossing(excess, n // 16, most)[1] / 4
+        low, high = guess / 1.02, min(most, guess * 1.02)
+        above = excess(low, n)
+    while above <= 0:
+        low, high, below = (low / 1.1 if low > 1e-9 else 0.0), low, above
+        above = excess(low, n) if low else math.inf
+    while below == -math.inf or below > 0:
+        below = excess(high, n)
+        if below > 0 and high >= most:
+            return most, most, -math.inf
+        if below > 0:
+            low, high, above, below = high, min(most, high * 1.1), below, -math.inf
+    while high - low > 10 * CLOSE * high:
+        step = above / (above - below) if above < math.inf else 0.5
+        middle = low + (high - low) * min(0.9, max(0.1, step))
+        found = excess(middle, n)
         low, high, above, below = (middle, high, found, below) if found > 0 else (low, middle, above, found)
-    return min(local, high)
+    return low, high, (below - above) / (high - low) if low else -math.inf
+
+
+def _settled(excess: Callable[[float], float], start: float, slope: float, aside: float) -> float:
+    """From a number on the right side of 0 to one that is about a part in 1,000 from it, on the side that `aside` says."""
+    best = at = start
+    for _ in range(4):
+        found = excess(at)
+        if (found <= 0) == (aside > 1):
+            best = at
+            if abs(found / slope) < CLOSE * at:
+                break
+        at = (at + found / -slope) * aside
+    return best

@@ -68,7 +68,18 @@ def certificate_record(found: SurveyCertificate) -> dict[str, Any]:
         "questions": {q.id: each.record() for q, each in zip(survey.questions, found.questions, strict=True)},
         "programs": programs,
         "asked": survey.spec(),
+        **_lifetime(found),
     }
+
+
+def _lifetime(found: SurveyCertificate) -> dict[str, Any]:
+    """What is disclosed over time, of a survey that asks again."""
+    if found.survey.repeats is None:
+        return {}
+    ever = found.ever
+    odds = None if ever is None or ever.odds is None else written_odds(ever.odds)
+    figures = {"budget": found.survey.lifetime_epsilon, "epsilon": None if ever is None else ever.epsilon(), "odds": odds}
+    return {"lifetime": figures | {"questions": {name: each.record() for name, each in found.kept.items()}}}
 
 
 def steps(found: SurveyCertificate) -> list[str]:
@@ -91,6 +102,17 @@ def steps(found: SurveyCertificate) -> list[str]:
         lines.append(
             "No random draw and no answer is used for two questions. So the reports are independent, and the factors of "
             "the questions multiply."
+        )
+    for name, each in found.kept.items():
+        times = "any number of" if each.loss.odds is None else f"at most {formatted_odds(each.loss.odds, 9)}"
+        lines.append(
+            f"{name}: a report is made from a kept answer and fresh random draws alone. So all reports ever on one value "
+            f"are {times} times as likely under one answer as under another, however many there are."
+        )
+    if found.survey.repeats is not None and found.ever is not None and found.ever.odds is not None:
+        lines.append(
+            f"Together, all reports ever on one value of each question cost epsilon {found.ever.epsilon():.9g}. A new value "
+            "is kept anew and costs as much again. That a value changed, and when, is not hidden."
         )
     total = "is not bounded" if found.loss.odds is None else f"is at most {formatted_odds(found.loss.odds, 9)}"
     verdict = "keeps" if found.holds else "does not keep"

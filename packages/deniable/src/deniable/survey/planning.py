@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 from deniable.core import Additive
 from deniable.errors import InvalidParameter
 from deniable.planning import Cost, measured_cost
-from deniable.planning.ranking import aligned
+from deniable.planning.ranking import aligned, counted
+from deniable.planning.windows import WindowPlan
+from deniable.survey import budget
 from deniable.survey.budget import Advice
+from deniable.survey.question import Question
+from deniable.survey.repeating import WINDOWS, asked_again
 from deniable.survey.statement import suspicions
-from deniable.survey.survey import Survey, advice_for
+from deniable.survey.survey import Survey
 
 if TYPE_CHECKING:
     from deniable.survey.effects import Effect
@@ -66,7 +70,8 @@ class SurveyPlan:
                 cells += [f"{each.cost.device:.3g}us", f"{each.cost.server:.3g}us"]
             table.append(cells)
         lines = [
-            f'{survey.id}: epsilon {survey.epsilon:g} for {survey.unit}, {self.people:,} people, budget "{survey.budget}"',
+            f"{survey.id}: epsilon {survey.epsilon:g} for {survey.unit}, {counted(self.people, 'person', 'people')}, "
+            f'budget "{survey.budget}"',
             aligned(table, left=3),
         ]
         lines += [
@@ -110,11 +115,15 @@ class SurveyPlan:
 
 def plan_survey(survey: Survey, people: int | None = None, timed: bool = False) -> SurveyPlan:
     """The plan of a survey for this many people, who all answer; for those it was written for unless given."""
+    if not isinstance(survey, Survey):
+        raise InvalidParameter('A plan of a survey needs the survey itself: Survey.load("survey.toml").')
     people = survey.people if people is None else people
     if people < 1:
         raise InvalidParameter("A plan needs the number of people who will answer, at least 1.")
     sampled = survey.budget == "sampled"
     reports = max(1, people * survey.sample // len(survey.questions)) if sampled else people
+    if survey.repeats is not None:
+        reports = max(1, reports // survey.repeats.span)  # in one period
     found = []
     for question in survey.questions:
         mechanism = question.mechanism
@@ -134,4 +143,37 @@ def plan_survey(survey: Survey, people: int | None = None, timed: bool = False) 
         from deniable.survey.table_plans import explained_ways
 
         ways = explained_ways(survey, people)
+    for question in survey.questions:
+        ways += [f"{question.id}: {line}" for line in question.how.explained(question.mechanism, question.details, reports)]
+    ways += windows_explained(survey, people)
     return SurveyPlan(survey, people, tuple(found), advice_for(survey, people), tuple(effects), tuple(ways))
+
+
+def advice_for(survey: Survey, people: int) -> Advice:
+    """The advice for another number of people."""
+    count, part = len(survey.questions), survey.sample if survey.budget == "sampled" else 1
+    whole = [1.0] * count
+    errors: list[list[float]] = []
+    for way, reports in (("equal", people), ("sampled", max(1, people * part // count))):
+        epsilons = budget.shares(survey.epsilon, "equal" if way == "equal" else "sampled", part, whole)
+        errors.append([_error(q, epsilon, reports) for q, epsilon in zip(survey.questions, epsilons, strict=True)])
+    return Advice(tuple(question.id for question in survey.questions), tuple(errors[0]), tuple(errors[1]))
+
+
+def _error(question: Question, epsilon: float, people: int) -> float:
+    domain = question.mechanism.domain
+    return question.how.error(domain, question.how.mechanism(domain, question.details, epsilon, people), people)
+
+
+def windows_explained(survey: Survey, people: int) -> list[str]:
+    """Of a survey with windows, what a report in every period with a part of the budget would give instead."""
+    if survey.repeats is None or survey.repeats.way != WINDOWS:
+        return []
+    span, lines = survey.repeats.span, list[str]()
+    for question in survey.questions:
+        if asked_again(question):
+            mechanism = question.mechanism
+            own = question.how.error(mechanism.domain, mechanism, max(1, people // span))
+            divided = _error(question, mechanism.epsilon / span, people)
+            lines.append(f"{question.id}: {WindowPlan(mechanism, span, own, divided).explain()}")
+    return lines

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from deniable.core import Answers, AnyDomain, Domain, Label, Layout, Mechanism
+import numpy as np
+
+from deniable.core import Answers, AnyDomain, Domain, Label, Layout, Mechanism, Rows
+from deniable.core.frames import answers as frame_answers
 from deniable.errors import OutsideDomain
 from deniable.survey.kinds.choice import NO_ANSWER
 from deniable.survey.kinds.kind import Kind
@@ -57,6 +60,8 @@ class Asked(ABC):
         """What the people at these places answered, as the mechanism takes it."""
         if given is None:
             return self.answers([None] * len(places))
+        if not isinstance(given, list | tuple | np.ndarray | Rows):  # a column of a data frame
+            given = frame_answers(given, silence=NO_ANSWER if self.optional else None)
         return self.answers(given if len(places) == len(given) else [given[place] for place in places])
 
     def contract(self) -> dict[str, object]:

@@ -21,15 +21,17 @@ from deniable.survey.kinds.registry import kind_named
 from deniable.survey.lines import lines_of
 from deniable.survey.question import Question
 from deniable.survey.relation import Relation
+from deniable.survey.repeating import MONDAY
 from deniable.survey.survey import FORMAT, MOST_QUESTIONS, Survey
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 MOST_ROUNDS = 16
 _WINDOWS = {"hour": 3600, "day": 86_400, "week": 604_800}
-_COMMON = {"id", "ask", "kind", "weight", "mechanism"}
+_REPEATING = {"repeat", "span"}
+_COMMON = {"id", "ask", "kind", "weight", "mechanism", *_REPEATING}
 _ABOUT = {
     "id", "title", "epsilon", "budget", "sample", "people", "minimum_reports", "opens", "closes", "window", "late",
-    "keep_reports", "rounds", "round", "round_time",
+    "keep_reports", "share_results", "rounds", "round", "round_time", "lifetime_epsilon",
 }  # fmt: skip
 
 Where = Callable[[str, int | None, str | None], str]
@@ -169,8 +171,15 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         sample = 1
     people = about.whole("people", 10_000, 1)
     relations: tuple[Relation, ...] = ()
-    rounds, current = _rounds(about)
-    if "table" in data:
+    rounds, current = _rounds(about, tables)
+    repeated = is_repeated(about, tables)
+    if repeated:
+        if rounds is not None or "table" in data or "invitations" in data:
+            about.refuse("window", "Questions that repeat cannot be combined with rounds, [[table]] or [invitations].")
+        from deniable.survey.repeat_reading import read_repeated  # loads what plans permanent answers
+
+        questions = read_repeated(about, tables, Spending(epsilon, split, sample, people))
+    elif "table" in data:
         from deniable.survey.arranging import arrange  # loads what plans relations
 
         if rounds is not None:
@@ -187,6 +196,8 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         )
         check_ids(tables, [question.id for question in questions])
     opens, closes = about.moment("opens"), about.moment("closes")
+    if repeated and opens is None:
+        opens = MONDAY
     if opens is not None and closes is not None and closes <= opens:
         about.refuse("closes", "closes must be after opens.")
     window = _seconds(about, "window")
@@ -211,9 +222,17 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         round=current,
         round_time=_seconds(about, "round_time"),
         invitations=_invitations(data, place),
+        share_results=about.flag("share_results"),
+        lifetime_epsilon=read_lifetime(about),
     )
+    if repeated:
+        from deniable.survey.repeat_reading import check_lifetime
+
+        check_lifetime(about, survey)
     if rounds is not None and not any(question.how.moves(question.details) for question in questions):
-        about.refuse("rounds", 'rounds need a question that learns from them: a number with target = "quantiles".')
+        about.refuse(
+            "rounds", 'rounds need a question that learns from them: a text, or a number with target = "quantiles".'
+        )
     if survey.round_time is not None and (rounds is None or opens is None):
         about.refuse("round_time", "round_time requires rounds, and opens, when the first round starts.")
     if rounds is not None and survey.keep_reports:
@@ -229,14 +248,23 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
     return survey
 
 
-def _rounds(about: Section) -> tuple[int | None, int | None]:
-    """How many rounds there are, and which one this is, from the second on."""
-    if "rounds" not in about.data:
+def _rounds(about: Section, tables: Sequence[Section]) -> tuple[int | None, int | None]:
+    """How many rounds there are, and which one this is, from the second on; a question may say it too."""
+    asked = [_rounds_of(table) for table in tables]
+    several = max(asked, default=1)
+    if "rounds" not in about.data and several == 1:
         if "round" in about.data:
             about.refuse("round", "round is the number of one of several rounds. Write rounds = 3 instead.")
         return None, None
-    rounds = about.whole("rounds", 2, 2, MOST_ROUNDS)
+    rounds = about.whole("rounds", several, 2, MOST_ROUNDS)
+    for table, own in zip(tables, asked, strict=True):
+        if "rounds" in table.data and own != rounds:
+            table.refuse("rounds", f"All questions are asked in the same rounds. Write rounds = {rounds} here too.")
     return rounds, about.whole("round", 2, 2, rounds) if "round" in about.data else None
+
+
+def _rounds_of(table: Section) -> int:
+    return table.whole("rounds", 1, 1, MOST_ROUNDS) if "rounds" in table.data else 1
 
 
 def _invitations(data: Mapping[str, Any], place: Where) -> Invitations | None:
@@ -250,10 +278,26 @@ def _invitations(data: Mapping[str, Any], place: Where) -> Invitations | None:
 
 
 def _epsilon(about: Section) -> float:
+    lifetime = read_lifetime(about)
     try:
-        return checked_epsilon(about.data.get("epsilon", 0.0))
+        return checked_epsilon(about.data.get("epsilon", 0.0 if lifetime is None else lifetime / 2))
     except InvalidParameter as error:
         about.refuse("epsilon", str(error))
+
+
+def is_repeated(about: Section, tables: Sequence[Section]) -> bool:
+    """Whether the file asks anything more than once."""
+    return "lifetime_epsilon" in about.data or any("repeat" in table.data for table in tables)
+
+
+def read_lifetime(about: Section) -> float | None:
+    """The budget of a person for all reports ever."""
+    if "lifetime_epsilon" not in about.data:
+        return None
+    try:
+        return checked_epsilon(about.data["lifetime_epsilon"])
+    except InvalidParameter as error:
+        about.refuse("lifetime_epsilon", str(error).replace("Epsilon", "lifetime_epsilon", 1))
 
 
 def check_ids(tables: Sequence[Section], ids: Sequence[str]) -> None:
@@ -300,12 +344,12 @@ class Draft(NamedTuple):
 
     def mechanism(self, epsilon: float, people: int) -> Mechanism:
         """The mechanism that the file names, or the best one."""
-        with _explained(self.table):
+        with explained(self.table):
             written = self.table.data.get("mechanism")
             if written is None:
                 return self.how.mechanism(self.domain, self.details, epsilon, people)
             mechanism = _fixed(written, self.domain, epsilon)
-            if mechanism.domain != self.domain:
+            if not self.how.accepts(self.domain, self.details, mechanism.domain):
                 self.table.refuse("mechanism", "The domain of the mechanism does not match the answers of the question.")
             if set(getattr(mechanism, "sensitive", ())) != set(self.how.sensitive(self.details)):
                 self.table.refuse("mechanism", "The sensitive answers of the mechanism are not those of the question.")
@@ -315,19 +359,19 @@ class Draft(NamedTuple):
 def read_draft(table: Section, weight: float) -> Draft:
     """The question in a table of the file, all but its mechanism."""
     name, ask = table.name("id"), table.text("ask", table.data.get("id"))
-    with _explained(table):
+    with explained(table):
         kind = kind_named(table.data.get("kind"))
         table.only(_COMMON | kind.keys)
         if "target" in kind.keys - set(table.data) and ask in ("distribution", "quantiles", "ranges"):
             table.refuse("ask", f'ask holds the words of the question. What is to be estimated is its target = "{ask}".')
-        details = {key: value for key, value in table.data.items() if key in kind.keys}
+        details = {key: value for key, value in table.data.items() if key in kind.keys | _REPEATING}
         for flag in kind.flags & set(details):
             table.flag(flag)
         return Draft(table, name, ask, table.data["kind"], details, kind.domain(details), weight)
 
 
 @contextmanager
-def _explained(table: Section) -> Iterator[None]:
+def explained(table: Section) -> Iterator[None]:
     """Errors of a question name the file and the line."""
     try:
         yield

@@ -5,8 +5,10 @@ from fractions import Fraction
 
 from deniable.core import PrivacyLoss, formatted_odds, written_odds
 from deniable.errors import InvalidParameter
+from deniable.planning.ranking import there_are
 from deniable.privacy.certificate import Certificate
 from deniable.survey import budget
+from deniable.survey.repeating import PERMANENT, lifetime_loss, spoken
 from deniable.survey.survey import Survey
 
 SUSPICIONS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
@@ -46,7 +48,8 @@ def _person(survey: Survey, whole: PrivacyLoss) -> list[str]:
     )
     lines = [
         "For you",
-        f"  You are asked {what}. Your device randomizes your answers once, before it sends them.",
+        f"  You are asked {what}. Your device randomizes your answers {_often(survey)}, before it sends them.",
+        *(f"  {line}" for line in spoken(survey)),
     ]
     for question in survey.questions:
         if len(question.members) > 1:
@@ -57,7 +60,8 @@ def _person(survey: Survey, whole: PrivacyLoss) -> list[str]:
     lines += [
         "  Whatever else somebody knows, your report can raise their suspicion about your answers",
         *(f"  - {line}" for line in suspicions(whole.odds)),
-        "  This covers all your answers together and is the worst case. Most reports reveal less.",
+        *_suspicions_ever(survey),
+        f"  This covers {_covered(survey)} and is the worst case. Most reports reveal less.",
         "  It is not hidden that you took part, when, and from which address.",
     ]
     if survey.invitations is not None:
@@ -69,6 +73,11 @@ def _person(survey: Survey, whole: PrivacyLoss) -> list[str]:
     if item_ones:
         lines.append(
             f"  In {item_ones}, this holds for each item on its own; about several items together, more can be learned."
+        )
+    if survey.rounds is not None:
+        lines.append(
+            f"  There are {survey.rounds} rounds, and you answer one: this is all that you disclose in the whole survey. "
+            "Later rounds ask other people, and cost them no more."
         )
     if survey.window is not None:
         lines.append(f"  Your report carries the number of the period ({survey.window:,} seconds) in which it was made.")
@@ -87,6 +96,9 @@ def _regulator(
         f"  unit: {survey.unit}; budget epsilon {survey.epsilon:g}, {_way(survey)}",
         f"  loss: {_exact(whole)}, {source}",
     ]
+    if survey.repeats is not None:
+        ever = lifetime_loss(survey)
+        lines.append(f"  all reports ever on one value: {'no bound, grows with time' if ever is None else _exact(ever)}")
     for question in survey.questions:
         loss = losses[question.id]
         lines.append(f"  - {question.id}: {_exact(loss)}, {question.mechanism.wire}, {loss.proof}, {loss.protects}")
@@ -96,12 +108,13 @@ def _regulator(
         first, second = (question.how.describe(answer) for answer in each.worst_pair)
         if len(first) + len(second) <= 80:
             lines.append(f"    strongest evidence on {question.id}: report {each.short_report} favors {first} over {second}")
+    readers = "to everybody, " if survey.share_results else ""
     kept = "keeps the randomized reports" if survey.keep_reports else "counts reports and discards them"
     return [
         *lines,
         "  adversary: sees every report, knows the survey and the code, may have any other information; no "
         "collector is trusted",
-        f"  collector: {kept}; publishes results once there are {survey.minimum_reports:,} reports",
+        f"  collector: {kept}; publishes results {readers}once {there_are(survey.minimum_reports, 'report')}",
         "  not covered: taking part, time and address; what is true of a group; devices that were tampered with",
         "  voided by: seeded coins, answering again after losing the ledger, true answers stored beside the reports",
     ]
@@ -111,6 +124,24 @@ def _way(survey: Survey) -> str:
     if survey.budget == "sampled":
         return f"spent on {survey.sample} of {len(survey.questions)} {_units(survey)}; which ones is public"
     return "split over the questions " + ("equally" if survey.budget == "equal" else "by weight")
+
+
+def _suspicions_ever(survey: Survey) -> list[str]:
+    ever = None if survey.repeats is None else lifetime_loss(survey)
+    if ever is None or ever.odds is None:
+        return []
+    return ["  All your reports ever on the same answers can raise it", *(f"  - {line}" for line in suspicions(ever.odds))]
+
+
+def _often(survey: Survey) -> str:
+    return "once" if survey.repeats is None else "in each period"
+
+
+def _covered(survey: Survey) -> str:
+    """What the worst case is about."""
+    if survey.repeats is None:
+        return "all your answers together"
+    return "one report" if survey.repeats.way == PERMANENT else f"any {survey.repeats.span} periods in a row"
 
 
 def _units(survey: Survey) -> str:

@@ -24,6 +24,7 @@ from deniable.survey.law import MessageLaw
 from deniable.survey.message import Header, Message
 from deniable.survey.question import Asked, Question
 from deniable.survey.relation import Relation
+from deniable.survey.repeating import Repeats, asked_again, repeats_of
 
 if TYPE_CHECKING:
     from deniable.survey.joint import Joint
@@ -59,6 +60,8 @@ class Survey:
     round: int | None = None  # which one this is, from the second on
     round_time: int | None = None  # seconds after which the next round begins, however few people have answered
     invitations: Invitations | None = None  # None if anybody may answer, and as often as they like
+    share_results: bool = False  # whether everybody may read the published estimates
+    lifetime_epsilon: float | None = None  # for all reports of a person who is asked again and again, on one value each
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Survey":
@@ -78,21 +81,23 @@ class Survey:
 
     def contract(self) -> dict[str, object]:
         """What people are asked and promised, as plain data: everything but the laws of the reports, and the round."""
-        return self._data([question.contract() for question in self.asked], "rounds", "round_time")
+        return self._data([question.contract() for question in self.asked])
 
     def spec(self) -> dict[str, object]:
         """The survey as plain data, with the laws of the reports: all that a client in another language needs."""
-        return self._data([question.spec() for question in self.questions], "rounds", "round_time", "round")
+        return self._data([question.spec() for question in self.questions], "round")
 
     def _data(self, questions: list[dict[str, object]], *more: str) -> dict[str, object]:
         about: dict[str, object] = {
             name: value
             for name in (
                 "id", "title", "epsilon", "budget", "sample", "people", "minimum_reports", "opens", "closes", "window",
-                "late", "keep_reports", *more,
+                "late", "keep_reports", "rounds", "round_time", "lifetime_epsilon", *more,
             )
             if (value := getattr(self, name)) is not None
         }  # fmt: skip
+        if self.share_results:  # only then, so that surveys of earlier releases keep their fingerprints
+            about["share_results"] = True
         wanted = {"table": [each.spec() for each in self.tables]} if self.tables else {}
         invited = {} if self.invitations is None else {"invitations": self.invitations.spec()}
         return {"format": FORMAT, "survey": about, "question": questions, **wanted, **invited}
@@ -144,7 +149,7 @@ class Survey:
     def unit(self) -> str:
         """What the budget is for: one person, unless a question says that it protects less than that."""
         less = [f"in {question.id!r} {question.how.unit}" for question in self.questions if question.how.unit]
-        return "; ".join(["one person over the whole survey", *less])
+        return "; ".join(["one person over the whole survey" if self.repeats is None else self.repeats.unit, *less])
 
     def loss(self) -> PrivacyLoss:
         """What one person gives away over the whole survey, by the formulas; `certify_survey` checks it."""
@@ -171,6 +176,8 @@ class Survey:
 
     def advice(self) -> Advice:
         """What error to expect of each question if the budget is shared equally, and if each person answers a part."""
+        from deniable.survey.planning import advice_for
+
         return advice_for(self, self.people)
 
     # Time, only in whole periods
@@ -196,15 +203,24 @@ class Survey:
         return (1 << len(self.questions)) - 1
 
     @cached_property
+    def repeats(self) -> Repeats | None:
+        """How the questions repeat that are asked in more than one period; None if all are asked once."""
+        return repeats_of(self.questions)
+
+    @cached_property
+    def later(self) -> int:
+        """The questions that a person is asked after the first time, as bits."""
+        return sum(1 << place for place, each in enumerate(self.questions) if asked_again(each)) or self.whole
+
+    @cached_property
     def _parts(self) -> dict[int, tuple[Question, ...]]:
         return {}
 
     def part(self, bits: int) -> tuple[Question, ...]:
         """The questions of a part; refuses one that this survey never asks for."""
         if bits not in self._parts:
-            allowed = (
-                bits.bit_count() == self.sample and bits <= self.whole if self.budget == "sampled" else bits == self.whole
-            )
+            sampled = bits.bit_count() == self.sample and bits <= self.whole
+            allowed = sampled if self.budget == "sampled" else bits in (self.whole, self.later)
             if not allowed:
                 raise InvalidReport("No device of this survey sends this combination of questions.")
             if len(self._parts) >= MOST_PARTS:
@@ -281,13 +297,16 @@ class Survey:
         self, answers: Mapping[str, Answers], people: int, coins: Coins | None = None, now: float | None = None
     ) -> bytes:
         """All these people's reports under one id, for each part of the survey: what a trusted go-between may send."""
-        coins, out = checked_coins(coins), []
-        parts = self.draw_parts(people, coins)
-        for header in self.draw_headers(people, coins, now, sorted(set(parts))):
-            places = [place for place, part in enumerate(parts) if part == header.part]
-            payload = b"".join(each.pack() for each in self._reported(header.part, answers, places, coins))
-            out.append(message.encode(self.fingerprint_bytes, Message.of(header, len(places), payload)))
-        return b"".join(out)
+        coins, out, parts = checked_coins(coins), b"", self.draw_parts(people, coins)
+        for bits in sorted(set(parts)):
+            places = [place for place, part in enumerate(parts) if part == bits]
+            out += self.message_of([*self._reported(bits, answers, places, coins)], bits, now)
+        return out
+
+    def message_of(self, reports: Sequence[Reports], part: int, now: float | None) -> bytes:
+        """A message with these reports of one or several people on the questions of a part."""
+        header, payload = self.draw_headers(1, None, now, [part])[0], b"".join(each.pack() for each in reports)
+        return message.encode(self.fingerprint_bytes, Message.of(header, len(reports[0]), payload))
 
     def _now(self, now: float | None) -> int:
         return self.period(time.time() if now is None else now)
@@ -307,10 +326,11 @@ class Survey:
         Many people's come from the same program, question by question, so that their arrays stay small.
         """
         if len(places) == 1:
-            return self.law(bits).run([self._chosen(q, answers, places) for q in self.part(bits)], coins)
-        return (q.mechanism.perturb(self._chosen(q, answers, places), coins) for q in self.part(bits))
+            return self.law(bits).run([self.chosen(q, answers, places) for q in self.part(bits)], coins)
+        return (q.mechanism.perturb(self.chosen(q, answers, places), coins) for q in self.part(bits))
 
-    def _chosen(self, question: Question, answers: Mapping[str, Answers], places: list[int]) -> Answers:
+    def chosen(self, question: Question, answers: Mapping[str, Answers], places: list[int]) -> Answers:
+        """What the people at these places answered to a question, as its mechanism takes it."""
         unknown = set(answers) - {each.id for each in self.asked}
         if unknown:
             raise OutsideDomain(f"This survey asks {', '.join(repr(each.id) for each in self.asked)} and nothing else.")
@@ -378,19 +398,3 @@ class Survey:
             stop = start + question.section(1, b"", 0)
             yield [together[:, start:stop].tobytes()]
             start = stop
-
-
-def advice_for(survey: Survey, people: int) -> Advice:
-    """The advice for another number of people."""
-    count, part = len(survey.questions), survey.sample if survey.budget == "sampled" else 1
-    whole = [1.0] * count
-    errors: list[list[float]] = []
-    for way, reports in (("equal", people), ("sampled", max(1, people * part // count))):
-        epsilons = budget.shares(survey.epsilon, "equal" if way == "equal" else "sampled", part, whole)
-        errors.append([_error(q, epsilon, reports) for q, epsilon in zip(survey.questions, epsilons, strict=True)])
-    return Advice(tuple(question.id for question in survey.questions), tuple(errors[0]), tuple(errors[1]))
-
-
-def _error(question: Question, epsilon: float, people: int) -> float:
-    domain = question.mechanism.domain
-    return question.how.error(domain, question.how.mechanism(domain, question.details, epsilon, people), people)

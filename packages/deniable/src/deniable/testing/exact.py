@@ -136,6 +136,8 @@ class Exact:
             except EmptyBatch as why:
                 raise NotApplicable(f"The estimate is not linear in the counts: {why}") from None
             found[counts.tobytes()] = published(estimate).values
+            if not np.isfinite(found[counts.tobytes()]).all():
+                raise NotApplicable("The estimate is not linear in the counts: one report says nothing of some answers.")
         return found[counts.tobytes()]
 
     @cached_property

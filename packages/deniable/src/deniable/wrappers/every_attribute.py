@@ -18,6 +18,7 @@ from deniable.core import (
     Layout,
     PrivacyLoss,
     PureProtocol,
+    Reports,
     Tally,
     checked_epsilon,
     rounded_down,
@@ -60,6 +61,12 @@ class EveryAttribute(Attributes):
 
     def votes(self, columns: Columns) -> Ints:
         return np.concatenate([part.votes(self.own(place, columns)) for place, part in enumerate(self.parts)])
+
+    def reports_on(self, reports: Reports, places: Sequence[int]) -> list[Reports]:
+        """The reports on some of the attributes, each as those of its own mechanism."""
+        own = self.checked_reports(reports)
+        chosen = [(place, self.parts[place]) for place in places]
+        return [Reports(part.fingerprint, part.layout, self.own(place, own.columns)) for place, part in chosen]
 
     def loss(self) -> PrivacyLoss:
         return PrivacyLoss(together(self.parts), "proved", RECORDS)

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from deniable.arrays import Bools, Floats, Ints
 from deniable.core import (
-    Answers,
     AnyDomain,
     Coins,
     Columns,
@@ -18,18 +17,15 @@ from deniable.core import (
     Drawn,
     Estimate,
     Layout,
+    Permanent,
     PrivacyLoss,
     PureProtocol,
-    Reports,
     Spec,
     check_probability,
-    checked_coins,
-    checked_epsilon,
-    odds_below,
 )
-from deniable.core.law import node_of
+from deniable.core.permanent import odds_between
 from deniable.core.spec import part
-from deniable.errors import InvalidParameter, SurveyMismatch
+from deniable.errors import InvalidParameter
 from deniable.mechanisms.registry import mechanism_from_spec
 from deniable.mechanisms.shares.direct_response import DirectResponse, moved
 from deniable.mechanisms.shares.local_hashing import LocalHashing
@@ -37,7 +33,7 @@ from deniable.mechanisms.shares.unary import Unary
 
 
 @dataclass(frozen=True)
-class Memoized(PureProtocol):
+class Memoized(Permanent[object, Ints], PureProtocol):
     """The base's report on an answer is drawn once and kept; every report sent is that one, randomized once more.
 
     With p1, q1 of the base and a second round that leaves a one a one with probability `stay` and makes a zero a one with
@@ -46,8 +42,7 @@ class Memoized(PureProtocol):
     with probability `stay` and else another, so rise = (1 - stay) / (g - 1). Without a second round (stay 1, rise 0), which
     any base may have, the kept report itself is sent each time.
 
-    `loss` is for one report alone, `lifetime_loss` for all reports ever: they are made from the kept one, so they cannot
-    disclose more than it does. `epsilon` is the budget of the latter. Erlingsson et al. 2014 (RAPPOR); Arcolezi et al. 2022
+    Erlingsson et al. 2014 (RAPPOR); Arcolezi et al. 2022
     (L-GRR, L-SUE, L-OSUE) and 2023 (LOLOHA).
     """
 
@@ -84,7 +79,7 @@ class Memoized(PureProtocol):
     def direct(cls, domain: Domain, epsilon: float, once: float) -> "Memoized":
         """Direct response twice (L-GRR): `epsilon` for all reports ever, `once` for each alone, both reached exactly."""
         base = DirectResponse(domain, epsilon)
-        return cls(base, _stay(base.p, base.q, _odds(once, epsilon), domain.size))
+        return cls(base, _stay(base.p, base.q, odds_between(once, epsilon), domain.size))
 
     @classmethod
     def direct_as_published(cls, domain: Domain, epsilon: float, once: float) -> "Memoized":
@@ -93,21 +88,21 @@ class Memoized(PureProtocol):
         That forgets the values that are neither the true nor the reported one, so for more than two values a report costs
         less than `once`, and is noisier than it needs to be.
         """
-        base, odds = DirectResponse(domain, epsilon), _odds(once, epsilon)
+        base, odds = DirectResponse(domain, epsilon), odds_between(once, epsilon)
         second = (odds * base.odds - 1) / (base.odds - odds)
         return cls(base, second / (second + domain.size - 1))
 
     @classmethod
     def symmetric(cls, domain: Domain, epsilon: float, once: float) -> "Memoized":
         """Symmetric unary encoding twice (L-SUE: basic RAPPOR with both rounds)."""
-        base, root = Unary.symmetric(domain, epsilon), _odds(once / 2, epsilon / 2)
+        base, root = Unary.symmetric(domain, epsilon), odds_between(once / 2, epsilon / 2)
         stay = (root / (root + 1) - base.q) / (base.p - base.q)
         return cls(base, stay, 1 - stay)
 
     @classmethod
     def optimized(cls, domain: Domain, epsilon: float, once: float) -> "Memoized":
         """Optimized unary encoding, then symmetric (L-OSUE): p stays 1/2."""
-        base, odds = Unary(domain, epsilon), _odds(once, epsilon)
+        base, odds = Unary(domain, epsilon), odds_between(once, epsilon)
         stay = (1 - base.q - 1 / (odds + 1)) / (1 - 2 * base.q)
         return cls(base, stay, 1 - stay)
 
@@ -133,7 +128,7 @@ class Memoized(PureProtocol):
         A value that changes costs more only if its bucket is new, so never more than `buckets` times epsilon. Buckets of 0
         ask for the number with the smallest error of one collection.
         """
-        odds = _odds(once, epsilon)
+        odds = odds_between(once, epsilon)
         if buckets == 0:
             buckets = LocalHashing(domain, once).buckets  # one collection is a local hashing with the budget `once`
         base = LocalHashing(domain, epsilon, buckets)
@@ -176,9 +171,6 @@ class Memoized(PureProtocol):
     def cells(self) -> int:
         return self.base.cells
 
-    def randomize(self, truth: Ints, coins: Coins) -> Drawn:
-        return self.again(self.base.randomize(truth, coins), coins)
-
     def again(self, kept: Drawn, coins: Coins) -> Drawn:
         """One report for each kept answer, as columns: the second round alone. No true value comes in here."""
         if not self.twice:
@@ -190,28 +182,6 @@ class Memoized(PureProtocol):
             return {"cells": cells & ones | ~cells & zeros}
         name, choices = self.base.choice
         return {**kept, name: moved(kept[name].astype(np.int64), self.stay, choices, coins)}
-
-    def device_law(self) -> dict[str, object]:
-        """With the part of the law that is the permanent answer, which a device makes once and keeps."""
-        base = self.base.law
-        kept: dict[str, object] = {"nodes": len(base.nodes), "report": [list(field) for field in base.report]}
-        if self.base.keeps_public:
-            kept["under"] = node_of(self.base, self.base.kept_under)
-        return {**super().device_law(), "kept": kept}
-
-    def keep(self, values: Answers, coins: Coins | None = None) -> Reports:
-        """The permanent answers of people whose values never change, one each: never sent, only kept on the device."""
-        return self.base.perturb(values, coins)
-
-    def report(self, kept: Reports, coins: Coins | None = None) -> Reports:
-        """One report for each permanent answer, with fresh coins: this is what is sent, each time."""
-        if kept.fingerprint != self.base.fingerprint:
-            raise SurveyMismatch("These permanent answers were made by another mechanism. Use the one that made them.")
-        coins, columns = checked_coins(coins), self.again(kept.columns, checked_coins(coins))
-        out = {field.name: field.empty(len(kept)) for field in self.layout.fields}
-        for name, column in columns.items():
-            out[name][:] = column
-        return Reports(self.fingerprint, self.layout, out)
 
     def supports(self, columns: Columns, cells: Ints) -> Bools:
         return self.base.supports(columns, cells)
@@ -245,37 +215,15 @@ class Memoized(PureProtocol):
             odds = self.p * (self.choices - 1) / (1 - self.p)
         return PrivacyLoss(odds)
 
-    def lifetime_loss(self, values: int = 1) -> PrivacyLoss:
-        """What all reports ever give away, of a person who has had so many different values, about which those were.
-
-        Each new value, or with hashing each new bucket, is kept anew and costs the base's odds once more. When it changed
-        is not hidden: see `stream_loss`.
-        """
-        if values < 1:
-            raise InvalidParameter("Each person needs at least one value.")
-        times, own = min(values, self.base.most_kept), self.base.loss()
-        odds = None if own.odds is None else own.odds**times
-        over = "all reports ever" + (f", {values} values that change at known times" if values > 1 else "")
-        return PrivacyLoss(odds, own.proof, own.protects, over=over)
-
-    def stream_loss(self, reports: int) -> PrivacyLoss:
-        """A bound for this many reports on any two histories, also such as change at different times, or one not at all.
-
-        Kept answers that differ show that a value changed, and the more reports there are, the better. Without a second
-        round two unlike reports prove it, so that nothing is promised; with one, each report adds the odds of that round.
-        """
-        if reports < 1:
-            raise InvalidParameter("A stream needs at least one report.")
-        over = f"{reports} reports, values that may change at any time"
-        if not self.twice:
-            return PrivacyLoss(None, "theorem", "any two histories", over=over)
+    def second_odds(self) -> Fraction:
         if self.base.independent_bits:  # all bits of two kept answers may differ
-            odds = max(self.stay / self.rise, (1 - self.rise) / (1 - self.stay)) ** self.domain.size
-        else:
-            odds = self.stay / self.rise
-        return PrivacyLoss(odds**reports, "theorem", "any two histories", over=over)
+            return max(self.stay / self.rise, (1 - self.rise) / (1 - self.stay)) ** self.domain.size
+        return self.stay / self.rise
 
     # What is learned
+
+    def kept_variance(self, estimate: Estimate) -> Floats:
+        return self.base.noise(estimate.values) / estimate.n
 
     def predict_average(self, truth: ArrayLike, n: int, rounds: int) -> Estimate:
         """The error of the average over several collections from the same people, whose values stay the same.
@@ -305,15 +253,6 @@ class Memoized(PureProtocol):
     def from_parameters(cls, domain: AnyDomain, epsilon: float, parameters: Spec) -> Self:
         base = mechanism_from_spec(part(parameters, "base"))
         return super().from_parameters(domain, epsilon, {**parameters, "base": base})
-
-
-def _odds(once: float, epsilon: float) -> Fraction:
-    if not checked_epsilon(once) < checked_epsilon(epsilon):
-        raise InvalidParameter(
-            "The epsilon of one report must be below that of all reports ever. If both are equal, omit the second round: "
-            "Memoized(base)."
-        )
-    return odds_below(once)
 
 
 def _stay(p: Fraction, q: Fraction, odds: Fraction, choices: int) -> Fraction:

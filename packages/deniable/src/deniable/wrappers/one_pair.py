@@ -99,6 +99,10 @@ class OnePair(Mechanism[Sequence[object], Ints]):
             [self.pair_slots if each.second is not None else self.single_slots for each in self.groups],
         )
 
+    def group_of(self, slots: Ints) -> Ints:
+        """The group that each report belongs to."""
+        return self._slots[slots]
+
     def _shape(self, group: Group) -> tuple[int, int]:
         return self.sizes[group.first], 1 if group.second is None else self.sizes[group.second]
 
@@ -143,7 +147,7 @@ class OnePair(Mechanism[Sequence[object], Ints]):
 
     def votes(self, columns: Columns) -> Ints:
         self.layout.check(columns)
-        group = self._slots[columns["slot"].astype(np.int64)]
+        group = self.group_of(columns["slot"].astype(np.int64))
         counts, order = [], np.argsort(group, kind="stable")
         ends = np.cumsum(np.bincount(group, minlength=len(self.groups)))
         for place, rows in enumerate(np.split(order, ends[:-1])):

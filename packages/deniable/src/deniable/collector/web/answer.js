@@ -2,10 +2,13 @@
 
 import { DeniableError, Device, InvalidLaw, InvalidSurvey, NoRandomness, SecureCoins, Survey, SurveyMismatch, openLedger } from "./deniable.js";
 import { explain } from "./reports.js";
+import { truthful } from "./chance.js";
 import { base, byId, card, el, save, say, stage } from "./dom.js";
 import { checkedHere, promise } from "./promise.js";
 import { asks, control, mark } from "./questions.js";
 import { moment, span } from "./words.js";
+
+if (parent !== window) import("./embedded.js"); // a frame of another site
 
 const AGAIN = 20_000; // milliseconds between attempts while the collector cannot be reached
 const SUBMIT = `deniable submit ${base}`; // where the tab keeps the invitation code of this survey
@@ -14,7 +17,7 @@ const CLOCK = 120; // seconds by which clocks may differ without a word
 let ahead = 0; // seconds by which the collector's clock is ahead of ours
 const wrongClock = () => Math.abs(ahead) > CLOCK;
 const now = () => Date.now() / 1000 + (wrongClock() ? ahead : 0);
-let device, survey, stageNow = "open", needsToken = false, sending = false, given = null;
+let device, survey, stageNow = "open", needsToken = false, readable = false, sending = false, given = null, truth = null;
 
 // Loading
 
@@ -32,13 +35,15 @@ async function served(path) {
   return answer;
 }
 
-async function load() {
+/** Show the survey; fetched once more if it does not go with its law, because the next round may open between the two answers. */
+async function load(again = false) {
   try {
     survey = await Survey.fetch(base, { fetch: served });
   } catch (error) {
+    if (error instanceof InvalidLaw && !again) return load(true);
     if (!(error instanceof DeniableError)) {
       const away = ["429", "503"].includes(error.message) ? "The collector is busy." : "The collector cannot be reached.";
-      return trouble("The survey could not be loaded", `${away} Check your connection, wait a moment and try again. Nothing was sent.`, ["Try again", load]);
+      return trouble("The survey could not be loaded", `${away} Check your connection, wait a moment and try again. Nothing was sent.`, ["Try again", () => load()]);
     }
     if (error instanceof InvalidLaw) return unproved(error);
     if (!(error instanceof InvalidSurvey)) throw error;
@@ -56,7 +61,7 @@ async function load() {
     return trouble("Secure randomness is not available", "This browser lacks WebCrypto. Without secure randomness your answer would not be protected. Use a current browser. Nothing was sent.");
   }
   const ledger = await openLedger();
-  device = new Device(survey, { ledger, now });
+  device = survey.tree.question.some(({ repeat = "once" }) => repeat !== "once") ? new (await import("./repeated.js")).RepeatedDevice(survey, { ledger, now }) : new Device(survey, { ledger, now });
   if (survey.invitations && !(await invited(ledger))) return;
   if (ledger.lasting) return resume();
   trouble("This browser blocks storage for this page", "Storage is blocked or full, perhaps because of a private window or a setting. The page would forget that you answered, and a second answer would be randomized again and cost you more privacy. Allow storage for this site and reload the page. Or answer now, once, and keep this tab open until you see the receipt.",
@@ -71,13 +76,16 @@ async function shown() {
     document.title = byId("title").textContent = String(found.title);
     stageNow = found.stage;
     needsToken = found.needs_token;
+    readable = found.results !== "token";
   } catch {
     // offline: the title of the survey stands
   }
+  byId("results").classList.remove("unsure");
+  byId("results").hidden = !readable; // a form for a token is of no use to people who answer
+  byId("operators").hidden = readable;
 }
 
 // Invitations
-
 let invitation = null, seal = null, code = null; // of a survey for invited people
 const LATER = [0, 408, 425, 429, 500, 502, 503, 504]; // the same exchange may succeed later
 
@@ -121,6 +129,7 @@ function unknown(reason) {
 /** The law of the survey could not be proved on this device: nothing runs. The reason is for whoever runs the survey. */
 function unproved(error) {
   console.error(error.message);
+  if (error.message.includes("another survey")) return trouble("This survey is changing right now", "Its next round opened while this page was loading. Wait a moment and reload the page. Nothing was sent.", ["Reload", () => location.reload()]);
   trouble("This survey will not be answered here", `${error.notice} Nothing was sent. Tell the people who run the survey, and give them this reason: ${error.message}`, ["Reload", () => location.reload()]);
 }
 
@@ -164,7 +173,7 @@ function recall(store, name) {
 }
 
 /** Whether the person pressed Send: nothing leaves before, not even on a later visit. */
-const agreed = () => recall("localStorage", `deniable send ${survey.lasting}`) === "yes";
+const consent = () => `deniable send ${survey.lasting}${device.period === undefined ? "" : ` ${device.period}`}`, agreed = () => recall("localStorage", consent()) === "yes";
 
 // Asking
 
@@ -187,6 +196,7 @@ async function ask() {
     const when = closed ? `It closed on ${moment(survey.closes)}.` : `It opens on ${moment(survey.opens)}. Come back then.`;
     return trouble(closed ? "This survey is closed" : "This survey is not open yet", `${when} If that seems wrong, check the clock of this device. Nothing was sent.`);
   }
+  if (device.due && !(await device.due())) return trouble("Nothing is asked of you now", `You report in one of several periods, which your device drew once. Come back on ${moment(await device.nextDue())}. Nothing was sent.`);
   const questions = await device.questions();
   const controls = questions.flatMap(({ asked }) => asked).map(control);
   const summary = el("div", { class: "card trouble summary", tabindex: "-1", hidden: true });
@@ -243,20 +253,28 @@ async function randomize(controls, summary, button) {
     return summary.focus();
   }
   given = Object.fromEntries(controls.map((each) => [each.question.id, each.describe(answers[each.question.id])]));
+  truth = answers;
   review();
 }
 
 // Showing and sending
+
+/** The bits of a report, folded away. */
+function bits(line) {
+  const shown = line.bits.length <= 160 ? line.bits : `${line.bits.slice(0, 160)}… (${line.bits.length} bits)`;
+  return el("details", { class: "small" }, el("summary", {}, "As bits"), el("p", { class: "bits mono" }, shown));
+}
 
 async function comparison() {
   const lines = explain(survey, await device.message());
   return lines.map((line) => {
     const question = survey.questions.find((each) => each.id === line.question);
     const mine = el("div", {}, el("h3", {}, "Your answer (stays here)"), el("p", { class: "answer" }, given ? question.asked.map(({ id }) => given[id]).join(", ") : "not stored, not even here"));
-    const theirs = el("div", { class: "sent" }, el("h3", {}, "What is sent"), el("p", { class: "answer" }, line.text),
-      el("p", { class: "bits small mono" }, line.bits.length <= 160 ? line.bits : `${line.bits.slice(0, 160)}… (${line.bits.length} bits)`));
+    const theirs = el("div", { class: "sent" }, el("h3", {}, "What is sent"), el("p", { class: "answer" }, line.text), bits(line));
+    const chance = line.disclosed ? null : truthful(question, truth, line.fields);
     return el("section", { class: "card" }, el("h2", {}, question.ask), el("div", { class: "pair" }, mine, theirs),
       question.together && el("p", { class: "small soft" }, "Your answers to these questions are reported together, as one randomized combination."),
+      chance && el("p", { class: "small chance" }, chance),
       el("p", { class: "small soft" }, line.disclosed ? "This answer is not marked “protected”, so it is sent as it is." : `Every ${question.sensitive ? "protected" : "other"} answer could have led to the same report.`));
   });
 }
@@ -267,12 +285,21 @@ async function review() {
   const invited = needsToken && el("div", { class: "card" }, el("label", { class: "ask", for: "token" }, "Your invitation code"), el("p", { class: "hint" }, "Only invited people can take part in this survey."), field);
   const go = el("button", { class: "main", onclick: () => {
     if (needsToken) remember("sessionStorage", SUBMIT, field.value.trim());
-    remember("localStorage", `deniable send ${survey.lasting}`, "yes");
+    remember("localStorage", consent(), "yes");
     deliver();
   } }, "Send the report");
-  stage(card("This is what will be sent", "", el("p", {}, "Your answer was randomized on this device. Nothing has been sent yet. If you leave now, this report waits here for you; it is never drawn again.")),
-    lines, invited, promise(survey, await device.questions()), el("div", { class: "buttons" }, go));
+  stage(card("This is what will be sent", "bare", el("p", {}, "Your answer was randomized on this device. Nothing has been sent yet. If you leave now, this report waits here for you; it is never drawn again.")),
+    lines, promise(survey, await device.questions()), invited, el("div", { class: "buttons reach" }, go));
   certificate();
+}
+
+/** Do this in one tab at a time, where the browser lets a page know of its other tabs: a frame without storage may not. */
+async function inOneTab(name, work) {
+  if (!navigator.locks) return work();
+  return navigator.locks.request(name, work).catch((error) => {
+    if (error.name !== "SecurityError") throw error;
+    return work();
+  });
 }
 
 /** Send what the ledger holds, in one tab at a time, now and later until it has arrived. */
@@ -286,7 +313,7 @@ async function deliver() {
     if (invitation && !right?.token) return right && (LATER.includes(right.status) ? waiting(right) : notInvited(right));
     if (right && right.after > Date.now()) return soon(right.after - Date.now());
     const send = () => device.send(base, { attempts: 3, token, seal: right ? seal(right.token) : undefined });
-    const outcome = navigator.locks ? await navigator.locks.request(`deniable ${survey.lasting}`, send) : await send();
+    const outcome = await inOneTab(`deniable ${survey.lasting}`, send);
     sending = false;
     if (outcome.state === "kept") return waiting(outcome);
     if (outcome.state === "refused" && outcome.status === 401) {
@@ -328,7 +355,7 @@ addEventListener("online", async () => {
 });
 
 function refused(outcome) {
-  given = null;
+  given = truth = null;
   const what = {
     409: "The collector now runs another survey. Reload the page to see it; this report cannot be counted there.",
     410: "The survey or its period is over. There is nothing more to do.",
@@ -343,6 +370,7 @@ function refused(outcome) {
 // The receipt
 
 async function receipt(entry) {
+  document.documentElement.dataset.state = "sent";
   const message = await device.message();
   const id = entry.message.slice(48, 80);
   const lines = explain(survey, message);
@@ -358,13 +386,14 @@ async function receipt(entry) {
   say(given ? "Your report has arrived." : "");
   stage(
     card(given ? "Thank you. Your report has arrived" : "You have answered", "good",
-      el("p", {}, "It is counted once, however often it is sent. It cannot be changed: a second answer would cost you more privacy."),
+      el("p", {}, device.spent ? `You are asked again on ${moment(await device.nextDue())}. Number of your reports so far: ${(await device.spent()).reports}. They cost epsilon ${Number((await device.spent()).epsilon.toPrecision(4))}, all together.` : "It is counted once, however often it is sent. It cannot be changed: a second answer would cost you more privacy."),
       el("dl", {}, fields.map(([name, value]) => [el("dt", {}, name), el("dd", { class: "mono" }, value)])),
       el("h3", {}, "What was sent"),
       el("ul", {}, lines.map((line) => el("li", {}, `${survey.questions.find((each) => each.id === line.question).ask} ${line.text}`))),
-      el("div", { class: "buttons" }, el("button", { class: "plain", onclick: () => save(`receipt-${survey.id}.json`, text, "application/json") }, "Download the receipt"), navigator.clipboard && copy)),
+      el("div", { class: "buttons" }, el("button", { class: "plain", onclick: () => save(`receipt-${survey.id}.json`, text, "application/json") }, "Download the receipt"), navigator.clipboard && copy, el("button", { class: "plain", onclick: () => print() }, "Print"))),
+    readable && el("p", { class: "card", id: "shared" }, el("a", { href: "results" }, "See the results so far"), ". They are estimates from the randomized reports of everybody who answered."),
     promise(survey, await device.questions()));
-  given = null;
+  given = truth = null;
   certificate();
 }
 

@@ -17,9 +17,11 @@ export const heights = {
   curve: () => COLUMNS,
   places: (_, width) => Math.round(Math.min(460, Math.max(260, width * 0.6))),
   lines: () => COLUMNS,
+  cells: (rows) => 64 + rows * 58,
 };
 
-function ticks(low, high, most) {
+/** About so many round numbers between two ends. */
+export function ticks(low, high, most) {
   const rough = (high - low) / most;
   const unit = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * unit).find((each) => each >= rough);
@@ -60,14 +62,14 @@ function across(rows, width, title, { kind, format, reached, tick, widest, base 
   const marks = rows.flatMap((row, place) => {
     const top = TOP + place * step, middle = top + (small ? 36 : ROW / 2), thick = small ? 16 : 20;
     const reach = row.low === null || row.high === null ? "" : ` ± ${reached((row.high - row.low) / 2)}`;
-    const text = `${format(row.value)}${reach}`, zero = x(Math.max(0, axis[0]));
+    const text = row.others ? `largest ${format(row.value)}` : `${format(row.value)}${reach}`, zero = x(Math.max(0, axis[0]));
     return [
-      kind === "bars" && svg("rect", { class: "raw", x: Math.min(zero, x(row.value)), y: middle - thick / 2, width: Math.abs(x(row.value) - zero), height: thick, rx: 2 }),
+      kind === "bars" && svg("rect", { class: row.noisy || row.others ? "raw noise" : "raw", x: Math.min(zero, x(row.value)), y: middle - thick / 2, width: Math.abs(x(row.value) - zero), height: thick, rx: 2 }),
       row.low !== null && row.high !== null && svg("path", { class: "whisker", d: `M${x(row.low)} ${middle}H${x(row.high)}M${x(row.low)} ${middle - 5}v10M${x(row.high)} ${middle - 5}v10` }),
       kind === "dots" && svg("circle", { class: "dot", cx: x(row.value), cy: middle, r: 6 }),
-      row.cleaned !== null && svg("path", { class: "clean", d: `M${x(row.cleaned)} ${middle - thick / 2 - 2}v${thick + 4}` }),
-      svg("text", small ? { x: 6, y: top + 20 } : { x: left - 12, y: middle + 4.5, "text-anchor": "end" }, cut(row.label, small ? 30 : 24)),
-      svg("text", { x: width - 4, y: small ? top + 20 : middle + 4.5, "text-anchor": "end" }, text),
+      row.cleaned !== null && row.cleaned !== undefined && svg("path", { class: "clean", d: `M${x(row.cleaned)} ${middle - thick / 2 - 2}v${thick + 4}` }),
+      svg("text", small ? { x: 6, y: top + 20 } : { x: left - 12, y: middle + 4.5, "text-anchor": "end" }, cut(row.label, small ? Math.floor((width - 120) / 7.5) : 24)),
+      svg("text", { class: row.noisy || row.others ? "faint" : "", x: width - 4, y: small ? top + 20 : middle + 4.5, "text-anchor": "end" }, text),
     ];
   });
   return frame(width, height, title, grid, marks.filter(Boolean));
@@ -95,11 +97,11 @@ export function columns(rows, width, title) {
   const marks = rows.flatMap((row, place) => {
     const x = left + (place + 0.5) * step, cap = Math.min(5, thick / 2);
     return [
-      svg("rect", { class: "raw", x: x - thick / 2, y: Math.min(zero, y(row.value)), width: thick, height: Math.abs(y(row.value) - zero), rx: 2 },
+      svg("rect", { class: row.noisy ? "raw noise" : "raw", x: x - thick / 2, y: Math.min(zero, y(row.value)), width: thick, height: Math.abs(y(row.value) - zero), rx: 2 },
         svg("title", {}, `${row.label}: ${asPercent(row.value)}`)),
       row.low !== null && row.high !== null && svg("path", { class: "whisker", d: `M${x} ${y(row.low)}V${y(row.high)}M${x - cap} ${y(row.low)}h${2 * cap}M${x - cap} ${y(row.high)}h${2 * cap}` }),
       row.cleaned !== null && svg("path", { class: "clean", d: `M${x - thick / 2 - 1} ${y(row.cleaned)}h${thick + 2}` }),
-      place % every === 0 && svg("text", { x, y: height - 8, "text-anchor": "middle" }, cut(row.label, 10)),
+      place % every === 0 && svg("text", { x: Math.min(x, width - 4 * Math.min(row.label.length, 10) - 2), y: height - 8, "text-anchor": "middle" }, cut(row.label, 10)),
     ];
   });
   return frame(width, height, title, grid, marks.filter(Boolean));

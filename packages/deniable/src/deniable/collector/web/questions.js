@@ -5,7 +5,7 @@ import { digits, listed, quoted } from "./words.js";
 
 const FEW = 8; // choices that are shown one by one
 const SCALE = 11; // steps of a scale that are shown side by side
-export const MOST = 24; // bars of one chart
+export const MOST = 30; // bars of one chart, as the collector folds them
 
 /** An answer that cannot be taken: what to do about it, and which control it is about. */
 export class Wrong extends Error {
@@ -166,6 +166,40 @@ function number(question, id) {
   };
 }
 
+/** A text, or several, one in each line; below it, what the device will randomize. */
+function text(question, id) {
+  const { domain } = question.mechanism, several = domain.atMost > 1;
+  const used = el("p", { class: "hint", id: `${id}-used`, "aria-live": "polite" }, " ");
+  const listen = { "aria-describedby": `${id}-hint ${id}-used ${id}-wrong`, autocomplete: "off", spellcheck: "false", oninput: () => show() };
+  const field = several ? el("textarea", { id: `${id}-0`, ...listen }) : el("input", { type: "text", id: `${id}-0`, ...listen });
+  const lines = () => (several ? field.value.split("\n").filter((line) => line.trim()) : [field.value]);
+  function show() {
+    const bytes = new TextEncoder().encode(field.value.trim()).length;
+    try {
+      const found = lines().map((line) => domain.normalised(line));
+      used.textContent = found.length ? `Your device will use ${listed(found.map(({ text }) => quoted(text)))} (${found.map(({ bytes }) => bytes.length).join(", ")} of ${domain.length} bytes).` : " ";
+    } catch {
+      used.textContent = bytes > domain.length && !several ? `${bytes} of ${domain.length} bytes: too long.` : " ";
+    }
+  }
+  const hint = several ? `Up to ${domain.atMost} texts of at most ${domain.length} bytes, one in each line. Your device draws one of them.` : `A text of at most ${domain.length} bytes.`;
+  return {
+    element: single(question, id, `${hint} What is sent is a random number that does not contain it.`, field, used),
+    read() {
+      const found = lines();
+      if (!found.some((line) => line.trim())) throw new Wrong(`${question.ask} Type a text.`, field.id);
+      if (found.length > domain.atMost) throw new Wrong(`${question.ask} Type at most ${domain.atMost} lines, not ${found.length}.`, field.id);
+      try {
+        const all = found.map((line) => domain.normalised(line).text);
+        return several ? all : all[0];
+      } catch (error) {
+        throw new Wrong(`${question.ask} ${error.message}`, field.id);
+      }
+    },
+    describe: (answer) => (several ? listed(answer.map(quoted)) : answer),
+  };
+}
+
 function features(question, id) {
   const range = `from ${digits(question.low, 6)} to ${digits(question.high, 6)}`;
   if (question.dimensions > 16) {
@@ -231,7 +265,7 @@ function set(question, id) {
 const MEAN = { draw: "dots", measure: "mean", rows: 1, named: "mean" };
 const columns = (rows) => ({ draw: "columns", measure: "share", rows });
 /** The histogram of a distribution, and of numbers the distribution function with its band. */
-const spread = ({ choices }) => [{ draw: "histogram", measure: "share", rows: 12 }, ...(choices ? [] : [{ draw: "curve", measure: "share at most", rows: 24, caption: "Share of people up to each number" }])];
+const spread = ({ choices }) => [{ draw: "histogram", measure: "share", rows: 12, said: true }, ...(choices ? [] : [{ draw: "curve", measure: "share at most", rows: 24, caption: "Share of people up to each number" }])];
 const distributed = ({ target }) => target !== undefined && target !== "mean";
 const ranking = (count, more = {}) => ({ draw: "bars", measure: "share", rows: Math.min(count, MOST), ranked: count > MOST, ...more });
 
@@ -239,11 +273,12 @@ const ranking = (count, more = {}) => ({ draw: "bars", measure: "share", rows: M
 const KINDS = {
   category: { control: choice, charts: ({ choices, optional }) => [ranking(choices.length + (optional ? 1 : 0))] },
   ordered: { control: ordered, charts: (question) => (distributed(question) ? spread(question) : question.choices ? [columns(question.choices.length)] : [columns(question.high - question.low + 1), MEAN]) },
-  place: { control: map, charts: ({ places }) => [{ draw: "places", measure: "share", rows: places.length }] },
+  place: { control: map, charts: ({ places, grid, target }) => [grid ? { draw: "cells", measure: "share", rows: target ? Math.min(grid[0], 8) : grid[0] } : { draw: "places", measure: "share", rows: places.length }] },
   number: { control: number, charts: (question) => (distributed(question) ? spread(question) : question.steps && question.target !== "mean" ? [columns(question.steps + 1), MEAN] : [MEAN]) },
   ratings: { control: ratings, charts: ({ items }) => [
     ranking(items.length, { ranked: true, caption: "How many rate it" }),
     ranking(items.length, { draw: "dots", measure: "mean value", ranked: true, caption: "Mean rating, where the share stands out from the noise" })] },
   set: { control: set, charts: ({ items }) => [ranking(items.length, { ranked: true })] },
+  text: { control: text, charts: ({ find = 20 }) => [ranking(find, { ranked: true, said: true, sure: true })] },
   features: { control: features, charts: ({ dimensions }) => [{ draw: "dots", measure: "mean", rows: Math.min(dimensions, MOST) }] },
 };

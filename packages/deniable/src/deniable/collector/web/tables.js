@@ -44,6 +44,23 @@ function grid(each, panel, rows, columns, cells, most) {
     el("table", { class: "shaded" }, el("caption", {}, caption), el("thead", {}, head), el("tbody", {}, body)));
 }
 
+/** The cells of a map, the north above: shares with their intervals, as a table that can be read cell by cell. */
+export function cells(rows, title) {
+  const parts = rows.map(({ label }) => label.split(", ")), [south, west] = [0, 1].map((axis) => [...new Set(parts.map((part) => part[axis]))]);
+  const most = Math.max(...rows.map((row) => row.cleaned), 1e-9), of = (row, column) => rows[row * west.length + column];
+  const said = (row) => `${row.label}: ${asPercent(row.value)}, interval ${asPercent(row.low)} to ${asPercent(row.high)}`;
+  const drawn = (row) => {
+    const found = box({ ...row, noisy: row.low <= 0 }, most);
+    found.title = said(row);
+    found.setAttribute("aria-label", said(row));
+    return found;
+  };
+  const head = el("tr", {}, el("td"), west.map((name) => el("th", { scope: "col" }, name)));
+  const body = south.map((name, row) => el("tr", {}, el("th", { scope: "row" }, name), west.map((_, column) => drawn(of(row, column))))).reverse();
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Map: ${title}` },
+    el("table", { class: "shaded map-cells" }, el("caption", {}, "Latitudes in rows, longitudes in columns; grey cells may be empty"), el("thead", {}, head), el("tbody", {}, body)));
+}
+
 function box(cell, most) {
   const found = el("td", { class: cell.noisy ? "n noise" : "n" }, el("b", {}, asPercent(cell.value)), el("span", { class: "small" }, `± ${(50 * (cell.high - cell.low)).toFixed(1)}`));
   if (!cell.noisy) found.style.setProperty("--shade", `${Math.round((70 * cell.cleaned) / most)}%`);

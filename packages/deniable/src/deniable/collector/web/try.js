@@ -43,7 +43,7 @@ function trade() {
   parts.words = el("p", { class: "notice words" }, " ");
   parts.rows = el("tbody");
   const head = ["mechanism", "typical error of a share", "", "bits sent", "guessed right from one report"].map((name) => (name ? el("th", { scope: "col" }, name) : el("td")));
-  const table = el("table", {}, el("caption", {}, "All of them keep the same promise. They differ in precision and in what is sent."), el("thead", {}, el("tr", {}, head)), parts.rows);
+  const table = el("table", { class: "options" }, el("caption", {}, "All of them keep the same promise. They differ in precision and in what is sent."), el("thead", {}, el("tr", {}, head)), parts.rows);
   return el("section", { class: "card", "aria-labelledby": "trade" }, el("h2", { id: "trade" }, "1. Private or precise"),
     el("p", {}, "A small epsilon protects each person well and needs many people. A large one reveals more about each."), sliders, parts.words,
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The mechanisms" }, table));

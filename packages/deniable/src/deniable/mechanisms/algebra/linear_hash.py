@@ -39,10 +39,9 @@ def supporters(histogram: Ints, base: int, count: int) -> Floats:
     power of w, read at the multiples of x.
     """
     total = np.full((base,) * count, float(histogram.sum()))
-    buckets = np.arange(base)
+    buckets, turned = np.arange(base), np.conj(np.fft.rfft(histogram, axis=1))
     for power in range(1, base // 2 + 1):
-        turns = np.exp(2j * np.pi * (power * buckets % base) / base)
-        spectrum = np.fft.fftn((histogram @ turns).reshape((base,) * count))
+        spectrum = np.fft.fftn(turned[:, power].reshape((base,) * count))
         read = spectrum[np.ix_(*[power * buckets % base] * count)].real
         total += read if 2 * power == base else 2 * read
     return np.asarray(total / base).ravel()

@@ -18,7 +18,7 @@ from deniable.core.tracing import Answer
 from deniable.domains.line import Line
 from deniable.domains.metric import BLOCK, Metric
 
-LARGEST_TABLE = 1 << 28  # bytes of orders that are kept; above that they are found again for each batch
+LARGEST_TABLE = 1 << 30  # bytes of orders that are kept, each when it is first needed; above that they are found again
 LARGEST_LAW = 1 << 18  # numbers of orders that are written into a law; above that an encoder gives the order of an answer
 
 

@@ -5,17 +5,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from statistics import NormalDist
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
 from deniable.arrays import Floats
 from deniable.core import Estimate, confidence_each
-from deniable.errors import InvalidParameter, MissingExtra
+from deniable.core.showing import axes_for
+from deniable.errors import InvalidParameter
 from deniable.mechanisms.distributions.grid import Grid
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 DRAWS, SEED = 4000, 0  # of the errors of a distribution function, for its band and its quantiles
 ONE_SIGMA = 0.6827  # the confidence of one standard error
@@ -168,7 +169,8 @@ class Distribution(FittedShares):
         """The number that this share of people do not exceed: 0.5 gives the median.
 
         Its interval holds the numbers at which the unbiased distribution function, put in order, may reach the share; see
-        `_errors_in_order`. For single answers, as those of `Ordered`, it covers at least as often as stated.
+        `_errors_in_order`. An end in a heap moves to the end of its cell: most of these people have one number, and where
+        in the cell it lies is unknown. For single answers, as those of `Ordered`, it covers at least as often as stated.
         """
         self._needs_origin()
         if not 0 < share < 1:
@@ -180,11 +182,19 @@ class Distribution(FittedShares):
             rarest = round(tail * (DRAWS - 1))
             low, high = self._errors_in_order[[rarest, -1 - rarest]]
             above, below = (np.clip(np.sort(ordered - error), 0, 1) for error in (low, high))
-            return self.grid.reaches(above, share), self.grid.reaches(below, share, last=True)
+            ends = self.grid.reaches(above, share), self.grid.reaches(below, share, last=True)
+            return ends if self.grid.atoms else self._past_heaps(*ends)
 
         value, raw = self.grid.at(self._cumulated[0], share), self.grid.reaches(ordered, share)
         low, high = ends(ONE_SIGMA)
         return Value(value, raw, (high - low) / 2, ends)
+
+    def _past_heaps(self, low: float, high: float) -> tuple[float, float]:
+        """The ends of an interval of numbers, past the cells of heaps in which they lie."""
+        edges = self.grid.edges
+        first, last = edges[list(self.heaps)], edges[[heap + 1 for heap in self.heaps]]
+        starts, stops = first[(first <= low) & (low <= last)], last[(first <= high) & (high <= last)]
+        return min([low, *starts.tolist()]), max([high, *stops.tolist()])
 
     @cached_property
     def _errors_in_order(self) -> Floats:
@@ -257,28 +267,27 @@ class Distribution(FittedShares):
         """The unbiased shares of all answers, with their exact variances."""
         return Estimate(cast(tuple[str, ...], self.grid.labels), self.raw, self.covariance.diagonal(), self.n, self.covary)
 
-    def plot(self, bins: int = 40, confidence: float = 0.95) -> "Figure":
-        """The histogram and the distribution function with its band, with median and quartiles."""
+    def plot(self, bins: int = 40, confidence: float = 0.95, ax: "Axes | None" = None) -> "Axes":
+        """The histogram, with median and quartiles, and on a second axis the distribution function with its band."""
         self._needs_origin()
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise MissingExtra("A plot", "plot") from None
-        figure = Figure(figsize=(8, 3.4), layout="constrained")
-        left, right = figure.subplots(1, 2)
         shown, band = self.histogram(min(bins, self.grid.size)), self.band(confidence)
-        left.bar(shown.edges[:-1], 100 * shown.values, np.diff(shown.edges), align="edge", color="#4477aa")
-        left.set_ylabel(f"% of {self.n:,} people")
-        right.fill_between(band.at, band.lower, band.upper, color="#bbccee", step="post", linewidth=0)
-        ends = self.grid.points if self.grid.atoms else self.grid.edges[1:]
-        right.plot(ends, self._cumulated[0], color="#4477aa")
-        right.set_ylabel(f"share of people at most, {confidence:.0%} band")
+        ax = axes_for(ax, 7, 3.6)
+        ax.bar(shown.edges[:-1], 100 * shown.values, np.diff(shown.edges), align="edge", color="#bbccdd", label="histogram")
+        ax.set_ylabel(f"% of {self.n:,} people")
         for share, style in ((0.25, ":"), (0.5, "-"), (0.75, ":")):
-            for axes in (left, right):
-                axes.axvline(float(self.quantile(share)), color="#222222", linestyle=style, linewidth=0.8)
-        for axes in (left, right):
-            axes.spines[["top", "right"]].set_visible(False)
-        return figure
+            label = {0.25: "quartiles", 0.5: "median"}.get(share)
+            ax.axvline(float(self.quantile(share)), color="#222222", linestyle=style, linewidth=0.8, label=label)
+        right = ax.twinx()
+        step: Literal["post"] | None = "post" if self.grid.atoms else None
+        right.fill_between(band.at, 100 * band.lower, 100 * band.upper, color="#4477aa", alpha=0.25, step=step, linewidth=0)
+        right.plot(
+            band.at, 100 * self._cumulated[0], color="#4477aa", drawstyle="steps-post" if self.grid.atoms else "default"
+        )
+        right.set(ylabel=f"% with at most this number, {confidence:.0%} band", ylim=(0, 100))
+        ax.legend(loc="upper left", frameon=False)
+        for axes in (ax, right):
+            axes.spines["top"].set_visible(False)
+        return ax
 
 
 def within_one(found: Value) -> Value:

@@ -1,35 +1,46 @@
 """The shares that fit the reports best: a smooth curve and a few heaps, how smooth and how many as the reports say.
 
 In the neighbourhood of a reference g of the expected reports, the logarithm of the likelihood is a quadratic form in the
-shares f: - (f - f^)' L (f - f^) / 2 with L = n P G P', G = diag(1 / g). To it a penalty on the third differences of the
-curve is added, times a factor that is chosen by Akaike's criterion (1974), as smoothing splines do, with 2.5 in the place
-of 2 for each degree of freedom: a little smoother. Heaps are answers that
-have more people than the curve can explain, by `CLEAR` standard errors; they are found one after the other, the clearest
-first, and have shares of their own. At the end the shares are those with the smallest penalized form that are not
-negative: a quadratic program, solved by block principal pivoting (Portugal, Judice, Vicente 1994).
+shares f: - (f - f^)' L (f - f^) / 2 with L = n P G P', G = diag(1 / g). To it a penalty on the second differences of the
+curve is added, as for cubic smoothing splines, times the factor with the largest marginal likelihood (Wahba 1985): the one
+under which the reports are most probable if the curve itself was drawn with such a penalty. Heaps are answers that have more
+people than the curve can explain, by `CLEAR` standard errors; they are found one after the other, the clearest first, and
+have shares of their own. At the end the shares are those with the smallest penalized form that are not negative: a quadratic
+program, solved by block principal pivoting (Portugal, Judice, Vicente 1994).
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from deniable.arrays import Floats, Ints
 from deniable.kernels.ems import smoothed_em
 
-ORDER = 3  # of the differences that are penalized
-CLEAR = 3.6  # standard errors that a heap must have: with 256 answers one smooth distribution in 25 gets a false one
-DEGREE = 2.5  # what a degree of freedom of the curve must gain in twice the logarithm of the likelihood
+ORDER = 2  # of the differences that are penalized
+CLEAR = 3.4  # standard errors that a heap must have: with 256 answers one smooth distribution in 12 gets a false one
 MOST_HEAPS = 64
 FACTORS = 10.0 ** np.arange(-12.0, 4.0, 0.1)
 REFERENCE_ROUNDS = 100
+
+
+class Penalty(NamedTuple):
+    """What a rough curve costs: a quadratic form in its shares, which is zero for combinations of `free` curves."""
+
+    form: Floats
+    free: int
+
+    @classmethod
+    def line(cls, size: int, circular: bool) -> "Penalty":
+        """The integral of the square of the second derivative of the density, on an interval of length one."""
+        return cls(differences(size, ORDER, circular) * float(size) ** (2 * ORDER + 1), 1 if circular else ORDER)
 
 
 def fitted(
     matrix: Floats,
     counts: Ints,
     circular: bool = False,
-    penalty: Floats | None = None,
-    degree: float = DEGREE,
+    penalty: Penalty | None = None,
     clear: float = CLEAR,
 ) -> tuple[Floats, list[int]]:
     """The shares that fit counted reports of this channel, and which answers are heaps; a map has a penalty of its own."""
@@ -42,24 +53,19 @@ def fitted(
     if size < 5:  # no room for a curve
         shares = nonnegative(form, score)
         return shares / shares.sum(), []
-    penalty, heaps = _penalty(size, circular) if penalty is None else penalty, list[int]()
+    penalty, heaps = Penalty.line(size, circular) if penalty is None else penalty, list[int]()
     for _ in range(2):  # the curve is smoother once the heaps have been taken out of it
-        factor = _factor(*_without(form, score, heaps), penalty, degree)
-        found = _heaps(form, score, factor * penalty, clear)
+        factor = _factor(*_without(form, score, heaps), penalty)
+        found = _heaps(form, score, factor * penalty.form, clear)
         heaps, known = found, heaps
         if found == known:
             break
     own = form[:, heaps]
-    joint = np.block([[form + factor * penalty, own], [own.T, form[np.ix_(heaps, heaps)]]])
+    joint = np.block([[form + factor * penalty.form, own], [own.T, form[np.ix_(heaps, heaps)]]])
     both = nonnegative(joint, np.concatenate([score, score[heaps]]))
     shares = both[:size]
     shares[heaps] += both[size:]
     return shares / shares.sum(), sorted(heaps)
-
-
-def _penalty(size: int, circular: bool) -> Floats:
-    """The integral of the square of the third derivative of the density, on an interval of length one."""
-    return differences(size, ORDER, circular) * float(size) ** (2 * ORDER + 1)
 
 
 def differences(size: int, order: int, circular: bool) -> Floats:
@@ -79,16 +85,22 @@ def _without(form: Floats, score: Floats, heaps: Sequence[int]) -> tuple[Floats,
     return form - own @ solved[:, :-1], score - own @ solved[:, -1]
 
 
-def _factor(form: Floats, score: Floats, penalty: Floats, degree: float) -> float:
-    """The factor of the penalty with the smallest value of Akaike's criterion."""
+def _factor(form: Floats, score: Floats, penalty: Penalty) -> float:
+    """The factor of the penalty with the largest marginal likelihood.
+
+    In the basis in which the form is one and the penalty diagonal, with roughness r, the coefficients of what is not free
+    are independent and normal with variance 1 + 1 / (factor r).
+    """
     size = len(form)
+    if penalty.free >= size:
+        return 0.0
     scale = float(np.trace(form)) / size
     root = np.linalg.cholesky(form + 1e-9 * scale * np.eye(size))
-    half = np.linalg.solve(root, penalty)
+    half = np.linalg.solve(root, penalty.form)
     roughness, basis = np.linalg.eigh(np.linalg.solve(root, half.T))
-    part = basis.T @ np.linalg.solve(root, score)
-    rough = FACTORS[:, None] * np.maximum(roughness, 0)
-    criterion = ((rough / (1 + rough)) ** 2 @ part**2) + degree * (1 / (1 + rough)).sum(axis=1)
+    part = (basis.T @ np.linalg.solve(root, score))[penalty.free :]
+    rough = FACTORS[:, None] * np.maximum(roughness[penalty.free :], 1e-300)
+    criterion = (rough / (1 + rough)) @ part**2 + np.log1p(1 / rough).sum(axis=1)  # twice its negative logarithm
     return float(FACTORS[int(criterion.argmin())])
 
 

@@ -9,12 +9,13 @@ import numpy as np
 
 from deniable.arrays import Floats
 from deniable.core import Estimate
-from deniable.errors import InvalidParameter, MissingExtra
+from deniable.core.showing import axes_for
+from deniable.errors import InvalidParameter
 from deniable.mechanisms.distributions.distribution import FittedShares, Histogram, Value, within_one
 from deniable.mechanisms.distributions.plane import Plane
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,16 +76,10 @@ class HeatMap(FittedShares):
         """The unbiased shares of all answers, with their exact variances."""
         return Estimate(cast(tuple[str, ...], self.labels), self.raw, self.covariance.diagonal(), self.n, self.covary)
 
-    def plot(self, bins: tuple[int, int] = (32, 32)) -> "Figure":
+    def plot(self, bins: tuple[int, int] = (32, 32), ax: "Axes | None" = None) -> "Axes":
         """The fitted shares as a heat map, the first coordinate upwards, as latitudes are."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise MissingExtra("A plot", "plot") from None
         first, second = (min(many, size) for many, size in zip(bins, self.plane.shape, strict=True))
-        shown = self.histogram((first, second))
-        figure = Figure(figsize=(5, 4.2), layout="constrained")
-        axes = figure.subplots()
-        cells = axes.pcolormesh(shown.second_edges, shown.first_edges, 100 * shown.values.reshape(shown.bins), cmap="Blues")
-        figure.colorbar(cells, label=f"% of {self.n:,} people")
-        return figure
+        shown, ax = self.histogram((first, second)), axes_for(ax, 5, 4.2)
+        cells = ax.pcolormesh(shown.second_edges, shown.first_edges, 100 * shown.values.reshape(shown.bins), cmap="Blues")
+        ax.figure.colorbar(cells, ax=ax, label=f"% of {self.n:,} people")
+        return ax

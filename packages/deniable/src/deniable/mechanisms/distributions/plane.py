@@ -10,7 +10,7 @@ from deniable.core import Domain
 from deniable.domains.points import Points
 from deniable.domains.product import Product
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.distributions.fitting import differences
+from deniable.mechanisms.distributions.fitting import Penalty, differences
 from deniable.mechanisms.distributions.grid import Grid, grid_of
 from deniable.mechanisms.distributions.workload import Workload
 
@@ -56,14 +56,14 @@ class Plane:
         return Workload(products[0] * products[1], "the shares of all rectangles", each[0].questions * each[1].questions)
 
     @cached_property
-    def penalty(self) -> Floats:
-        """The integral of the squares of the third derivatives of the density, on a square of side one."""
+    def penalty(self) -> Penalty:
+        """The integral of the squares of the second derivatives of the density, on a square of side one."""
         if not self.full:
-            return np.zeros((self.size, self.size))
-        first, second = ([differences(size, order, False) for order in range(4)] for size in self.shape)
-        orders = ((3, 0, 1), (2, 1, 3), (1, 2, 3), (0, 3, 1))  # with how often each mixed derivative occurs
+            return Penalty(np.zeros((self.size, self.size)), self.size)
+        first, second = ([differences(size, order, False) for order in range(3)] for size in self.shape)
+        orders = ((2, 0, 1), (1, 1, 2), (0, 2, 1))  # with how often each mixed derivative occurs
         total = sum(times * np.kron(first[own], second[other]) for own, other, times in orders)
-        return np.asarray(total * float(self.size) ** 4)
+        return Penalty(np.asarray(total * float(self.size) ** 3), 3)
 
 
 @singledispatch

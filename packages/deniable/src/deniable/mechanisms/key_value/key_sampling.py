@@ -160,13 +160,7 @@ class KeySampling(KeyValueProtocol):
         return {"key": key, "state": self.response.respond(true, coins, fake)}
 
     def _asked(self, truth: Pairs, key: Ints) -> Ints:
-        """The chance that the value of this key is rounded up, in parts of 2^53; one more for who does not have the key."""
-        cells, wanted = truth.rows * self.keys + truth.keys, np.arange(len(truth)) * self.keys + key
-        if not len(cells):
-            return np.full(len(truth), WHOLE + 1)
-        at = np.minimum(np.searchsorted(cells, wanted), len(cells) - 1)
-        has = cells[at] == wanted
-        return np.where(has, self.domain.heads(truth.values[at]), WHOLE + 1)
+        return self.domain.asked(truth, key)
 
     @cached_property
     def _fakes(self) -> Ints:

@@ -95,7 +95,7 @@ class RatioEstimate(Estimate):
     def interval(self, confidence: float = 0.95, together: bool = False) -> tuple[Floats, Floats]:
         assert self.frequency is not None and self.signed is not None
         level = confidence_each(confidence, len(self.values) if together else 1)
-        square = NormalDist().inv_cdf((1 + level) / 2) ** 2
+        square = self._selected(1 - level)
         ratio = self.signed / self.frequency
         ends = []
         for far in (-FAR, FAR):
@@ -108,7 +108,19 @@ class RatioEstimate(Estimate):
             ends.append(self.centre + self.half * np.where(endless, np.sign(far) * np.inf, inside))
         return ends[0], ends[1]
 
-    def _allowed(self, ratio: Floats, square: float) -> Bools:
+    def _selected(self, missed: float) -> Floats:
+        """Squared standard errors of an interval that misses so often among keys that passed `CLEAR`.
+
+        Of the keys that pass, a share of at most missed / P(passed) is missed. P(passed) is estimated from how far each
+        frequency lies above the line, less one standard error; clear keys lose nothing.
+        """
+        assert self.frequency is not None and self.spread is not None
+        above = self.frequency / np.sqrt(np.maximum(self.spread.frequency, 1e-300)) - CLEAR - 1
+        normal = NormalDist()
+        risks = (missed * normal.cdf(float(each)) for each in above)
+        return np.array([normal.inv_cdf(1 - risk / 2) ** 2 for risk in risks])
+
+    def _allowed(self, ratio: Floats, square: Floats) -> Bools:
         """Whether what was estimated lets each ratio be true, at so many squared standard errors."""
         assert self.frequency is not None and self.signed is not None and self.spread is not None and self.named is not None
         rest = self.signed - ratio * self.frequency

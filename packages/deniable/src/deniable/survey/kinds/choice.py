@@ -2,16 +2,19 @@
 
 import numpy as np
 
-from deniable.core import Answers
+from deniable.core import Answers, Permanent
 from deniable.domains.categories import NO_ANSWER
 from deniable.errors import OutsideDomain
-from deniable.survey.kinds.kind import D, Kind
+from deniable.survey.kinds.kind import D, Details, Kind, permanent
 
 __all__ = ["NO_ANSWER", "Choice"]
 
 
 class Choice(Kind[D]):
     """One of the labels of a domain."""
+
+    def repeated(self, domain: D, details: Details, lifetime: float, once: float, people: int) -> Permanent:
+        return permanent(domain, details, lifetime, once, people)
 
     def hint(self, domain: D) -> str:
         return ", ".join(str(label) for label in domain.labels)

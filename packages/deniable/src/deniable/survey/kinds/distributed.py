@@ -10,12 +10,15 @@ from deniable.core import Estimate, Mechanism, Tally
 from deniable.errors import InvalidParameter
 from deniable.planning import plan
 from deniable.survey.kinds.kind import D, Details, Figures, Kind, WrongDetail
+from deniable.survey.kinds.map_summary import MapSummary
 from deniable.survey.kinds.summary import Shares, Summary, summary
 
 if TYPE_CHECKING:
     from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
 
 TARGETS = ("distribution", "quantiles", "ranges")
+MOST_QUANTILES = 12  # that one question may ask for
+PUBLISHED = (Summary, MapSummary)
 
 
 class Distributed(Kind[D]):
@@ -23,12 +26,30 @@ class Distributed(Kind[D]):
 
     targets: ClassVar[Sequence[str]] = TARGETS
 
+    def domain(self, details: Details) -> D:
+        self.quantiles(details)  # refuses a line that cannot be used
+        return super().domain(details)  # type: ignore[safe-super]
+
     def target(self, details: Details) -> str | None:
         """What is to be estimated, if the file says so."""
         target = details.get("target")
         if target is not None and (not isinstance(target, str) or target not in self.targets):
             raise WrongDetail("target", f"target must be one of {', '.join(map(repr, self.targets))}.")
         return target
+
+    def quantiles(self, details: Details) -> tuple[float, ...]:
+        """The quantiles that the file asks for: results have them, and rounds look for them. None means the median."""
+        asked = details.get("quantiles")
+        if asked is None:
+            return ()
+        good = isinstance(asked, list) and all(isinstance(share, float) and 0 < share < 1 for share in asked)
+        if not good or not 1 <= len(asked) <= MOST_QUANTILES or asked != sorted(set(asked)):
+            raise WrongDetail(
+                "quantiles", f"quantiles must be 1 to {MOST_QUANTILES} numbers between 0 and 1 in order, such as [0.5, 0.9]."
+            )
+        if self.target(details) not in TARGETS:
+            raise WrongDetail("quantiles", 'quantiles require a target, such as target = "quantiles".')
+        return tuple(asked)
 
     def mechanism(self, domain: D, details: Details, epsilon: float, people: int) -> Mechanism:
         """The best for the target."""
@@ -54,10 +75,10 @@ class Distributed(Kind[D]):
             return summary((cast("DistributionMechanism", mechanism), tally))
         return super().estimate(mechanism, tally)
 
-    def combined(self, rounds: Sequence[tuple[Mechanism, Tally]]) -> Any:
+    def results(self, details: Details, rounds: Sequence[tuple[Mechanism, Tally]]) -> Any:
         if not distributes(rounds[0][0]):
-            return super().combined(rounds)
-        return summary(*cast("Sequence[tuple[DistributionMechanism, Tally]]", rounds))
+            return super().results(details, rounds)
+        return summary(*cast("Sequence[tuple[DistributionMechanism, Tally]]", rounds), quantiles=self.quantiles(details))
 
     def moves(self, details: Details) -> bool:
         return self.target(details) in TARGETS
@@ -65,22 +86,22 @@ class Distributed(Kind[D]):
     def next_round(
         self, details: Details, epsilon: float, people: int, earlier: Sequence[tuple[Mechanism, Tally]]
     ) -> Mechanism:
-        """Cuts near the median, where it may lie by now."""
+        """Cuts near the quantiles that the file asks for, or else the median, where they may lie by now."""
         if not self.moves(details):
             return super().next_round(details, epsilon, people, earlier)
         from deniable.planning.rounds import next_round  # which few surveys need
 
         known = cast("Sequence[tuple[DistributionMechanism, Tally]]", earlier)
-        return next_round(known[0][0].domain, epsilon, people, (0.5,), known)
+        return next_round(known[0][0].domain, epsilon, people, self.quantiles(details) or (0.5,), known)
 
     def parts(self, estimate: Any) -> Sequence[Estimate]:
-        return estimate.parts if isinstance(estimate, Summary) else super().parts(estimate)
+        return estimate.parts if isinstance(estimate, PUBLISHED) else super().parts(estimate)
 
     def words(self, estimate: Any, confidence: float) -> Sequence[str]:
-        return estimate.sentences(confidence) if isinstance(estimate, Summary) else super().words(estimate, confidence)
+        return estimate.sentences(confidence) if isinstance(estimate, PUBLISHED) else super().words(estimate, confidence)
 
     def more(self, domain: D, estimate: Any) -> Figures:
-        return {} if isinstance(estimate, Summary) else super().more(domain, estimate)
+        return {} if isinstance(estimate, PUBLISHED) else super().more(domain, estimate)
 
     def cleaned(self, domain: D, part: Estimate) -> Floats:
         return part.fitted if isinstance(part, Shares) else super().cleaned(domain, part)

@@ -8,9 +8,11 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from deniable.arrays import Floats
-from deniable.core import Answers, AnyDomain, Estimate, Label, Mechanism, Tally
+from deniable.core import Answers, AnyDomain, Estimate, Label, Mechanism, Permanent, Tally
 from deniable.errors import InvalidParameter
 from deniable.planning import plan
+from deniable.planning.ranking import planned
+from deniable.planning.repeated import UNLINKABLE, repeated_options
 from deniable.postprocess import norm_sub
 
 Details = Mapping[str, Any]
@@ -46,6 +48,21 @@ class Kind(ABC, Generic[D]):
     def mechanism(self, domain: D, details: Details, epsilon: float, people: int) -> Mechanism:
         """The best mechanism for this many people; for shares unless a kind says otherwise."""
         return plan(domain, epsilon, people)
+
+    def repeated(self, domain: D, details: Details, lifetime: float, once: float, people: int) -> Permanent:
+        """The best mechanism that keeps a permanent answer: `lifetime` for all reports ever, `once` for each alone."""
+        raise WrongDetail(
+            "repeat",
+            'Permanent answers are for questions of kind category, ordered, number and set. Use repeat = "windows".',
+        )
+
+    def accepts(self, domain: D, details: Details, found: AnyDomain) -> bool:
+        """Whether the domain of a mechanism that a file names fits the question: it is the same."""
+        return found == domain
+
+    def rounds(self, details: Details) -> int:
+        """In how many rounds the question is to be asked, if its lines say so."""
+        return 1
 
     def moves(self, details: Details) -> bool:
         """Whether the mechanism of a later round follows from the results of earlier ones."""
@@ -89,6 +106,10 @@ class Kind(ABC, Generic[D]):
         """The predicted error, root mean square: of a share, if all answers are equally common."""
         return rms(mechanism.predict(np.full(domain.size, 1 / domain.size), people))
 
+    def explained(self, mechanism: Mechanism, details: Details, people: int) -> Sequence[str]:
+        """What a plan says besides, in sentences."""
+        return ()
+
     def estimate(self, mechanism: Mechanism, tally: Tally) -> Any:
         """What is estimated from a tally; `parts` and `more` say what of it is published."""
         return mechanism.estimate(tally)
@@ -96,6 +117,10 @@ class Kind(ABC, Generic[D]):
     def combined(self, rounds: Sequence[tuple[Mechanism, Tally]]) -> Any:
         """The same from the tallies of several rounds, each with its mechanism."""
         return self.estimate(rounds[0][0], sum(tally for _, tally in rounds))  # type: ignore[arg-type]
+
+    def results(self, details: Details, rounds: Sequence[tuple[Mechanism, Tally]]) -> Any:
+        """What is published of the tallies of a question with these lines: of one, or of several rounds."""
+        return self.estimate(*rounds[0]) if len(rounds) == 1 else self.combined(rounds)
 
     def parts(self, estimate: Any) -> Sequence[Estimate]:
         """The estimates that are published."""
@@ -126,6 +151,14 @@ class Kind(ABC, Generic[D]):
         low, high = domain.labels[0], domain.labels[-1]
         assert isinstance(low, int | float) and isinstance(high, int | float)
         return low, high
+
+
+def permanent(domain: Any, details: Details, lifetime: float, once: float, people: int) -> Permanent:
+    """The best permanent answer to a question with a list of answers, among those whose reports do not name the person."""
+    for key in ("sensitive", "target"):
+        if details.get(key) not in (None, "mean"):
+            raise WrongDetail(key, f'A permanent answer cannot have {key}. Leave it out, or use repeat = "windows".')
+    return planned(repeated_options(domain, lifetime, once, people, candidates=UNLINKABLE))
 
 
 def rms(estimate: Estimate) -> float:

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from deniable.core import Additive, Answers, Estimate, Mechanism
+from deniable.core import Additive, Answers, Estimate, Mechanism, Permanent
 from deniable.domains import Interval
 from deniable.errors import InvalidParameter, OutsideDomain
+from deniable.mechanisms.means.permanent_mean import PermanentMean
 from deniable.planning import plan
 from deniable.survey.kinds.distributed import TARGETS, Distributed
-from deniable.survey.kinds.kind import Details, Figures, Kind, WrongDetail, mean_of, need_numbers, rms
+from deniable.survey.kinds.kind import Details, Figures, Kind, WrongDetail, mean_of, need_numbers, permanent, rms
 
 FINE = 1024  # steps of the grid if only the mean is estimated
 WHOLE = range(8, 513)  # the lengths of ranges whose distribution is estimated for each whole number
@@ -34,6 +35,16 @@ class Numbers(Kind[Interval]):
         return plan(
             domain, epsilon, people, target="mean" if details.get("target") == "mean" or "steps" not in details else "shares"
         )
+
+    def repeated(self, domain: Interval, details: Details, lifetime: float, once: float, people: int) -> Permanent:
+        """A permanent pair of bits for the mean; if steps are given, a permanent answer for the shares of the points."""
+        if "steps" in details and details.get("target") != "mean":
+            return permanent(domain, details, lifetime, once, people)
+        if details.get("target") not in (None, "mean"):
+            raise WrongDetail(
+                "target", 'A permanent answer cannot have this target. Leave it out, or use repeat = "windows".'
+            )
+        return PermanentMean.twice_randomized(domain, lifetime, once)
 
     def hint(self, domain: Interval) -> str:
         return f"a number from {domain.low:g} to {domain.high:g}"
@@ -71,7 +82,7 @@ class Numbers(Kind[Interval]):
 class Number(Distributed[Interval], Numbers):
     """A number from `low` to `high`; with a target, its distribution."""
 
-    keys = Numbers.keys | {"target"}
+    keys = Numbers.keys | {"target", "quantiles"}
     targets = ("mean", *TARGETS)
 
     def domain(self, details: Details) -> Interval:

@@ -37,4 +37,4 @@ class Scales(Choice[Scale]):
 class Ordered(Distributed[Scale], Scales):
     """Choices in order, or whole numbers; with a target, their distribution."""
 
-    keys = Scales.keys | {"target"}
+    keys = Scales.keys | {"target", "quantiles"}

@@ -77,13 +77,9 @@ class Ratings(Items):
 
     def read(self, domain: KeyValue, text: str) -> object:
         """Pairs as in "Alien = 4, Brazil = 2.5"; an empty text rates nothing."""
-        names, found = {str(label): label for label in domain.labels}, {}
-        for pair in filter(None, (part.strip() for part in text.split(","))):
-            name, _, number = (part.strip() for part in pair.partition("="))
-            try:
-                found[names[name]] = float(number)
-            except (KeyError, ValueError):
-                raise OutsideDomain("Type ratings like this: Alien = 4, Brazil = 2.5. Use names from the list.") from None
+        found = domain.read(text)
+        if found is None or not set(found) <= set(domain.labels):
+            raise OutsideDomain("Type ratings like this: Alien = 4, Brazil = 2.5. Use names from the list.")
         return found
 
     def pretend(self, domain: KeyValue, random: np.random.Generator, people: int) -> Answers:

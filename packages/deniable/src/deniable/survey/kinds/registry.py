@@ -25,6 +25,7 @@ OURS = {
     "ratings": "survey.kinds.ratings:Ratings",
     "set": "survey.kinds.set:Set",
     "sparse-set": "survey.kinds.sparse_set:SparseSet",
+    "text": "survey.kinds.text:Text",
 }
 
 

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core import Answers, Estimate, Label
+from deniable.core import Answers, Estimate, Label, Mechanism, Permanent
 from deniable.domains import KeyValue
 from deniable.errors import OutsideDomain
-from deniable.survey.kinds.kind import Details
+from deniable.mechanisms.key_value.permanent_set import PermanentSet
+from deniable.survey.kinds.kind import Details, rms
 from deniable.survey.kinds.ratings import Items
 
 
@@ -27,11 +28,10 @@ class Set(Items):
         return ", ".join(map(repr, answer if isinstance(answer, dict) else ())) or "nothing"
 
     def read(self, domain: KeyValue, text: str) -> object:
-        names = {str(label): label for label in domain.labels}
-        found = [part.strip() for part in text.split(",") if part.strip()]
-        if not set(found) <= set(names):
+        found = domain.read(text)
+        if found is None or not set(found) <= set(domain.labels):
             raise OutsideDomain("Type names from the list, separated by commas, or nothing.")
-        return [names[name] for name in found]
+        return list(found)
 
     def pretend(self, domain: KeyValue, random: np.random.Generator, people: int) -> Answers:
         return [[*rated] for rated in self.rated(domain, random, people)]
@@ -39,8 +39,16 @@ class Set(Items):
     def encode(self, answers: Answers) -> Answers:
         return [_each_once(answer) for answer in answers]
 
+    def repeated(self, domain: KeyValue, details: Details, lifetime: float, once: float, people: int) -> Permanent:
+        return PermanentSet.twice_randomized(domain, lifetime, once)
+
+    def error(self, domain: KeyValue, mechanism: Mechanism, people: int) -> float:
+        if isinstance(mechanism, PermanentSet):
+            return rms(mechanism.predict(np.full(len(domain.labels), 1 / len(domain.labels)), people))
+        return super().error(domain, mechanism, people)
+
     def parts(self, estimate: Any) -> Sequence[Estimate]:
-        return [estimate.frequency]
+        return [estimate if isinstance(estimate, Estimate) else estimate.frequency]
 
 
 def _each_once(answer: object) -> dict[Label, float]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from deniable.core import Estimate, Tally
 if TYPE_CHECKING:
     from deniable.mechanisms.distributions.distribution import Distribution, Value
     from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
+    from deniable.mechanisms.distributions.heat_map import HeatMap
+    from deniable.survey.kinds.map_summary import MapSummary
 
 Limits = Callable[[float], tuple[Floats, Floats]]  # by confidence level: lower and upper ends
 
@@ -38,9 +40,13 @@ class Shares(Estimate):
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """A histogram in order, the distribution function with its band, the median, the quartiles and the mean."""
+    """A histogram in order, the distribution function with its band, the median, the quartiles and the mean.
+
+    `quantiles` are others that the survey asks for.
+    """
 
     distribution: "Distribution"
+    quantiles: tuple[float, ...] = ()
 
     @property
     def parts(self) -> Sequence[Shares]:
@@ -53,22 +59,13 @@ class Summary:
         found, grid = self.distribution, self.distribution.grid
         if not grid.atoms:
             shown = found.histogram(min(round_bins(float(grid.points[0]), float(grid.points[-1])), grid.size))
-            return self._shares(shown.labels, np.diff(np.array([grid.below(edge) for edge in shown.edges]), axis=0))
+            return linear_shares(found, shown.labels, np.diff(np.array([grid.below(edge) for edge in shown.edges]), axis=0))
         group = round_group(grid.size)
         firsts = range(0, grid.size, group)
         ends = [(grid.labels[first], grid.labels[min(first + group, grid.size) - 1]) for first in firsts]
         labels = [str(first) if first == last else f"{first} to {last}" for first, last in ends]
-        return self._shares(labels, np.equal.outer(np.arange(len(firsts)), np.arange(grid.size) // group).astype(np.float64))
-
-    def _shares(self, labels: Sequence[object], rows: Floats) -> Shares:
-        """Shares of people with these weights of the answers, each with an interval of its own."""
-        found = self.distribution
-
-        def covary() -> Floats:
-            return rows @ found.covariance @ rows.T
-
-        raw = Estimate(labels, rows @ found.raw, np.maximum(covary().diagonal(), 0), found.n, covary)
-        return Shares(labels, raw.values, raw.variance, found.n, covary, fitted=rows @ found.values, limits=raw.interval)
+        rows = np.equal.outer(np.arange(len(firsts)), np.arange(grid.size) // group).astype(np.float64)
+        return linear_shares(found, labels, rows)
 
     @cached_property
     def function(self) -> Shares:
@@ -89,24 +86,32 @@ class Summary:
         return Shares(labels, raw, errors**2, found.n, measure=AT_MOST, fitted=fitted, limits=band)
 
     def figures(self) -> Iterator[Shares]:
-        """The median, the quartiles and the mean; of words, where in their order these lie."""
-        for name, share in QUARTILES.items():
+        """The median, the quartiles, other quantiles and the mean; of words, where in their order these lie."""
+        for name, share in (QUARTILES | {f"quantile {share:g}": share for share in self._others}).items():
             yield self._figure(name, self.distribution.quantile(share))
         if not self.words:
             yield self._figure("mean", self.distribution.mean())
 
     def sentences(self, confidence: float) -> list[str]:
-        """The median, the quartiles and the mean in words, with their intervals."""
+        """The median, the quartiles, other quantiles and the mean in words, with their intervals."""
         lower, median, upper = (self._said(self.distribution.quantile(share), confidence) for share in QUARTILES.values())
         less, more = ("lower", "higher") if self.words else ("less", "more")
         lines = [
             f"Half of the people answered {median[0]} or {less} ({median[1]}).",
             f"A quarter answered {lower[0]} or {less} ({lower[1]}), and a quarter {upper[0]} or {more} ({upper[1]}).",
         ]
+        for share in self._others:
+            said = self._said(self.distribution.quantile(share), confidence)
+            lines.append(f"{100 * share:.6g} % answered {said[0]} or {less} ({said[1]}).")
         if not self.words:
             mean = self.distribution.mean()
             lines.append("The mean is {} ({}).".format(*self._said(mean, confidence)))
         return lines
+
+    @property
+    def _others(self) -> Sequence[float]:
+        """The quantiles that are asked for, besides the median and the quartiles."""
+        return [share for share in self.quantiles if share not in QUARTILES.values()]
 
     def _said(self, value: "Value", confidence: float) -> tuple[str, str]:
         """A figure and its interval, with as many digits as the interval justifies."""
@@ -134,6 +139,16 @@ class Summary:
         """The answers, if they are words."""
         labels = self.distribution.grid.labels
         return [str(label) for label in labels] if any(isinstance(label, str) for label in labels) else ()
+
+
+def linear_shares(found: "Distribution | HeatMap", labels: Sequence[object], rows: Floats) -> Shares:
+    """Shares of people with these weights of the answers, each with an interval of its own."""
+
+    def covary() -> Floats:
+        return rows @ found.covariance @ rows.T
+
+    raw = Estimate(labels, rows @ found.raw, np.maximum(covary().diagonal(), 0), found.n, covary)
+    return Shares(labels, raw.values, raw.variance, found.n, covary, fitted=rows @ found.values, limits=raw.interval)
 
 
 def round_bins(low: float, high: float) -> int:
@@ -178,15 +193,20 @@ class _Counted:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _fitted(counted: _Counted) -> Summary:
+def _fitted(counted: _Counted, quantiles: tuple[float, ...]) -> "Summary | MapSummary":
     if len(counted.rounds) == 1:
         mechanism, tally = counted.rounds[0]
-        return Summary(mechanism.distribution(tally))
+        found: Any = mechanism.distribution(tally)
+        if hasattr(found, "plane"):
+            from deniable.survey.kinds.map_summary import MapSummary  # which few surveys need
+
+            return MapSummary(found)
+        return Summary(found, quantiles)
     from deniable.mechanisms.distributions.rounds import combined  # which few surveys need
 
-    return Summary(combined(counted.rounds))
+    return Summary(combined(counted.rounds), quantiles)
 
 
-def summary(*rounds: "tuple[DistributionMechanism, Tally]") -> Summary:
+def summary(*rounds: "tuple[DistributionMechanism, Tally]", quantiles: tuple[float, ...] = ()) -> "Summary | MapSummary":
     """What is published of the tallies of one round or several; the fit is computed once, however often it is asked for."""
-    return _fitted(_Counted(rounds))
+    return _fitted(_Counted(rounds), quantiles)

@@ -1,0 +1,265 @@
+"""How often intervals and bands of distributions hold, and the rank error of quantiles in rounds, beside rivals.
+
+    python -m research.experiments.distribution_coverage                 writes distribution_coverage.md, about 15 minutes
+    python -m research.experiments.distribution_coverage --part even     one part alone; several may run at once
+    python -m research.experiments.distribution_coverage --quick         prints it for few collections
+
+Coverage is about 20,000 people with 64 answers, the same in all collections, for five shapes. Rounds are about 100,000
+people who draw new numbers from the two shapes of `distributions.py` in each collection; the coins are seeded.
+"""
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import click
+import numpy as np
+
+from deniable import Distribution, Interval, Ordered, Tally, plan
+from deniable.arrays import Floats, Ints
+from deniable.mechanisms.distributions.rounds import Round, combined
+from deniable.planning.rounds import next_round
+from research.experiments.command import deliver, quick_option
+from research.experiments.distributions import CELLS, EPSILON, FEWER, MADE_UP, PEOPLE, SMALL, TRAINING, Shape, collected
+from research.rivals.searches import binary_search, screening_search
+
+RESULT = Path(__file__).with_suffix(".md")
+PARTS = Path(__file__).with_suffix(".json")  # what each part found
+RUNS, ROUND_RUNS, SEARCHES, QUICK = 1000, 20, 10, 10
+STEPS = (0.1, 0.3, 0.6, 1.0)  # of a screening search, times sqrt(log cells / people); its authors use 0.6
+ROUNDS, ASKED = 3, ((0.5,), (0.9,), (0.25, 0.5, 0.75))  # which quantiles later rounds look for
+
+FIVE: dict[str, Callable[[Floats], Floats]] = {
+    "even": lambda at: np.ones(len(at)),
+    "bell": lambda at: np.exp(-(((at - 0.5) / 0.15) ** 2) / 2),
+    "falling": lambda at: np.exp(-5 * at),
+    "two peaks": lambda at: np.exp(-(((at - 0.2) / 0.05) ** 2) / 2) + np.exp(-(((at - 0.7) / 0.1) ** 2) / 2),
+    "spikes": lambda at: np.where(np.rint(SMALL * at) % 8 == 5, 1.0, 0.02),
+}
+
+
+def people_of(shape: str) -> Ints:
+    """How many of 20,000 people have each of 64 answers."""
+    weights = FIVE[shape](np.arange(SMALL) / SMALL)
+    return np.diff(np.rint(np.cumsum(weights) / weights.sum() * FEWER), prepend=0).astype(np.int64)
+
+
+def held(found: Distribution, truth: Floats) -> list[float]:
+    """Whether the band, the intervals of the quartiles, and those of four ranges hold the truth."""
+    upto, band = np.cumsum(truth), found.band(0.95)
+    whole = bool(((band.lower <= upto + 1e-12) & (upto <= band.upper + 1e-12)).all())
+    quartiles = []
+    for share in (0.25, 0.5, 0.75):
+        cell = int(np.abs(upto - share).argmin())
+        if found.grid.atoms:
+            true = float(np.searchsorted(upto, share))
+        else:  # the distribution function takes this value exactly, at the end of the cell
+            share, true = float(upto[cell]), float(found.grid.edges[cell + 1])
+        low, high = found.quantile(share).interval(0.95)
+        quartiles.append(low - 1e-12 <= true <= high + 1e-12)
+    ranges = []
+    for first, last in ((0, 15), (10, 20), (16, 47), (40, 63)):
+        weights = np.where((np.arange(SMALL) >= first) & (np.arange(SMALL) <= last), 1.0, 0.0)
+        low, high = found.linear(weights).interval(0.95)
+        ranges.append(low <= float(weights @ truth) <= high)
+    return [float(whole), float(np.mean(quartiles)), float(np.mean(ranges))]
+
+
+def coverage(shape: str, runs: int) -> list[str]:
+    """How often bands and intervals hold, in percent, for one shape."""
+    on_line = plan(Interval(0, 1, steps=SMALL - 1), EPSILON, FEWER, target="distribution")
+    single = plan(Ordered(range(SMALL)), EPSILON, FEWER, target="distribution")
+    people, random, hits = people_of(shape), np.random.default_rng([7, list(FIVE).index(shape)]), list[list[float]]()
+    for counts in collected(on_line, people, random, runs):
+        found = on_line.distribution(Tally(on_line.fingerprint, FEWER, counts))
+        line = held(found, people / FEWER)
+        atoms = Distribution(single.grid, found.n, found.values, found.raw, found.covary, found.heaps)  # of the same reports
+        vars(atoms).update({name: each for name, each in vars(found).items() if name not in vars(atoms)})  # and draws
+        hits.append([*line, held(atoms, people / FEWER)[1]])
+    return [f"| {shape} | " + " | ".join(f"{100 * each:.1f}" for each in np.mean(hits, axis=0)) + " |"]
+
+
+def with_known_shares(shape: str, runs: int) -> str:
+    """How often intervals of quartiles would hold that know the true shares, and those that know the place besides.
+
+    Their limits are draws around the true shares instead of the fitted ones. At the true place such limits are exact;
+    an interval has to use those of all places.
+    """
+    mechanism = plan(Interval(0, 1, steps=SMALL - 1), EPSILON, FEWER, target="distribution")
+    people, random = people_of(shape), np.random.default_rng([7, list(FIVE).index(shape)])
+    truth = people / FEWER
+    upto, spread, grid = np.cumsum(truth), mechanism.joint_noise(truth) / FEWER, mechanism.grid
+    known = Distribution(grid, FEWER, truth, truth, lambda: spread)
+    low, high = np.quantile(known._errors_in_order, [0.025, 0.975], axis=0)
+    hits = []
+    for counts in collected(mechanism, people, random, runs):
+        found = Distribution(grid, FEWER, truth, mechanism.inverse @ counts / FEWER, lambda: spread)
+        vars(found).update(_errors_in_order=known._errors_in_order)
+        ordered = np.sort(np.clip(np.cumsum(found.raw)[:-1], 0, 1))
+        for share in (0.25, 0.5, 0.75):
+            cell = int(np.abs(upto - share).argmin())
+            first, last = found.quantile(float(upto[cell])).interval(0.95)
+            everywhere = first - 1e-12 <= grid.edges[cell + 1] <= last + 1e-12
+            hits.append([everywhere, ordered[cell] - high[cell] <= upto[cell] <= ordered[cell] - low[cell]])
+    return f"| {shape} | " + " | ".join(f"{100 * each:.1f}" for each in np.mean(hits, axis=0)) + " |"
+
+
+def rank_error(cell: int, truth: Floats, share: float = 0.5) -> float:
+    """How far the share lies outside the shares below and up to a cell."""
+    upto = np.cumsum(truth)
+    return float(max(0.0, upto[cell] - truth[cell] - share, share - upto[cell]))
+
+
+def in_rounds(shape: Shape, rounds: int, run: int, shares: Sequence[float]) -> Floats:
+    """For each quantile the rank error, whether its interval holds, and how wide it is, in one collection for all."""
+    random, domain = np.random.default_rng([77, run]), Ordered(range(shape.cells))
+    people, known = random.permutation(shape.draw(random)), list[Round]()
+    for group in np.array_split(people, rounds):
+        mechanism = next_round(domain, EPSILON, len(group), shares, known)
+        counts = collected(mechanism, np.bincount(group, minlength=shape.cells), random, 1)[0]
+        known.append((mechanism, Tally(mechanism.fingerprint, len(group), counts)))
+    truth, found = np.bincount(people, minlength=shape.cells) / len(people), combined(known)
+    rows = []
+    for share in shares:
+        quantile = found.quantile(share)
+        low, high = quantile.interval(0.95)
+        holds = low <= np.searchsorted(np.cumsum(truth), share) <= high
+        rows.append([rank_error(int(quantile), truth, share), float(holds), high - low])
+    return np.array(rows)
+
+
+LOOKED_FOR = dict(zip(("rounds, smooth", "rounds, heaps"), MADE_UP, strict=True))
+
+Search = Callable[[Ints, np.random.Generator], int]
+
+
+def searches() -> dict[str, Search]:
+    """The rivals; the step of the screening search is the one with the smallest error on two training shapes."""
+    scale = math.sqrt(math.log(CELLS) / PEOPLE)
+    screening: dict[float, Search] = {
+        step: lambda people, random, step=step: screening_search(people, CELLS, EPSILON, random, step * scale)  # type: ignore[misc]
+        for step in STEPS
+    }
+    best = min(STEPS, key=lambda step: sum(searched(screening[step], shape, 3, 5).mean() for shape in TRAINING[2:4]))
+    return {
+        "binary search, 8 rounds": lambda people, random: binary_search(people, np.arange(CELLS), EPSILON, 0.5, random),
+        f"screening search, {PEOPLE:,} rounds, step {best:g}": screening[best],
+    }
+
+
+def searched(search: Search, shape: Shape, runs: int, seed: int) -> Floats:
+    """The rank errors of a search."""
+    found = []
+    for run in range(runs):
+        random = np.random.default_rng([seed, run])
+        people = random.permutation(shape.draw(random))
+        truth = np.bincount(people, minlength=shape.cells) / len(people)
+        found.append(rank_error(search(people, random), truth))
+    return np.array(found)
+
+
+def mean_of(errors: Sequence[float] | Floats) -> str:
+    """The mean in thousandths, and its standard error."""
+    return f"{1000 * np.mean(errors):.2f} ± {1000 * np.std(errors) / max(len(errors) - 1, 1) ** 0.5:.2f}"
+
+
+def rounds(shape: Shape, runs: int) -> list[str]:
+    """Rank errors in thousandths, and how often intervals hold, in one round and in three for some quantiles."""
+    lines = []
+    every = tuple(sorted({share for asked in ASKED for share in asked}))
+    for many, asked in ((1, every), *((ROUNDS, asked) for asked in ASKED)):
+        ranks, holds, widths = np.transpose([in_rounds(shape, many, run, asked) for run in range(runs)], (2, 1, 0))
+        name = "one round" if many == 1 else f"{many} rounds for {', '.join(f'{share:g}' for share in asked)}"
+        for share, rank, hold, width in zip(asked, ranks, holds, widths, strict=True):
+            cells = f"{mean_of(rank)} | {100 * hold.mean():.1f} % | {width.mean():.1f}"
+            lines.append(f"| {shape.name} | {share:g} | ours, {name} | {runs} | {cells} |")
+    return lines
+
+
+def searched_for(shapes: Sequence[Shape], runs: int) -> list[str]:
+    """The rank error of the median by the searches."""
+    rivals = searches()
+    return [
+        f"| {shape.name} | 0.5 | {name} | {runs} | {mean_of(searched(search, shape, runs, 77))} | none | none |"
+        for shape in shapes
+        for name, search in rivals.items()
+    ]
+
+
+def page(parts: dict[str, list[str]], quick: bool) -> str:
+    """The whole result."""
+    runs = QUICK if quick else RUNS
+    floor = 0.4 / math.tanh(EPSILON / 2) / math.sqrt(PEOPLE)
+    return "\n".join(
+        [
+            f"How often 95 % bands and intervals hold the truth, in percent, over {runs:,} collections from {FEWER:,} "
+            f"people with {SMALL} answers, epsilon {EPSILON:g}; the standard error of a percentage is at most 0.7. "
+            "Intervals of quantiles of single answers cannot be exact, and cover more:",
+            "",
+            "| shape | band | quartiles | ranges | quartiles of single answers |",
+            "|---|--:|--:|--:|--:|",
+            *(line for shape in FIVE for line in parts.get(shape, [f"| {shape} | not measured | | | |"])),
+            "",
+            "The intervals of quartiles cover more where people are in spikes. Not because the fit misses some of the "
+            "spikes: the same collections, if the intervals knew the true shares; and what the same limits would cover at "
+            "the true place, which an interval cannot know. In spikes these limits rise and fall from place to place, and "
+            "an interval, which has no gaps, covers more than each of them:",
+            "",
+            "| shape | shares known | place known too |",
+            "|---|--:|--:|",
+            *parts.get("known", ["| not measured | | |"]),
+            "",
+            f"The rank error of a quantile in thousandths, {PEOPLE:,} people, {CELLS} cells. Rounds have equally many "
+            "people, and each person answers in one. The searches are those of Aamand et al. 2025, arXiv 2502.02990, which "
+            "ask everybody one question; a screening search waits for every single answer. They state no interval. If "
+            "everybody were asked about the median itself, the error would be 0.4 / (tanh(epsilon / 2) sqrt n) = "
+            f"{1000 * floor:.2f}; it is smaller where a cell has many people, because all ranks within a cell are right:",
+            "",
+            "| shape | quantile | method | collections | rank error | interval holds | width in cells |",
+            "|---|--:|---|--:|--:|--:|--:|",
+            *sorted(
+                line
+                for name in (*LOOKED_FOR, "searches")
+                for line in parts.get(name, [f"| {name} | not measured | | | | | |"])
+            ),
+            "",
+        ]
+    )
+
+
+ALL = (*FIVE, "known", *LOOKED_FOR, "searches")  # the parts
+
+
+def measured(part: str, quick: bool) -> list[str]:
+    """The rows of one part."""
+    if part == "known":
+        return [with_known_shares(shape, QUICK if quick else RUNS) for shape in FIVE]
+    if part == "searches":
+        return searched_for(MADE_UP, 2 if quick else SEARCHES)
+    if part in LOOKED_FOR:
+        return rounds(LOOKED_FOR[part], QUICK if quick else ROUND_RUNS)
+    return coverage(part, QUICK if quick else RUNS)
+
+
+def remembered() -> dict[str, list[str]]:
+    """The rows of the parts that were measured before."""
+    return json.loads(PARTS.read_text()) if PARTS.exists() else {}
+
+
+@click.command()
+@quick_option("A few collections each")
+@click.option("--part", type=click.Choice(ALL), help="Only this part; the others are kept.")
+def main(quick: bool, part: str | None) -> None:
+    """Measure how often intervals of distributions hold, and the rank error of quantiles."""
+    known: dict[str, list[str]] = {} if quick else remembered()
+    for name in [part] if part else ALL:
+        found = {name: measured(name, quick)}
+        known = known | found if quick else remembered() | found
+        if not quick:
+            PARTS.write_text(json.dumps(known, indent=1) + "\n")
+    deliver(page(known, quick), None if quick else RESULT)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""Distributions and maps in a real browser, with bands and intervals; and a round that opens while a page loads."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from deniable.survey.law_document import law_document
+from tests.browsers import Site, Visitor, axe_source, chromium, site, violations
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Route
+
+pytestmark = [
+    pytest.mark.needs("starlette", "uvicorn", "playwright", "chromium"),
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.long,
+]
+
+MAP = """
+[survey]
+id = "where-and-when"
+epsilon = 4.0
+people = 3000
+minimum_reports = 1
+
+[[question]]
+id = "home"
+ask = "Where do you live?"
+kind = "place"
+area = [[48.80, 2.25], [48.92, 2.41]]
+grid = [3, 4]
+target = "ranges"
+
+[[question]]
+id = "age"
+ask = "How old are you?"
+kind = "number"
+low = 0
+high = 120
+target = "distribution"
+"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> "Iterator[Browser]":
+    with chromium() as running:
+        yield running
+
+
+@pytest.mark.parametrize("width", [390, 1100])
+def test_a_distribution_and_a_map(browser: "Browser", tmp_path: Path, width: int, request: pytest.FixtureRequest) -> None:
+    with site(MAP, tmp_path) as place:
+        visitor = Visitor(browser, place, viewport={"width": width, "height": 900})
+        page = visitor.goto()
+        page.get_by_label("Where do you live?").select_option("48.84 to 48.88, 2.29 to 2.33")
+        page.get_by_label("How old are you?").fill("42")
+        visitor.click("Randomize my answers")
+        visitor.click("Send the report")
+        visitor.heading("Thank you. Your report has arrived")
+        random, cells = np.random.default_rng(1), place.app.collector.survey.questions[0].domain.labels
+        homes = [cells[5] if each < 0.7 else cells[0] for each in random.random(3000)]
+        place.fill({"home": homes, "age": np.clip(random.normal(40, 12, 3000), 0, 120)}, 3000)
+        page = visitor.goto("/results")
+        page.get_by_text("Half of the people answered").wait_for()
+        shown = page.locator("table.map-cells td.n")
+        assert shown.count() == 12
+        rows = page.locator("table.map-cells tbody th").all_inner_texts()
+        assert rows == ["48.88 to 48.92", "48.84 to 48.88", "48.8 to 48.84"]  # the north above
+        first = shown.nth(5).get_attribute("aria-label") or ""  # the second row, the second column
+        assert first.startswith("48.84 to 48.88, 2.29 to 2.33: ") and "interval" in first
+        assert 55 < float(first.split(": ")[1].split(" ")[0]) < 85  # 70 %, with a standard error below 3
+        assert "Most people are in: 48.84 to 48.88, 2.29 to 2.33" in page.locator(".findings").first.inner_text()
+        charts = page.locator("section.card").nth(1)
+        assert charts.locator("path.band").count() == 1 and charts.locator("line.median").count() == 1
+        assert charts.locator("rect.raw").count() == 12
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        cache = request.config.cache
+        assert cache is not None
+        assert violations(page, axe_source(cache.mkdir("axe"))) == []
+        visitor.check()
+
+
+def served_later(place: Site, times: int) -> "tuple[list[int], object]":
+    """A handler that gives the law of another survey so many times, as if a round had opened in between, and its calls."""
+    calls: list[int] = []
+
+    def handle(route: "Route") -> None:
+        calls.append(1)
+        document = law_document(place.app.collector.survey)
+        if len(calls) <= times:
+            document["survey"] = "0" * 16
+        route.fulfill(json=document)
+
+    return calls, handle
+
+
+def test_a_round_opens_while_the_page_loads(browser: "Browser", tmp_path: Path) -> None:
+    with site(MAP, tmp_path) as place:
+        visitor = Visitor(browser, place, service_workers="block")
+        calls, handle = served_later(place, 1)
+        visitor.page.route("**/v1/law", handle)  # type: ignore[arg-type]
+        visitor.goto()
+        visitor.page.get_by_label("How old are you?").wait_for()
+        assert len(calls) == 2
+        visitor.check()
+        other = Visitor(browser, place, service_workers="block")
+        calls, handle = served_later(place, 9)
+        other.page.route("**/v1/law", handle)  # type: ignore[arg-type]
+        other.goto()
+        other.heading("This survey is changing right now")
+        assert len(calls) == 2

@@ -1,0 +1,91 @@
+"""A survey that asks again in a real browser: answer, come back in the next period, and see the answers over time."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.collector import Collector
+from deniable.device.panel import Panel
+from tests.browsers import Visitor, axe_source, chromium, site, violations
+from tests.survey.test_repeating import EXAMPLE
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+pytestmark = [
+    pytest.mark.needs("starlette", "uvicorn", "playwright", "chromium"),
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.long,
+]
+DAYS, PEOPLE = 36, 800
+TEXT = (
+    EXAMPLE.replace('window = "day"', 'window = "day"\nminimum_reports = 1\nshare_results = true')
+    + '\n[[question]]\nid = "town"\nkind = "category"\nchoices = ["Lyon", "Paris"]\n'
+)
+NEXT_PERIOD = """
+async () => {
+  const opening = indexedDB.open("deniable", 1);
+  await new Promise((done) => (opening.onsuccess = done));
+  const store = opening.result.transaction("ledger", "readwrite").objectStore("ledger");
+  const reading = store.get("all");
+  await new Promise((done) => (reading.onsuccess = done));
+  const data = reading.result;
+  data.repeated.wellbeing.periods = data.repeated.wellbeing.periods.map((period) => period - 1);
+  const writing = store.put(data, "all");
+  await new Promise((done) => (writing.onsuccess = done));
+  return [Object.keys(data.memories).length, data.surveys.wellbeing.epsilon];
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> "Iterator[Browser]":
+    with chromium() as running:
+        yield running
+
+
+def test_answer_today_and_tomorrow_and_read_the_trend(
+    browser: "Browser", tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    with site(TEXT, tmp_path) as place:
+        survey, store = place.app.collector.survey, place.app.collector.store
+        now = [time.time() - 86_400 * DAYS]
+        past = Collector(survey, store, clock=lambda: now[0])
+        panel = Panel(survey, PEOPLE, dn.SeededCoins(b"pages"))
+        for day in range(DAYS):
+            moods = np.where(np.arange(PEOPLE) % 10 < (1 if day < 18 else 7), "bad", "good").tolist()
+            past.take(survey.read(panel.batch({"mood": moods, "town": ["Lyon"] * PEOPLE}, now[0])))
+            now[0] += 86_400
+        visitor = Visitor(browser, place)
+        page = visitor.goto()
+        page.get_by_label("good").check()
+        page.get_by_label("Paris").check()
+        visitor.click("Randomize my answers")
+        visitor.click("Send the report")
+        visitor.heading("Thank you. Your report has arrived")
+        assert "You are asked again on" in page.inner_text("main") and "so far: 1." in page.inner_text("main")
+        assert page.evaluate(NEXT_PERIOD) == [1, pytest.approx(4, abs=1e-9)]  # one question keeps its answer
+        page = visitor.goto()
+        page.get_by_label("good").check()
+        assert page.get_by_label("Paris").count() == 0  # it is asked once
+        visitor.click("Randomize my answer")
+        visitor.click("Send the report")
+        visitor.heading("Thank you. Your report has arrived")
+        assert "so far: 2. They cost epsilon 4, all together" in page.inner_text("main")
+        page = visitor.goto("/results")
+        page.locator("path.line").first.wait_for()
+        assert page.locator(".trend path.band").count() == 3 and page.locator(".trend line.change").count() >= 1
+        shown = page.inner_text("main")
+        assert "bad rose by about" in shown and "A person spends epsilon 4 with the first report" in shown
+        assert "at most 0.0001" in shown and page.get_by_text("Weekdays:").count() == 1
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        cache = request.config.cache
+        assert cache is not None
+        assert violations(page, axe_source(cache.mkdir("axe"))) == []
+        visitor.check()
+        page.screenshot(path=str(tmp_path / "results.png"), full_page=True)

@@ -1,0 +1,52 @@
+"""Waits of tests. Each has a limit: a test that hangs says nothing, and stops all that come after it."""
+
+import asyncio
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+PATIENCE = 300.0  # seconds; a busy machine is slow
+Result = TypeVar("Result")
+
+
+def together(*work: Callable[[], object]) -> None:
+    """Do all of this at the same time, each in a thread of its own; fails if one fails or does not end."""
+    trouble = list[BaseException]()
+
+    def carefully(one: Callable[[], object]) -> None:
+        try:
+            one()
+        except BaseException as error:
+            trouble.append(error)
+
+    threads = [threading.Thread(target=carefully, args=(one,), daemon=True) for one in work]
+    for thread in threads:
+        thread.start()
+    deadline = time.monotonic() + PATIENCE
+    for thread in threads:
+        thread.join(timeout=max(0.0, deadline - time.monotonic()))
+    if trouble:
+        raise trouble[0]
+    assert not any(thread.is_alive() for thread in threads), f"it did not end within {PATIENCE:.0f} s"
+
+
+def finished(work: Coroutine[Any, Any, Result]) -> Result:
+    """What this gives, run in an event loop of its own."""
+    return asyncio.run(asyncio.wait_for(work, PATIENCE))
+
+
+@contextmanager
+def running(command: Sequence[str], **options: Any) -> Iterator["subprocess.Popen[Any]"]:
+    """A process, asked to end after the block. It is killed at the limit, so whoever waits for it or its output goes on."""
+    with subprocess.Popen(command, **options) as process:
+        limit = threading.Timer(PATIENCE, process.kill)
+        limit.start()
+        try:
+            yield process
+        finally:
+            process.terminate()
+            process.wait(timeout=PATIENCE)
+            limit.cancel()
