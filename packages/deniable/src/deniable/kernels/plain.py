@@ -121,7 +121,7 @@ NONE.flags.writeable = FIRST.flags.writeable = False
 
 
 def scaled_word(words: AnyWords, bound: int, word_bits: int) -> tuple[int, bool]:
-    """What `scaled` makes of a single word, and whether it is refused: a device draws one, and arrays take ten times as long."""
+    """What `scaled` makes of one word, as devices draw them, and whether it is refused: arrays take ten times as long."""
     value, low = divmod(int(words[0]) * bound, 1 << word_bits)
     return value, low < (1 << word_bits) % bound
 
