@@ -26,6 +26,7 @@ export function promise(survey, asked) {
   const odds = Math.exp(survey.loss.epsilon);
   const open = asked.filter((question) => question.sensitive);
   const kept = asked.filter((question) => question.mechanism.lifetimeLoss);
+  const again = survey.tree.question.find(({ repeat }) => repeat === "windows");
   const all = asked.length > 1 ? "all your answers together" : "your answer";
   const sentence =
     `Whoever reads your report, and whatever else they know, it changes their odds about ${all} by a factor of at most ${fold(odds)}. ` +
@@ -37,6 +38,7 @@ export function promise(survey, asked) {
     open.length > 0 && el("p", {}, "This applies to the answers marked “protected”. The others may be sent as they are."),
     table(odds),
     kept.map((question) => el("p", {}, `“${question.ask}” may be asked again. Your randomized answer is kept on this device, and later reports are made from it: together they disclose at most epsilon ${short(question.mechanism.lifetimeLoss.epsilon)} about one answer, however often you are asked.`)),
+    again && el("p", {}, `This survey asks again. Of any ${again.span} periods you report in one, and each of these reports discloses as much again.`),
     el("p", { class: "small soft" }, "Not covered: that you took part, when, and from where. The network can see that.")),
   );
 }
