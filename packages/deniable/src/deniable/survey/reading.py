@@ -18,6 +18,7 @@ from deniable.survey import budget
 from deniable.survey.budget import BUDGETS, Spending
 from deniable.survey.kinds.kind import Kind, WrongDetail
 from deniable.survey.kinds.registry import kind_named
+from deniable.survey.language import read_language
 from deniable.survey.lines import lines_of
 from deniable.survey.question import Question
 from deniable.survey.relation import Relation
@@ -31,7 +32,7 @@ _REPEATING = {"repeat", "span"}
 _COMMON = {"id", "ask", "kind", "weight", "mechanism", *_REPEATING}
 _ABOUT = {
     "id", "title", "epsilon", "budget", "sample", "people", "minimum_reports", "opens", "closes", "window", "late",
-    "keep_reports", "share_results", "rounds", "round", "round_time", "lifetime_epsilon",
+    "keep_reports", "share_results", "rounds", "round", "round_time", "lifetime_epsilon", "language",
 }  # fmt: skip
 
 Where = Callable[[str, int | None, str | None], str]
@@ -224,6 +225,7 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         invitations=_invitations(data, place),
         share_results=about.flag("share_results"),
         lifetime_epsilon=read_lifetime(about),
+        language=read_language(about),
     )
     if repeated:
         from deniable.survey.repeat_reading import check_lifetime

@@ -62,6 +62,7 @@ class Survey:
     invitations: Invitations | None = None  # None if anybody may answer, and as often as they like
     share_results: bool = False  # whether everybody may read the published estimates
     lifetime_epsilon: float | None = None  # for all reports of a person who is asked again and again, on one value each
+    language: str | None = None  # of the questions, such as "de"; pages begin in it
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Survey":
@@ -92,7 +93,7 @@ class Survey:
             name: value
             for name in (
                 "id", "title", "epsilon", "budget", "sample", "people", "minimum_reports", "opens", "closes", "window",
-                "late", "keep_reports", "rounds", "round_time", "lifetime_epsilon", *more,
+                "late", "keep_reports", "rounds", "round_time", "lifetime_epsilon", "language", *more,
             )
             if (value := getattr(self, name)) is not None
         }  # fmt: skip
