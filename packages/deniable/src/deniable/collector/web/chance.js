@@ -20,7 +20,7 @@ function often(mechanism, draw, isTrue) {
 }
 
 /** About how many of a hundred, to begin a sentence or to go on. */
-const ofHundred = (share, begins = true) => phrase((share < 0.005 ? "hardly" : "about") + (begins ? "_begins" : ""), { number: Math.min(Math.round(100 * share), 99) });
+const ofHundred = (share, begins = true) => phrase(share < 0.005 ? (begins ? "hardly_begins" : "hardly") : begins ? "about_begins" : "about", { number: Math.min(Math.round(100 * share), 99) });
 
 /** The place of a label; of a number, that of the nearest point. */
 function placeOf(labels, answer) {

@@ -61,7 +61,8 @@ export function named(label, others = 0) {
   if (others) return phrase("others", { count: others });
   if (label === "(no answer)") return phrase("no_answer");
   const ends = SPAN.exec(label);
-  return ends ? ranged(Number(ends[1]), Number(ends[2])) : label;
+  if (ends) return ranged(Number(ends[1]), Number(ends[2]));
+  return /^-?\d+\.\d+$/.test(label) ? digits(Number(label), 8) : label;
 }
 
 const said = (row) => ({ ...row, label: named(row.label, row.others) });

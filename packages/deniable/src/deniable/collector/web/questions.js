@@ -36,24 +36,27 @@ export function mark(control, problem) {
 
 // What all have in common
 
+/** A text of the survey, whose language may go the other way. */
+const own = (text) => el("bdi", {}, String(text));
+
 const wrongLine = (id) => el("p", { class: "wrong", id: `${id}-wrong` });
 
 function group(question, id, hint, ...children) {
   const described = `${id}-hint ${id}-wrong`;
   return el("div", { class: "card" }, el("fieldset", { id, "aria-describedby": described },
-    el("legend", {}, question.ask), el("p", { class: "hint", id: `${id}-hint` }, hint), ...children, wrongLine(id)));
+    el("legend", {}, own(question.ask)), el("p", { class: "hint", id: `${id}-hint` }, hint), ...children, wrongLine(id)));
 }
 
 function single(question, id, hint, field, ...more) {
   return el("div", { class: "card" },
-    el("label", { class: "ask", for: field.id }, question.ask), el("p", { class: "hint", id: `${id}-hint` }, hint), field, ...more, wrongLine(id));
+    el("label", { class: "ask", for: field.id }, own(question.ask)), el("p", { class: "hint", id: `${id}-hint` }, hint), field, ...more, wrongLine(id));
 }
 
 const describedBy = (id) => ({ "aria-describedby": `${id}-hint ${id}-wrong` });
 
 /** Numbers whose thousands are set apart with what is a decimal point elsewhere: 1,500 or 1.500 may mean either. */
-const group = new Intl.NumberFormat(lang).formatToParts(1e6).find(({ type }) => type === "group")?.value;
-const GROUPED = [".", ","].includes(group) ? new RegExp(`^[+-]?\\d{1,3}([${group}]\\d{3})+$`) : null;
+const separator = new Intl.NumberFormat(lang).formatToParts(1e6).find(({ type }) => type === "group")?.value;
+const GROUPED = [".", ","].includes(separator) ? new RegExp(`^[+-]?\\d{1,3}([${separator}]\\d{3})+$`) : null;
 
 function typed(text, what, field) {
   const number = Number(text.trim().replace(",", "."));
@@ -84,7 +87,7 @@ function radios(question, id, style = "choices") {
   const all = options(question);
   const inputs = all.map((_, place) => el("input", { type: "radio", name: id, id: `${id}-${place}`, value: place }));
   const rows = all.map((option, place) =>
-    el("label", { class: "choice", for: `${id}-${place}` }, inputs[place], el("span", {}, String(option.label)), tag(question, option)));
+    el("label", { class: "choice", for: `${id}-${place}` }, inputs[place], el("span", {}, own(option.label)), tag(question, option)));
   const hint = joined(phrase(question.optional ? "choose_or_skip" : "choose_one_hint"), protection(question));
   return {
     inputs,

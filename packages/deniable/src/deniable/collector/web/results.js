@@ -263,9 +263,11 @@ function promises(found) {
   if (found.certified !== null) byId("certificates").textContent = found.questions.map((each) => `${each.question}\n${each.certificate.text}`).join("\n\n");
   [...promised.rows].forEach((row, place) => {
     const each = found.questions[place], certificate = each.certificate;
-    const said = certificate ? `${phrase(certificate.holds ? "holds" : "holds_not")}, ${each.loss.proof}: ${certificate.proved}` : `${phrase("by_formula")}, ${each.loss.proof}`;
-    const cells = [phrase("with_bits", { mechanism: each.mechanism, bits: each.bits }), each.loss.exact ?? each.loss.odds ?? phrase("no_bound"), digits(each.loss.epsilon ?? Infinity, 9), `${said} (${each.loss.protects})`];
+    const said = phrase(!certificate ? "by_formula" : certificate.holds ? "holds" : "holds_not");
+    const cells = [phrase("with_bits", { mechanism: each.mechanism, bits: each.bits }), each.loss.exact ?? each.loss.odds ?? phrase("no_bound"), digits(each.loss.epsilon ?? Infinity, 9)];
+    const proof = `${each.loss.proof}${certificate ? `: ${certificate.proved}` : ""} (${each.loss.protects})`;
     cells.forEach((cell, column) => { row.cells[column + 1].textContent = cell; });
+    row.cells[4].replaceChildren(`${said}, `, el("span", { lang: "en", dir: "ltr" }, proof)); // in the words of the certificate
   });
 }
 

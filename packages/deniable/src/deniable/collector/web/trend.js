@@ -35,7 +35,7 @@ function described({ answer, begins, since, difference, low, high }, measure) {
   const [least, most] = [low, high].map(Math.abs).sort((a, b) => a - b);
   const what = measure === "share" ? named(answer) : phrase("trend_mean");
   const said = { what, size: size(difference), least: size(least), most: size(most), period: since, when: begins === null ? "" : day(begins) };
-  return phrase(`${difference > 0 ? "rose" : "fell"}_${begins === null ? "in" : "on"}`, said);
+  return phrase(difference > 0 ? (begins === null ? "rose_in" : "rose_on") : begins === null ? "fell_in" : "fell_on", said);
 }
 
 /** The drawing of a question, and in words what changed. */

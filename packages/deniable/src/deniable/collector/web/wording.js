@@ -1,6 +1,9 @@
 /** Texts with gaps, in any language: filled in, and recognized again. Nothing in here knows a page. */
 
 const GAP = /\{(\w+)(?:\|([^{}]*))?\}/g;
+const ONE = String.raw`-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?`;
+const RANGE = new RegExp(`(?<![\\w.])(${ONE})( %)? to (${ONE})`, "g"), MEASURED = new RegExp(`(?<![\\w.])${ONE}(?![\\w.])`, "g");
+const MIXED = new Set(["interval", "below", "above", "places"]); // gaps that hold numbers among words; others may hold answers
 const NUMBER = /^-?\d[\d,]*(\.\d+)?(e[+-]?\d+)?$/;
 
 /** What fills the gaps of texts in a language: {name} by its value, {name|one:…|other:…} by the form that the number has there. */
@@ -33,8 +36,8 @@ export function listener(rows, lang, range) {
     const pattern = english.split(GAP).filter((_, place) => place % 3 === 0).map(exactly).join("(.+?)");
     return { names, text, pattern: new RegExp(`^${pattern}(?: (?=\\S)|$)`, "s") };
   });
-  const between = (text) => text.replace(/(-?\d[\d.,]*(?:e[+-]?\d+)?)( %)? to (-?\d[\d.,]*(?:e[+-]?\d+)?)/g, (_, low, unit = "", high) => fill(range, { low: restate(low) + unit, high: restate(high) }));
-  const value = (text) => (NUMBER.test(text) ? restate(text) : between(text));
+  const between = (_, low, unit = "", high) => fill(range, { low: low + unit, high });
+  const value = (name, text) => (NUMBER.test(text) ? restate(text) : MIXED.has(name) ? text.replace(RANGE, between).replace(MEASURED, restate) : text);
   return (said) => {
     if (NUMBER.test(said)) return restate(said);
     const found = [];
@@ -42,7 +45,7 @@ export function listener(rows, lang, range) {
       const row = known.find(({ pattern }) => pattern.test(rest));
       if (!row) return null;
       const [all, ...values] = row.pattern.exec(rest);
-      found.push(fill(row.text, Object.fromEntries(row.names.map((name, place) => [name, value(values[place])]))));
+      found.push(fill(row.text, Object.fromEntries(row.names.map((name, place) => [name, value(name, values[place])]))));
       rest = rest.slice(all.length);
     }
     return found.join(" ");
