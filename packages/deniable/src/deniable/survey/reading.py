@@ -28,8 +28,7 @@ from deniable.survey.survey import FORMAT, MOST_QUESTIONS, Survey
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 MOST_ROUNDS = 16
 _WINDOWS = {"hour": 3600, "day": 86_400, "week": 604_800}
-_REPEATING = {"repeat", "span"}
-_COMMON = {"id", "ask", "kind", "weight", "mechanism", *_REPEATING}
+_COMMON = {"id", "ask", "kind", "weight", "mechanism"} | (_REPEATING := {"repeat", "span"})
 _ABOUT = {
     "id", "title", "epsilon", "budget", "sample", "people", "minimum_reports", "opens", "closes", "window", "late",
     "keep_reports", "share_results", "rounds", "round", "round_time", "lifetime_epsilon", "language",
