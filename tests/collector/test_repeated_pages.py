@@ -72,7 +72,7 @@ def test_answer_today_and_tomorrow_and_read_the_trend(browser: "Browser", tmp_pa
         page = visitor.goto("/results")
         page.locator("path.line").first.wait_for()
         expect(page.locator(".trend path.band")).to_have_count(3)
-        page.locator(".trend line.change").first.wait_for()
+        expect(page.locator(".trend line.change").first).to_be_attached()
         for said in ("bad rose by about", "A person spends epsilon 4 with the first report", "at most 0.0001"):
             expect(page.locator("main")).to_contain_text(said)
         expect(page.get_by_text("Weekdays:")).to_have_count(1)
