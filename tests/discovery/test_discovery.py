@@ -188,6 +188,17 @@ class TestMissing:
         assert (drawn > most_deviance(0.02, groups)).mean() == pytest.approx(0.02, abs=0.0055)
 
 
+def test_what_begins_like_a_frequent_string_is_not_likely_for_that() -> None:
+    """Prefixes of many people back every string that goes on from them; only what comes after speaks for the string."""
+    pages = ["support", "download", "search", "windows", "products", "office", "gallery"]
+    people = [f"example.com/{page}" for place, page in enumerate(pages) for _ in range(6000 - 700 * place)]
+    people += [f"example.com/{number}" for number in range(2000)]
+    mechanism = dn.plan_discovery(4.0, "address")
+    found = candidates_of(mechanism, mechanism.tally(mechanism.perturb(people, dn.SeededCoins(1))), 125)
+    likely = {name for name, chance in zip(found.names, found.likely, strict=True) if chance > 0.1}
+    assert likely == {f"example.com/{page}" for page in pages}
+
+
 def test_a_list_that_comes_later_is_estimated() -> None:
     mechanism = dn.plan_discovery(4.0)
     tally = mechanism.tally(mechanism.perturb(WORDS, dn.SeededCoins(3)))
