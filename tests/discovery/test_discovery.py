@@ -1,6 +1,7 @@
 """Finding strings: codes, hashes, search, verification and what is promised about all of it."""
 
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from deniable.discovery.evolution import floors, survival, tail
 from deniable.discovery.missing import Missing, most_deviance
 from deniable.discovery.planning import Design, best_design, published_discovery
 from deniable.discovery.rounds import listing_pays
-from deniable.discovery.verifying import ranked
+from deniable.discovery.verifying import ranked, supported_by_chance
 from deniable.domains.string_codes import END, FORMS, prefix_code
 from deniable.domains.string_hash import hashed
 from deniable.errors import InvalidParameter, OutsideDomain
@@ -119,6 +120,16 @@ def test_frequent_strings_are_found_and_verified() -> None:
     for name, share in zip(found, (0.5, 0.25, 1 / 6), strict=True):
         assert name.low <= share <= name.high and name.error_rate < 1e-3
     assert 0 < found.missing < 1 / 6 and "is missing (95 % confidence)" in str(found)
+
+
+@pytest.mark.parametrize("q", [1 / 3, 1 / 7, 1 / 31])
+def test_chances_are_never_less_than_those_of_a_binomial(q: float) -> None:
+    for n in (1, 4, 30, 200):
+        each = [math.comb(n, k) * q**k * (1 - q) ** (n - k) for k in range(n + 1)]
+        exact = np.cumsum(each[::-1])[::-1]
+        stated = supported_by_chance(np.arange(n + 1) / n, q, n)
+        assert (stated >= exact - 1e-12).all()
+        assert n < 200 or (stated[exact > 1e-6] < 3 * exact[exact > 1e-6]).all()
 
 
 def test_blocked_strings_are_not_named() -> None:
