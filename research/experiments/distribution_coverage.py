@@ -19,6 +19,7 @@ import numpy as np
 from deniable import Distribution, Interval, Ordered, Tally, plan
 from deniable.arrays import Floats, Ints
 from deniable.mechanisms.distributions.rounds import Round, combined
+from deniable.planning.distributions import plan_distribution
 from deniable.planning.rounds import next_round
 from research.experiments.command import deliver, quick_option
 from research.experiments.distributions import CELLS, EPSILON, FEWER, MADE_UP, PEOPLE, SMALL, TRAINING, Shape, collected
@@ -130,9 +131,10 @@ def in_rounds(shape: Shape, rounds: int, run: int, shares: Sequence[float], targ
     random, domain = np.random.default_rng([77, run]), Ordered(range(shape.cells))
     people, known = random.permutation(shape.draw(random)), list[Round]()
     for group in np.array_split(people, rounds):
-        mechanism = next_round(domain, EPSILON, len(group), shares, known)
-        if target != "quantiles":
-            mechanism = plan(domain, EPSILON, len(group), target=target)
+        if target == "quantiles":
+            mechanism = next_round(domain, EPSILON, len(group), shares, known)
+        else:
+            mechanism = plan_distribution(domain, EPSILON, len(group), target)
         counts = collected(mechanism, np.bincount(group, minlength=shape.cells), random, 1)[0]
         known.append((mechanism, Tally(mechanism.fingerprint, len(group), counts)))
     truth, found = np.bincount(people, minlength=shape.cells) / len(people), combined(known)
