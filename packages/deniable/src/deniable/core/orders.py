@@ -1,13 +1,15 @@
 """Codes that are vectors, not all written down: arrangements that answers share, and lists that are filled up."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.arrays import Bools, Ints
 from deniable.errors import OutsideDomain
-from deniable.kernels.rotations import Singles, largest_at
+
+if TYPE_CHECKING:
+    from deniable.kernels.rotations import Singles
 
 NO_CODE = "An encoder gave a code outside the bounds of the law. Nothing was reported."
 FEW = 64  # numbers of a vector that are often in order
@@ -103,7 +105,7 @@ class Ranked:
     opposite ones, back to front. So each of 0..2 k - 1 has one place, whatever the numbers are: nothing is left to check.
     """
 
-    def __init__(self, numbers: Singles) -> None:
+    def __init__(self, numbers: "Singles") -> None:
         self._numbers = numbers.astype(np.float32)  # a copy of its own
 
     def __len__(self) -> int:
@@ -116,6 +118,8 @@ class Ranked:
 
     def at(self, place: Ints | int) -> Ints:
         """The number at a place of each."""
+        from deniable.kernels.rotations import largest_at  # which few laws need
+
         place = np.broadcast_to(place, len(self)).astype(np.int64)
         opposite = 2 * place >= self.size
         column = largest_at(self._numbers, np.where(opposite, self.size - 1 - place, place))
