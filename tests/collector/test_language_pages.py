@@ -10,7 +10,7 @@ import pytest
 from deniable.collector import texts
 from deniable.collector.static import page_in
 from tests.browsers import Picture, Site, Visit, Visitor, expect, site, violations
-from tests.collector.test_looks import OUTSIDE
+from tests.collector.test_looks import OUTSIDE, UNSEEN
 from tests.collector.test_pages import SEVERAL
 from tests.surveys import ONE
 
@@ -114,6 +114,9 @@ def test_people_answer_in_their_language(
     assert re.search(r"\d,\d\xa0% ±", page.evaluate("document.querySelector('.chart svg').textContent"))
     said = texts.table("results")["heard_most_common"][language].split(" {")[0]
     expect(page.locator(".findings").first).to_contain_text(said)
+    page = person.goto("/try")
+    page.locator("tr.picked").wait_for()
+    assert page.evaluate(OUTSIDE) == [] and page.evaluate(UNSEEN) == 0
 
 
 def test_a_language_is_chosen_by_a_link_and_stays(several: Site, visit: Visit) -> None:
