@@ -327,5 +327,5 @@ def test_one_budget_gives_three_sets_of_table_2() -> None:
     assert budgets == "0.5" and three < 16.92 < 21.03 < everything  # once in twenty times, of nine and of twelve numbers
     assert all(others > three for _, _, others in table2.misses()[1:])
     assert table2.misses("Census")[0][0] == "1" and table2.misses("Census")[0][1] < 7.82
-    means, variances = table2.expected(*table2.STATED["Normal"][1:], "uUE")
+    means, variances = table2.expected(*STATED["Normal"][1:], "uUE")
     assert means[0] == pytest.approx(21.6, abs=0.1) and (variances > 0).all()  # 24.3 without the cut at a share of 1

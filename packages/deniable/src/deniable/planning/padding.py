@@ -1,9 +1,9 @@
 """How many keys of a person to let count, from what a few people report on how many they have."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -56,7 +56,7 @@ class PaddingPilot:
         """For the first people: the least of the lengths, or none, that holds all their keys."""
         return SubsetSelection(Categories([0, *self.tried]), self.epsilon)
 
-    def answers(self, people: Pairs | Sequence[Any]) -> list[int]:
+    def answers(self, people: Pairs | Sequence[Sized]) -> list[int]:
         """The answers of people to the first question."""
         found = people.sizes if isinstance(people, Pairs) else np.array([len(each) for each in people], np.int64)
         held = np.array([0, *self.tried])
