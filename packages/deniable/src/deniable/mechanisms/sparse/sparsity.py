@@ -38,6 +38,11 @@ class NoisyCount:
         """The exact odds between neighbouring counts."""
         return simplest_between(odds_below(0.97 * self.epsilon), odds_below(self.epsilon))
 
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the noise: the square root of 2 odds / (odds - 1)^2."""
+        return math.sqrt(2 * self.odds) / float(self.odds - 1)
+
     @cached_property
     def digits(self) -> list[Fraction]:
         """The probability of each binary digit of a geometric number, which are independent; last, that of more digits.
