@@ -38,6 +38,23 @@ def test_edges_in_files(edges: Path) -> None:
     assert np.array_equal(again.lower, found.lower) and np.array_equal(again.offsets, found.offsets)
 
 
+@pytest.mark.needs("pyarrow")
+def test_edges_in_parquet(edges: Path, tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    lines = [line.split(",")[:2] for line in edges.read_text().splitlines()[1:] if line]
+    path = tmp_path / "edges.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"src": [a for a, _ in lines], "dst": [b for _, b in lines]}), path)
+    found, names = read_edges(path)
+    csv, csv_names = read_edges(edges)
+    assert names == csv_names and np.array_equal(found.lower, csv.lower) and np.array_equal(found.offsets, csv.offsets)
+    pyarrow.parquet.write_table(pyarrow.table({"src": ["a"]}), path)
+    assert "no second column" in refusal("graph", "triangles", str(path), "--epsilon", "1")
+    pyarrow.parquet.write_table(pyarrow.table({"src": ["a", None], "dst": ["b", "c"]}), path)
+    assert "empty name" in refusal("graph", "triangles", str(path), "--epsilon", "1")
+
+
 @pytest.mark.parametrize("options", [(), ("--plain",), ("--second", "laplace"), ("--alpha", "2")])
 def test_triangles(edges: Path, options: tuple[str, ...]) -> None:
     record = json.loads(done("triangles", str(edges), "--epsilon", "8", "--seed", "1", "--json", *options))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.graphs import Graph, HonestCount, common_neighbours, estimate_triangles
+from deniable.graphs import Graph, HonestCount, common_neighbours, estimate_triangles, imported_graph
 from deniable.graphs.hubs import Download, answered
 from deniable.graphs.outlook import Outlook, expected_largest, largest_answer
 from deniable.graphs.ownership import Circle
@@ -294,3 +294,48 @@ class TestShown:
         assert HonestCount(3.93, 1.0, 100, "triangles").clear
         assert not HonestCount(3.91, 1.0, 100, "triangles").clear
         assert largest_answer(HUBS) > 1
+
+
+class TestImported:
+    """Graphs of other packages, by what is asked of them: neither networkx nor igraph is needed here."""
+
+    def test_networkx(self) -> None:
+        class Named:
+            def number_of_nodes(self) -> int:
+                return 4
+
+            def nodes(self) -> list[str]:
+                return ["ann", "bob", "cat", "dan"]
+
+            def edges(self) -> list[tuple[str, str]]:
+                return [("ann", "bob"), ("bob", "cat"), ("cat", "ann"), ("cat", "cat")]
+
+        graph, names = imported_graph(Named())
+        assert (graph.vertices, graph.edges, graph.triangles(), names) == (4, 3, 1, ["ann", "bob", "cat", "dan"])
+
+    def test_igraph(self) -> None:
+        class Numbered:
+            def vcount(self) -> int:
+                return 5
+
+            def get_edgelist(self) -> list[tuple[int, int]]:
+                return [(0, 1), (1, 2), (2, 0), (3, 2)]
+
+        graph, names = imported_graph(Numbered())
+        assert (graph.vertices, graph.edges, graph.triangles(), names) == (5, 4, 1, [0, 1, 2, 3, 4])
+
+    @pytest.mark.needs("scipy")
+    def test_sparse_matrices(self) -> None:
+        from scipy.sparse import csr_array, csr_matrix
+
+        graph = random_graph(30, 0.2, 9)
+        for kind in (csr_array, csr_matrix):
+            found, _ = imported_graph(kind(matrix(graph)))
+            assert np.array_equal(found.lower, graph.lower) and np.array_equal(found.offsets, graph.offsets)
+            with pytest.raises(dn.InvalidParameter, match="no graph"):
+                imported_graph(kind(np.ones((2, 3))))
+
+    def test_refusals(self) -> None:
+        for wrong in (None, [(0, 1)], "edges.csv"):
+            with pytest.raises(dn.InvalidParameter, match="no graph"):
+                imported_graph(wrong)

@@ -23,7 +23,8 @@ from deniable.graphs.neighbours import common_neighbours
 def neighbours(edges: Path, first: str, second: str, epsilon: float, alpha: float, seed: int | None, as_json: bool) -> None:
     """Estimate how many neighbours FIRST and SECOND have in common in the graph in EDGES.
 
-    EDGES is a CSV file with a line of column names and one edge per line, its two ends in the first two columns.
+    EDGES is a CSV file with a line of column names and one edge per line, or a Parquet file. The two ends of an edge are in
+    the first two columns.
 
     SECOND sends a compressed randomized response of their list of neighbours. FIRST adds up its unbiased estimates over
     their own list and reports the sum with noise added, and the length of their list with noise, from which the interval is

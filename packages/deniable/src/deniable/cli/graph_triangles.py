@@ -40,7 +40,8 @@ def triangles(
 ) -> None:
     """Estimate the number of triangles of the graph in EDGES, in three rounds.
 
-    EDGES is a CSV file with a line of column names and one edge per line, its two ends in the first two columns.
+    EDGES is a CSV file with a line of column names and one edge per line, or a Parquet file. The two ends of an edge are in
+    the first two columns.
 
     In the first round, each person reports a noisy number of neighbours. In the second, each person sends a randomized
     response of their list of neighbours, compressed except between the people with the most neighbours. In the third, each

@@ -5,6 +5,7 @@ from deniable.graphs.budget import Split
 from deniable.graphs.foreseen import foreseen_split
 from deniable.graphs.graph import Graph
 from deniable.graphs.honest import HonestCount
+from deniable.graphs.imported import imported_graph
 from deniable.graphs.neighbours import common_neighbours
 from deniable.graphs.plan import Plan
 from deniable.graphs.triangle_survey import TriangleEstimate, estimate_triangles
@@ -24,4 +25,5 @@ __all__ = [
     "count_triangles",
     "estimate_triangles",
     "foreseen_split",
+    "imported_graph",
 ]

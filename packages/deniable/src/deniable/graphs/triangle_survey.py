@@ -41,7 +41,7 @@ def estimate_triangles(
     >>> from deniable.core.coins import SeededCoins
     >>> friends = Graph.of([(i, j) for i in range(60) for j in range(i)])
     >>> found = estimate_triangles(friends, epsilon=4.0, coins=SeededCoins(1))
-    >>> found.low < friends.triangles() < found.high
+    >>> found.low <= friends.triangles() <= found.high
     True
     """
     checked_epsilon(epsilon)
