@@ -9,6 +9,7 @@ import pytest
 
 from deniable.collector.metrics import Metrics
 from tests import ROOT
+from tests.waits import PATIENCE
 
 DEPLOY = ROOT / "deploy"
 pytestmark = pytest.mark.needs("starlette", "uvicorn", "yaml")
@@ -25,7 +26,9 @@ def exposed() -> set[str]:
 @pytest.mark.needs("promtool")
 def test_alerts_fire_when_they_should() -> None:
     for command in (["check", "rules", "alerts.yml"], ["test", "rules", "alerts_test.yml"]):
-        done = subprocess.run(["promtool", *command], cwd=DEPLOY / "prometheus", capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            ["promtool", *command], cwd=DEPLOY / "prometheus", capture_output=True, text=True, timeout=PATIENCE
+        )
         assert done.returncode == 0, done.stdout + done.stderr
 
 
