@@ -214,6 +214,8 @@ class TestOutlook:
             assert 0 <= plan.hubs <= size
             assert plan.plain.epsilon <= plan.between.response
             assert 3 * plan.lists.coordinate.epsilon <= plan.other.response
+            assert "any one person: all reports together change the odds by at most a factor of 2.72" in plan.promise()
+            assert "for 40 of them epsilon is 40." in plan.promise(40)
 
     def test_order(self) -> None:
         assert ranks(np.array([3, 9, 3, -1])).tolist() == [1, 0, 2, 3]

@@ -51,6 +51,15 @@ class Plan:
         """What all rounds together cost an edge."""
         return self.degrees + max(tier.response + tier.count for tier in (self.between, self.other))
 
+    def promise(self, neighbours: int = 100) -> str:
+        """What all rounds together promise, in words, and what they promise somebody with so many neighbours as a whole."""
+        factor, people = math.ceil(100 * math.exp(self.epsilon)) / 100, neighbours * self.epsilon
+        return (
+            f"Whether you know any one person: all reports together change the odds by at most a factor of {factor:,.2f} "
+            f"(epsilon {self.epsilon:g}). This is no promise about all your neighbours at once: for {neighbours:,} of them "
+            f"epsilon is {people:,g}."
+        )
+
     @cached_property
     def lists(self) -> CompressedLists:
         """How lists are reported."""
