@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from deniable.collector import texts
 from deniable.collector.static import page_in
-from tests.browsers import Site, Visit, Visitor, site, violations
+from tests.browsers import Picture, Site, Visit, Visitor, expect, site, violations
 from tests.collector.test_looks import OUTSIDE
 from tests.collector.test_pages import SEVERAL
 
@@ -93,7 +92,7 @@ def answered(person: Visitor, path: str, name: str, send: str) -> Iterator[str]:
     ("language", "locale"), [("de", "de-CH"), ("fr", "fr-FR"), ("es", "es-MX")], ids=["german", "french", "spanish"]
 )
 def test_people_answer_in_their_language(
-    several: Site, visit: Visit, pictures: Path, axe: str, language: str, locale: str
+    several: Site, visit: Visit, picture: Picture, axe: str, language: str, locale: str
 ) -> None:
     rows = texts.table("answer")
     name, send = (rows[row][language] for row in ("randomize", "send"))
@@ -102,19 +101,17 @@ def test_people_answer_in_their_language(
     person = visit(several, viewport={"width": 320, "height": 800}, locale=locale)
     for stage in answered(person, "/", name, send):
         page = person.page
-        page.screenshot(path=pictures / f"{stage}-{language}.png", full_page=True)
+        picture(page, f"{stage}-{language}")
         assert page.evaluate("document.documentElement.lang") == language
         assert page.evaluate(OUTSIDE) == [] and page.evaluate(CLIPPED) == [], stage
         assert violations(page, axe) == [], stage
     assert several.people == before + 1
-    assert page.get_by_text(rows["thanks"][language]).is_visible()
+    expect(page.get_by_text(rows["thanks"][language])).to_be_visible()
     page = person.goto("/results")
     page.locator(".chart rect.raw").first.wait_for()
     assert re.search(r"\d,\d\xa0% ±", page.evaluate("document.querySelector('.chart svg').textContent"))
-    person.until("document.querySelector('.findings').textContent !== ''")
-    assert (
-        texts.table("results")["heard_most_common"][language].split(" {")[0] in page.locator(".findings").first.inner_text()
-    )
+    said = texts.table("results")["heard_most_common"][language].split(" {")[0]
+    expect(page.locator(".findings").first).to_contain_text(said)
 
 
 def test_a_language_is_chosen_by_a_link_and_stays(several: Site, visit: Visit) -> None:
@@ -129,7 +126,7 @@ def test_a_language_is_chosen_by_a_link_and_stays(several: Site, visit: Visit) -
 
 
 def test_nothing_is_left_in_english_and_right_to_left_works(
-    several: Site, visit: Visit, pictures: Path, axe: str, foreign: None
+    several: Site, visit: Visit, picture: Picture, axe: str, foreign: None
 ) -> None:
     name, send = (strange(texts.table("answer")[row]["en"]) for row in ("randomize", "send"))
     name = re.sub(r"\{.*\|other:([^}]*)\}", r"\1", name)
@@ -144,7 +141,7 @@ def test_nothing_is_left_in_english_and_right_to_left_works(
 
     def check(stage: str) -> None:
         page = person.page
-        page.screenshot(path=pictures / f"{stage}-rtl.png", full_page=True)
+        picture(page, f"{stage}-rtl")
         assert page.evaluate("getComputedStyle(document.body).direction") == "rtl"
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), stage
         assert page.evaluate(OUTSIDE) == [] and page.evaluate(CLIPPED) == [], stage
