@@ -1,4 +1,4 @@
-"""The error of `estimate_triangles` on real graphs, and on graphs that no setting was chosen on.
+"""The error of `estimate_triangles` on real graphs, and on a graph that no setting was chosen on.
 
     python -m research.experiments.triangle_survey --data DIR          writes triangle_survey.md, half an hour
     python -m research.experiments.triangle_survey --data DIR --quick  prints it for two runs
@@ -8,46 +8,65 @@ the reports, the measured one is the root mean square over all runs.
 """
 
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 import numpy as np
 
 from deniable.core.coins import SeededCoins
-from deniable.graphs import estimate_triangles
+from deniable.graphs import Graph, estimate_triangles
 from research.data.folder import Data
 from research.data.lists import edges
 from research.experiments.command import data_option, deliver, quick_option
-from research.experiments.graph_coverage import Row, communities, power_law
+from research.experiments.graph_coverage import Row, power_law
 
 RESULT = Path(__file__).with_suffix(".md")
-RUNS = {"soc_slashdot0902": 2}
-SETTINGS = ((1.0, 1.5), (2.0, 1.25))  # epsilon and alpha: a larger budget can do with less compression
-OTHERS = 20
-REAL = ("wiki_vote", "facebook_combined", "soc_slashdot0902")
+RUNS = 20
+ONE, TWO = (1.0, 1.5), (2.0, 1.25)  # epsilon and alpha: a larger budget can do with less compression
+
+
+@dataclass(frozen=True)
+class Case:
+    """A graph, how often its triangles are counted, and with which settings."""
+
+    name: str
+    graph: Callable[[Data], Graph]
+    runs: int = RUNS
+    settings: tuple[tuple[float, float], ...] = (ONE,)
+
+
+CASES = (
+    Case("wiki_vote", lambda data: edges(data, "graphs/wiki_vote.csv.gz"), settings=(ONE, TWO)),
+    Case("facebook_combined", lambda data: edges(data, "graphs/facebook_combined.csv.gz"), settings=(ONE, TWO)),
+    Case("soc_slashdot0902", lambda data: edges(data, "graphs/soc_slashdot0902.csv.gz"), runs=2),
+    Case("power law 2.1, held out", lambda _: power_law(8000, 30.0, 2.1, 5)),
+)
 
 
 def table(data: Data, most: int) -> list[str]:
     """A row for each graph and setting."""
     lines = ["| graph | triangles | epsilon | alpha | error measured | error stated | covered | kbit | seconds |"]
     lines.append("|---|--:|--:|--:|--:|--:|--:|--:|--:|")
-    graphs = {name: edges(data, f"graphs/{name}.csv.gz") for name in REAL}
-    made = {
-        "power law 2.1, held out": power_law(8000, 30.0, 2.1, 5),
-        "communities of 80, held out": communities(5000, 80, 0.6, 0.002, 6),
-    }
-    for name, graph in {**made, **graphs}.items():
-        truth, runs = graph.triangles(), min(RUNS.get(name, OTHERS), most)
-        for epsilon, alpha in SETTINGS:
+    for case in CASES:
+        graph = case.graph(data)
+        truth, runs = graph.triangles(), min(case.runs, most)
+        for epsilon, alpha in case.settings:
             start = time.process_time()
             found = [estimate_triangles(graph, epsilon, alpha, coins=SeededCoins(9000 + run)) for run in range(runs)]
             seconds = (time.process_time() - start) / runs
+            bits = float(np.mean([each.bits for each in found]))
             row = Row.of(found, truth)
-            bits = np.mean([each.bits for each in found]) / 1000
-            errors = f"{row.error:,.0f} | {row.stated:,.0f} | {row.covered} of {runs} | {bits:,.0f} | {seconds:.1f}"
-            lines.append(f"| {name} | {truth:,} | {epsilon:g} | {alpha:g} | {errors} |")
+            lines.append(line(case.name, truth, (epsilon, alpha), row, runs, bits, seconds))
             click.echo(lines[-1], err=True)
     return lines
+
+
+def line(name: str, truth: int, setting: tuple[float, float], row: Row, runs: int, bits: float, seconds: float) -> str:
+    """One row of the table."""
+    errors = f"{row.error:,.0f} | {row.stated:,.0f} | {row.covered} of {runs} | {bits / 1000:,.0f} | {seconds:.1f}"
+    return f"| {name} | {truth:,} | {setting[0]:g} | {setting[1]:g} | {errors} |"
 
 
 def page(data: Data, most: int) -> str:
@@ -63,7 +82,7 @@ def page(data: Data, most: int) -> str:
 @quick_option("Two runs")
 def main(data: Data, quick: bool) -> None:
     """Count the triangles of all graphs."""
-    deliver(page(data, 2 if quick else OTHERS), None if quick else RESULT)
+    deliver(page(data, 2 if quick else RUNS), None if quick else RESULT)
 
 
 if __name__ == "__main__":
