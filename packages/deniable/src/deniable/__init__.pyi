@@ -198,6 +198,8 @@ from deniable.planning.costs import Cost as Cost
 from deniable.planning.costs import measured_cost as measured_cost
 from deniable.planning.measured import MeasuredErrors as MeasuredErrors
 from deniable.planning.measured import compare as compare
+from deniable.planning.padding import Padding as Padding
+from deniable.planning.padding import PaddingPilot as PaddingPilot
 from deniable.planning.planner import plan as plan
 from deniable.planning.planner import required_n as required_n
 from deniable.planning.releases import plan_release as plan_release
