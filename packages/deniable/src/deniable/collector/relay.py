@@ -17,10 +17,10 @@ from contextlib import suppress
 
 from deniable.collector import verdicts
 from deniable.collector.access import RateLimit, Senders
-from deniable.collector.connections import KEEP_ALIVE, Connection, Server
+from deniable.collector.connections import Connection, Server
 from deniable.collector.events import FORMAT, note
 from deniable.collector.intake import SEALED, media_of
-from deniable.collector.serve import BACKLOG, Place
+from deniable.collector.serve import Place, server_settings
 from deniable.collector.service import Limits, Receive, Reply, Scope, Send, too_many_headers
 from deniable.collector.verdicts import Refusal
 from deniable.device.sending import Reply as Answer
@@ -206,23 +206,7 @@ def run_relay(relay: Relay, place: Place, bound: socket.socket) -> None:
     class Limited(Connection):
         limits = relay.limits
 
-    config = uvicorn.Config(
-        relay,
-        host=place.host,
-        port=place.port,
-        http=Limited,
-        ssl_certfile=place.tls_certificate,
-        ssl_keyfile=place.tls_key,
-        access_log=False,
-        log_level="warning",
-        server_header=False,
-        proxy_headers=False,
-        backlog=BACKLOG,
-        timeout_keep_alive=KEEP_ALIVE,
-        timeout_graceful_shutdown=30,
-        lifespan="on",
-        ws="none",
-    )
+    config = uvicorn.Config(relay, http=Limited, **server_settings(place))
     note("started", survey=relay.terms.survey, people=relay.terms.people, waiting=relay.waiting.count)
     Server(config).run(sockets=[bound])
     note("stopped", waiting=relay.waiting.count)
