@@ -139,6 +139,9 @@ def test_a_survey_is_asked_in_its_language(visit: Visit, tmp_path: Path) -> None
         person.click("Enviar el informe")
         page.locator(".card.good").wait_for()
         assert running.people == 1
+        page = visit(running).goto("/?lang=fr")  # the page in another language than the survey
+        expect(page.locator("legend bdi")).to_have_attribute("lang", "es")
+        expect(page.locator("h1")).to_have_attribute("lang", "es")
 
 
 def test_nothing_is_left_in_english_and_right_to_left_works(
