@@ -1,15 +1,13 @@
 """Codes that are vectors, not all written down: arrangements that answers share, and lists that are filled up."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.arrays import Bools, Ints
 from deniable.errors import OutsideDomain
-
-if TYPE_CHECKING:
-    from deniable.kernels.rotations import Singles
 
 NO_CODE = "An encoder gave a code outside the bounds of the law. Nothing was reported."
 FEW = 64  # numbers of a vector that are often in order
@@ -105,7 +103,7 @@ class Ranked:
     opposite ones, back to front. So each of 0..2 k - 1 has one place, whatever the numbers are: nothing is left to check.
     """
 
-    def __init__(self, numbers: "Singles") -> None:
+    def __init__(self, numbers: NDArray[np.float32]) -> None:
         self._numbers = numbers.astype(np.float32)  # a copy of its own
 
     def __len__(self) -> int:
@@ -118,7 +116,7 @@ class Ranked:
 
     def at(self, place: Ints | int) -> Ints:
         """The number at a place of each."""
-        from deniable.kernels.rotations import largest_at  # which few laws need
+        from deniable.kernels.rotations import largest_at  # which few questions need
 
         place = np.broadcast_to(place, len(self)).astype(np.int64)
         opposite = 2 * place >= self.size
