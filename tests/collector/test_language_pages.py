@@ -130,6 +130,18 @@ def test_a_language_is_chosen_by_a_link_and_stays(several: Site, visit: Visit) -
     page.get_by_role("button", name="Mille fois").wait_for()
 
 
+def test_a_number_that_may_mean_two_is_refused(several: Site, visit: Visit) -> None:
+    person = visit(several)
+    page = person.goto("/?lang=de")
+    page.get_by_label("bus").check()
+    for typed, refused in (("1.500", True), ("25,5", False)):
+        page.locator("input[type=text]").fill(typed)
+        person.click("Meine Antworten zufällig verändern")
+        if refused:
+            expect(page.locator(".summary")).to_contain_text("ohne Tausendertrennzeichen ein, etwa 1500")
+    expect(page.locator(".pair").last).to_contain_text("25,5")
+
+
 def test_a_survey_is_asked_in_its_language(visit: Visit, tmp_path: Path) -> None:
     with site(ONE.replace("[survey]", '[survey]\nlanguage = "es"'), tmp_path) as running:
         person = visit(running, locale="de-DE")
