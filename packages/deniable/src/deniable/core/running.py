@@ -74,7 +74,7 @@ def _arranges(code: Taken | Ranked, kind: Type, size: int) -> bool:
 
 
 Step = tuple[int, Run | None, tuple[int, ...], tuple[int, ...]]
-Steps = tuple[list[int | None], list[Step]]
+Steps = tuple[list[Any], list[Step]]  # constants by node, and the others
 
 
 def compiled(program: Program) -> Steps:
