@@ -76,7 +76,7 @@ def keys(folder: Path) -> Path:
     assert made.exit_code == 0, made.output
     assert "Against the collector: epsilon" in made.output and "together: epsilon 1," in made.output
     assert (folder / "survey.mixkey").stat().st_mode & 0o077 == 0
-    return folder / "survey.mix.json"
+    return folder / "survey.mix"
 
 
 def counted(url: str) -> int:

@@ -60,7 +60,7 @@ def answer(
     \b
     deniable answer survey.toml
     deniable answer survey.toml --url https://survey.example --ledger me.ledger
-    deniable answer survey.toml --mix survey.mix.json
+    deniable answer survey.toml --mix survey.mix
     """
     asked = Survey.load(survey)
     terms = None if mix is None else Terms.load(mix)

@@ -175,7 +175,7 @@ def survey_mode(ctx: click.Context, survey: Path, as_json: bool, mix: Path | Non
     deniable certify survey.toml
     deniable certify survey.toml --json > certificate.json
     deniable certify survey.toml --html certificate.html
-    deniable certify survey.toml --mix survey.mix.json
+    deniable certify survey.toml --mix survey.mix
     """
     asked = Survey.load(survey)
     if mix is not None and (as_json or html is not None):

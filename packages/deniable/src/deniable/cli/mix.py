@@ -43,9 +43,9 @@ def mix() -> None:
 
     \b
     deniable mix keys survey.toml --relay https://mix.example --people 1000
-    deniable mix survey.mix.json --collector https://survey.example
-    deniable answer survey.toml --mix survey.mix.json
-    deniable certify survey.toml --mix survey.mix.json
+    deniable mix survey.mix --collector https://survey.example
+    deniable answer survey.toml --mix survey.mix
+    deniable certify survey.toml --mix survey.mix
     """
 
 
@@ -58,14 +58,14 @@ def mix() -> None:
 def keys(survey: Path, relay: str, people: int, delta: float) -> None:
     """Make the keys for mixing SURVEY, and print what a person then loses.
 
-    Two files are written beside the survey. The one that ends in .mix.json is for the relay and for all devices. The one
+    Two files are written beside the survey. The one that ends in .mix is for the relay and for all devices. The one
     that ends in .mixkey is for the collector only: deniable serve reads it, and only you can read it.
 
     \b
     deniable mix keys survey.toml --relay https://mix.example --people 1000
     """
     asked, force = Survey.load(survey), click.get_current_context().meta.get(options.FORCE, False)
-    public, private = survey.with_suffix(".mix.json"), survey.with_suffix(".mixkey")
+    public, private = survey.with_suffix(".mix"), survey.with_suffix(".mixkey")
     for file in (public, private):
         check_target(file, force)
     losses = mixed_losses(asked, people, delta)
@@ -117,7 +117,7 @@ def run(
     the collector has taken them. More than 1,000 at a time need a batch token of the collector.
 
     \b
-    deniable mix survey.mix.json --collector https://survey.example --token TOKEN
+    deniable mix survey.mix --collector https://survey.example --token TOKEN
     """
     from deniable.collector.serve import Place, listening
 
@@ -130,7 +130,7 @@ def run(
         from deniable.mixing.waiting import Waiting
 
         limits = Limits(rate=rate)
-        waiting = Waiting(store or terms.with_name(terms.name.removesuffix(".mix.json") + ".mix.db"), found.survey)
+        waiting = Waiting(store or terms.with_name(terms.name.removesuffix(".mix") + ".mix.db"), found.survey)
         try:
             forwarder = Forwarder(found, waiting, http_poster(collector, token), limits)
             click.echo(f"The relay of survey {found.survey} at {place.address} passes on {found.people:,} messages or more.")

@@ -143,7 +143,7 @@ def warm_up(survey: Survey) -> None:
 
 
 def server_settings(place: Place) -> dict[str, Any]:
-    """What every server of ours tells uvicorn."""
+    """The settings of uvicorn that all our servers share."""
     from deniable.collector.connections import KEEP_ALIVE
 
     return {
