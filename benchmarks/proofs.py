@@ -47,18 +47,18 @@ def line(size: int) -> dn.Ordered:
 
 
 LATER: dict[str, Callable[[], Subject]] = {  # what plans and surveys choose for other questions, at large sizes
-    "distributions/square-wave/4096": lambda: dn.SquareWave(line(4096), 1.0),
-    "distributions/comb-wave/4096": lambda: dn.CombWave(line(4096), 1.0),
-    "distributions/hierarchy/4096": lambda: dn.Hierarchy.weighted(line(4096), 1.0),
-    "distributions/cuts/4096": lambda: dn.Cuts(line(4096), 1.0, [list(range(64, 4096, 64))], [1]),
+    "distributions/square-wave/2048": lambda: dn.SquareWave(line(2048), 1.0),
+    "distributions/comb-wave/2048": lambda: dn.CombWave(line(2048), 1.0),
+    "distributions/hierarchy/2048": lambda: dn.Hierarchy.weighted(line(2048), 1.0),
+    "distributions/cuts/2048": lambda: dn.Cuts(line(2048), 1.0, [list(range(64, 2048, 64))], [1]),
     "distributions/workload/32": lambda: dn.WorkloadChannel.optimal(line(32), 1.0, rounds=10),
-    "maps/tiles/64x64": lambda: dn.Tiles.weighted(dn.Product([line(64), line(64)]), 1.0),
+    "maps/tiles/32x64": lambda: dn.Tiles.weighted(dn.Product([line(32), line(64)]), 1.0),
     "tables/one-pair/20x10": lambda: dn.OnePair(dn.Vectors([dn.Categories(range(10))] * 20), 1.0),
     "tables/product/100x100": partial(dn.plan, dn.Product([line(100), line(100)]), 1.0, n=PEOPLE),
     "text/prefix-hashing": partial(plan_discovery, 1.0),
     "pairs/planned/10000": partial(dn.plan, dn.KeyValue(range(10_000), 0, 5, 8), 1.0, n=PEOPLE),
     "releases/bipartite/10000": partial(dn.Bipartite, line(10_000), 1.0),
-    "vectors/planned/768": partial(dn.plan, dn.Features(768, -1, 1), 4.0, n=PEOPLE),
+    "vectors/unit-axes/768": partial(dn.UnitAxes, dn.UnitVectors(768), 4.0),
 }
 
 
