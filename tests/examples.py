@@ -76,6 +76,7 @@ NUMBERS: dict[str, dn.Mechanism] = {
     "hybrid": dn.Hybrid(dn.Interval(0, 1, steps=2), 1.0),
     "bit-sampling": dn.BitSampling(dn.Interval(-1, 1, steps=7), EPSILON),
     "mean-channel": dn.MeanChannel(dn.Interval(0, 1, steps=1), EPSILON, [[3, 1], [1, 3]], [-2.0, 2.0]),
+    "optimal-mean": dn.OptimalMean(dn.Interval(-3, 5, steps=5), 1.0, Fraction(3), [-1, 0, 1], [[5, 2, 2], [3, 3, 3]]),
     "feature-vector": dn.FeatureVector(dn.Features(3, -1, 1, steps=2), 1.0, 2, "duchi-1"),
     "feature-vector-all": dn.FeatureVector.composed(dn.Features(2, 0, 1, steps=1), 0.5),
     "duchi-vector": dn.DuchiVector(dn.Features(4, -1, 1, steps=2), 1.0),
@@ -103,6 +104,8 @@ MEANS: dict[str, MeanMechanism] = {
     "bits": dn.BitSampling(dn.Interval(-1, 1, steps=7), EPSILON),
     "channel": dn.MeanChannel(dn.Interval(0, 1, steps=1), EPSILON, [[3, 1], [1, 3]], [-2.0, 2.0]),
     "laplace": dn.MeanChannel.laplace(SMALL, 1.0),
+    "optimal": dn.OptimalMean(SMALL, 1.0, Fraction(3), [-1, 0, 1], [[5, 2, 2], [3, 3, 3]]),
+    "optimal-odd": dn.OptimalMean(ODD, 1.0, Fraction(3), [-1, 0, 1], [[5, 2, 2], [3, 3, 3]]),
     "permanent": dn.PermanentMean(SMALL, 1.0),
     "permanent-twice": dn.PermanentMean.twice_randomized(SMALL, math.log(9), EPSILON),
 }

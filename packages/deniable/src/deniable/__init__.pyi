@@ -162,6 +162,7 @@ from deniable.mechanisms.means.bit_sampling import BitSampling as BitSampling
 from deniable.mechanisms.means.duchi import Duchi as Duchi
 from deniable.mechanisms.means.hybrid import Hybrid as Hybrid
 from deniable.mechanisms.means.mean_channel import MeanChannel as MeanChannel
+from deniable.mechanisms.means.optimal_mean import OptimalMean as OptimalMean
 from deniable.mechanisms.means.permanent_mean import PermanentMean as PermanentMean
 from deniable.mechanisms.means.piecewise import Piecewise as Piecewise
 from deniable.mechanisms.means.three_outputs import ThreeOutputs as ThreeOutputs

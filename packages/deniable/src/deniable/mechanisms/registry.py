@@ -50,6 +50,7 @@ OURS = {
     "bit-sampling-1": "mechanisms.means.bit_sampling:BitSampling",
     "permanent-mean-1": "mechanisms.means.permanent_mean:PermanentMean",
     "permanent-set-1": "mechanisms.key_value.permanent_set:PermanentSet",
+    "optimal-mean-1": "mechanisms.means.optimal_mean:OptimalMean",
     "mean-channel-1": "mechanisms.means.mean_channel:MeanChannel",
     "feature-vector-1": "mechanisms.vectors.feature_vector:FeatureVector",
     "duchi-vector-1": "mechanisms.vectors.duchi_vector:DuchiVector",

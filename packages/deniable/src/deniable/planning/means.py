@@ -15,6 +15,7 @@ from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms.means.mean_channel import MeanChannel
 from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 from deniable.mechanisms.registry import candidates
+from deniable.planning import bounds
 from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, made, people, planned
 from deniable.planning.vectors import plan_vectors
 
@@ -42,13 +43,16 @@ def mean_options(domain: Interval, epsilon: float, n: int = 1, prior: ArrayLike 
 def plan_mean(
     domain: Interval, epsilon: float, n: int = 1, max_bits: int | None = None, prior: ArrayLike | None = None
 ) -> MeanMechanism:
-    """The best published mechanism for the mean of a number; its `explain()` shows the others, and the bound.
+    """The best mechanism for the mean of a number; its `explain()` shows the others, and the distance from the bound.
 
-    >>> [plan_mean(Interval(0, 200_000), epsilon).wire for epsilon in (0.5, 1.0, 2.0, 4.0)]
-    ['duchi-1', 'hybrid-1', 'three-outputs-1', 'piecewise-1']
+    >>> [plan_mean(Interval(0, 200_000), 1.0, max_bits=bits).wire for bits in (1, 2, 5)]
+    ['duchi-1', 'three-outputs-1', 'optimal-mean-1']
     """
     ranking = mean_options(domain, epsilon, n, prior).within(max_bits)
     try:
+        if prior is None:
+            ranking = bounded(ranking, domain, epsilon, n)
+            return planned(ranking, "The best possible error is proved by a linear program, checked in whole numbers.")
         error = math.sqrt(mean_bound(domain, epsilon, prior) / n)
     except MissingExtra:
         return planned(ranking, "The bound needs SciPy: pip install 'deniable[stats]'.")
@@ -57,6 +61,11 @@ def plan_mean(
     bound = Row("bound", None, error, 0)
     words = f"The bound is the best of all channels, by linear programming on {COARSE} steps (MeanChannel.optimal)."
     return planned(replace(ranking, beside=(bound,)), words)
+
+
+def bounded(ranking: Ranking[MeanMechanism], domain: Interval, epsilon: float, n: int) -> Ranking[MeanMechanism]:
+    """The same ranking for the worst answers, beside the error that is proved to be out of reach."""
+    return replace(ranking, bound=bounds.mean_bound(domain, epsilon, n))
 
 
 def mean_bound(domain: Interval, epsilon: float, prior: ArrayLike | None = None) -> float:
