@@ -52,6 +52,8 @@ EXAMPLES: dict[str, PureProtocol] = {
     "design-paley": dn.BlockDesign(FIVE, EPSILON, Paley(11)),
     "design-trivial": dn.BlockDesign(FIVE, 1.0),
     "design-quartic": dn.BlockDesign(dn.Categories(range(9)), EPSILON, Quartic(13)),
+    "weighted": dn.WeightedDesign(dn.Categories(range(6)), EPSILON, [[0, 1], [0, 2], [0, 3]], [2, 2, 1], [1]),
+    "weighted-units": dn.WeightedDesign(dn.Categories(range(9)), EPSILON, [[0, 1], [0, 3]], [3, 1], [1, 2, 4]),
     "label": dn.LabelResponse(FIVE, EPSILON),
     "label-beta": dn.LabelResponse.with_beta(THREE, 1.0, -0.25),
     "label-laplace": dn.LabelResponse.laplace(FIVE, 2.0),

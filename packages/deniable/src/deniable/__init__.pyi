@@ -183,6 +183,7 @@ from deniable.mechanisms.shares.label_response import LabelResponse as LabelResp
 from deniable.mechanisms.shares.local_hashing import LocalHashing as LocalHashing
 from deniable.mechanisms.shares.subset_selection import SubsetSelection as SubsetSelection
 from deniable.mechanisms.shares.unary import Unary as Unary
+from deniable.mechanisms.shares.weighted_design import WeightedDesign as WeightedDesign
 from deniable.mechanisms.shares.wheel import Wheel as Wheel
 from deniable.mechanisms.sparse.compressed import Compressed as Compressed
 from deniable.mechanisms.vectors.bitrand import BitRand as BitRand

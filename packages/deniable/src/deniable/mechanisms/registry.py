@@ -33,6 +33,7 @@ OURS = {
     "unary-1": "mechanisms.shares.unary:Unary",
     "subset-1": "mechanisms.shares.subset_selection:SubsetSelection",
     "design-1": "mechanisms.shares.block_design:BlockDesign",
+    "weighted-design-1": "mechanisms.shares.weighted_design:WeightedDesign",
     "wheel-1": "mechanisms.shares.wheel:Wheel",
     "hashing-1": "mechanisms.shares.local_hashing:LocalHashing",
     "hadamard-1": "mechanisms.shares.hadamard_response:HadamardResponse",

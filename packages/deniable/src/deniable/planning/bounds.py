@@ -7,7 +7,6 @@ from functools import lru_cache
 from deniable.core import checked_epsilon
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.algebra.mean_program import proved, reports
 
 MOST_EPSILON = 6.0  # above, the linear program mixes numbers too large and too small for floats
 
@@ -50,6 +49,8 @@ def mean_bound(domain: Interval, epsilon: float, n: int) -> float:
 @lru_cache(maxsize=64)
 def _least_variance(epsilon: float) -> Fraction:
     """The variance of one report that cannot be beaten, on [-1, 1]."""
+    from deniable.mechanisms.algebra.mean_program import proved, reports  # which plans for shares need not load
+
     if epsilon > MOST_EPSILON:
         raise InvalidParameter(f"The smallest error of a mean is proved up to epsilon {MOST_EPSILON:g}.")
     steps = 8 if epsilon <= MOST_EPSILON / 2 else 16
