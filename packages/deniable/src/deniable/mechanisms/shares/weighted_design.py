@@ -22,8 +22,8 @@ class WeightedDesign(Counted, PureProtocol):
 
     The block is drawn with its weight and u uniformly; then s so that the set u B + s contains the true value with
     probability p = k odds / (k odds + d - k), uniformly on either side. Since the weights make every two values be together
-    in a set equally often (`algebra.weighted_designs`), p and q are those of subset selection: with the best k, which it takes,
-    no mechanism has a smaller error. That d (d - 1) / 2 + 1 sets and weights suffice for every d is due to Pan (2026,
+    in a set equally often (`algebra.weighted_designs`), p and q are those of subset selection: with the best k, which it
+    takes, no mechanism has a smaller error. That d (d - 1) / 2 + 1 sets and weights suffice for every d is due to Pan (2026,
     arXiv 2603.11523); here they are shifts of up to d / 2 blocks, which makes the law one addition.
     """
 
