@@ -2,18 +2,23 @@
 
 PyTorch, Flower and scikit-learn are installed apart from the product. Under xdist, the tests of a file stay in one process,
 which makes what they share once; `xdist_group` divides a file in other ways. Tests that are marked `long` start first, so
-that no process waits for another at the end.
+that no process waits for another at the end. Hypothesis tries the same examples each time, however slow the machine is.
 """
 
 import importlib.util
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from xdist.remote import Producer
     from xdist.scheduler import LoadGroupScheduling
 
+settings.register_profile(
+    "same", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("same")
 FRAMEWORKS = {"flwr", "sklearn", "torch"}
 
 # Modules that cannot be imported without Flower have no doctests where it is missing.

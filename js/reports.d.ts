@@ -26,8 +26,18 @@ export interface Explained {
   readonly text: string;
 }
 
+/** How `explain` puts a report into words of another language. The names of texts and their gaps are in `TEXTS` of reports.js. */
+export interface Words {
+  /** The text with this name, its gaps filled. */
+  text(name: string, values?: Readonly<Record<string, string | number>>): string;
+  /** An answer in quotation marks. */
+  quoted(name: Label): string;
+  /** Things in a row, such as 'a, b and c'. */
+  listed(all: readonly string[]): string;
+}
+
 /** What a message holds, question by question: what a person may look at before it is sent. Throws as `read` does. */
-export function explain(survey: Survey, message: Uint8Array): readonly Explained[];
+export function explain(survey: Survey, message: Uint8Array, words?: Words): readonly Explained[];
 /** What a message of one report holds; throws `InvalidReport` or `SurveyMismatch`. */
 export function read(survey: Survey, message: Uint8Array): SurveyMessage;
 /** Which answers a report supports, by their index; `null` where a report does not name answers. */

@@ -2,9 +2,9 @@
 
 import os
 import shutil
+import socket
 import subprocess
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,13 +16,14 @@ from deniable.collector import Collector, open_store, results
 from deniable.collector.access import Gate
 from deniable.collector.app import App
 from deniable.collector.tokens import hash_of
-from tests.servers import free_port
 from tests.surveys import survey
+from tests.waits import until
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    import uvicorn
+    from playwright.sync_api import Browser, BrowserContext, Locator, Page
 
-PATIENCE = 30  # seconds until a page must show something; tests on a busy machine are slow
+PATIENCE = 120  # seconds until a page must show something; tests on a busy machine are slow
 AXE = "axe-core@4.10.3"
 QUIET = [
     "--no-sandbox",
@@ -73,6 +74,21 @@ class Site:
 
 
 @contextmanager
+def in_a_thread(server: "uvicorn.Server") -> Iterator[int]:
+    """This server while the block runs, at a port that nobody else can have taken."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+    thread.start()
+    try:
+        until(lambda: server.started)
+        yield listening.getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join(timeout=PATIENCE)
+        assert not thread.is_alive()
+
+
+@contextmanager
 def site(
     text: str, folder: Path, read: Gate | None = None, submit: Gate | None = None, origins: tuple[str, ...] = ()
 ) -> Iterator[Site]:
@@ -82,29 +98,16 @@ def site(
 
     store = open_store(str(folder / "store.db"))
     app = App(Collector(survey(text), store), submit or Gate(), read or Gate(), batch=Gate([hash_of("a batch token")]))
-    port = free_port()
     config = uvicorn.Config(
         AllowOrigins(app, origins) if origins else app,
-        host="127.0.0.1",
-        port=port,
         log_level="warning",
         access_log=False,
         lifespan="on",
         ws="none",
     )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    deadline = time.monotonic() + 30
-    while not server.started and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert server.started
-    try:
+    with in_a_thread(uvicorn.Server(config)) as port:
         yield Site(app, f"http://127.0.0.1:{port}")
-    finally:
-        server.should_exit = True
-        thread.join(timeout=30)
-        store.close()
+    store.close()
 
 
 @contextmanager
@@ -167,10 +170,7 @@ class Visitor:
 
     def until(self, script: str) -> None:
         """Wait until this is so; the policy forbids the page to evaluate it by itself."""
-        deadline = time.monotonic() + PATIENCE
-        while not self.page.evaluate(script):
-            assert time.monotonic() < deadline, script
-            time.sleep(0.05)
+        until(lambda: self.page.evaluate(script))
 
     def seen(self) -> dict[str, Any]:
         found: dict[str, Any] = self.page.evaluate("window.seen")
@@ -197,6 +197,15 @@ class Visitor:
 
 
 Visit = Callable[..., Visitor]
+Picture = Callable[["Page", str], None]
+
+
+def expect(what: "Locator") -> Any:
+    """What must become so of a part of a page: its count, its text, whether it is seen."""
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=1000 * PATIENCE)
+    return expect(what)
 
 
 def settled(page: "Page", work: str, *given: object) -> Any:

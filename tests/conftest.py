@@ -5,10 +5,14 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.servers import Postgres, postgres, postgres_programs
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 PROGRAMS = {"cc", "chromium", "java", "make", "nginx", "node", "npm", "promtool"}
 
@@ -46,6 +50,15 @@ def database_server() -> Iterator[Postgres]:
     """A PostgreSQL of the tests' own, started once."""
     with postgres() as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def browser() -> "Iterator[Browser]":
+    """The system's Chromium. Where it runs nothing else may start an event loop, so it ends with its file."""
+    from tests.browsers import chromium
+
+    with chromium() as running:
+        yield running
 
 
 BOTH_STORES = [

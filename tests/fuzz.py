@@ -1,10 +1,11 @@
 """Hostile bytes to the decoders, led by which lines of code they reach (atheris).
 
 python -m tests.fuzz                   every decoder, for a million inputs each
-python -m tests.fuzz message 20000 7   one of them, so many inputs, from this seed
+python -m tests.fuzz 20000 7           every decoder, so many inputs, from this seed
+python -m tests.fuzz 20000 7 message   one of them
 """
 
-import subprocess
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -19,8 +20,8 @@ WATCHED = [
 ]
 
 
-def run(name: str, inputs: int, seed: int) -> None:
-    """Feed one decoder and end the process, with a status other than 0 if something but a refusal was raised."""
+def run(inputs: int, seed: int, names: tuple[str, ...]) -> int:
+    """Feed these decoders, in a process each; the first status that is not 0: something but a refusal was raised."""
     import atheris
 
     sys.modules["numba"] = None  # type: ignore[assignment]  # it cannot compile watched code; the plain twins do the same
@@ -28,25 +29,35 @@ def run(name: str, inputs: int, seed: int) -> None:
         from tests import decoders
     from deniable import DeniableError
 
-    decoder, good = decoders.DECODERS[name], decoders.examples(name)
-    folder = Path(tempfile.mkdtemp(prefix="deniable-fuzz-"))
-    for place, each in enumerate(good):
-        decoder(each)  # what is good must be taken
-        (folder / str(place)).write_bytes(each)
+    def feed(name: str) -> None:
+        """Does not come back: the process ends with the last input."""
+        decoder, good = decoders.DECODERS[name], decoders.examples(name)
+        folder = Path(tempfile.mkdtemp(prefix="deniable-fuzz-"))
+        for place, each in enumerate(good):
+            decoder(each)  # what is good must be taken
+            (folder / str(place)).write_bytes(each)
 
-    def one(data: bytes) -> None:
-        try:
-            decoder(data)
-        except DeniableError:
-            return
+        def one(data: bytes) -> None:
+            try:
+                decoder(data)
+            except DeniableError:
+                return
 
-    bounds = [f"-runs={inputs}", f"-seed={seed}", "-max_len=2000", "-timeout=300", f"-artifact_prefix={folder}/"]
-    atheris.Setup([sys.argv[0], *bounds, str(folder)], one)
-    atheris.Fuzz()
+        bounds = [f"-runs={inputs}", f"-seed={seed}", "-max_len=2000", "-timeout=300", f"-artifact_prefix={folder}/"]
+        atheris.Setup([sys.argv[0], *bounds, str(folder)], one)
+        atheris.Fuzz()
+
+    for name in names:
+        print(f"decoder {name}", file=sys.stderr, flush=True)
+        child = os.fork()  # what is watched is loaded once, which takes longer than many inputs do
+        if child == 0:
+            feed(name)
+        _, status = os.waitpid(child, 0)
+        if status:
+            return os.waitstatus_to_exitcode(status) or 1
+    return 0
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        run(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
-    for each in NAMES:
-        subprocess.run([sys.executable, "-m", "tests.fuzz", each, "1000000", "1"], check=True)
+    inputs, seed = (int(word) for word in sys.argv[1:3]) if len(sys.argv) > 2 else (1_000_000, 1)
+    sys.exit(run(inputs, seed, tuple(sys.argv[3:]) or NAMES))

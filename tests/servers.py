@@ -1,7 +1,10 @@
 """Real processes for tests: a PostgreSQL of their own, and collectors."""
 
+import contextlib
+import itertools
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -16,12 +19,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.waits import PATIENCE
+
+# Below those that Linux gives to whoever does not ask for one, so that no connection takes a port before its server does.
+_ports = itertools.cycle(random.Random(os.getpid()).sample(range(10_000, 32_000), 20_000))
+
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port that nothing listens at, which this process has not named before, and another one hardly at the same time."""
+    for port in _ports:
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("there is always a next one")
 
 
 def postgres_programs() -> Path | None:
@@ -102,7 +112,7 @@ def wait_until_ready(url: str, process: "subprocess.Popen[bytes] | None" = None)
         if process is not None and process.poll() is not None:
             raise AssertionError(f"the collector ended with {process.returncode}")
         try:
-            with urllib.request.urlopen(url + "/health/ready", timeout=10):
+            with urllib.request.urlopen(url + "/health/ready", timeout=60):
                 return
         except OSError:
             time.sleep(0.05)
@@ -126,16 +136,16 @@ class Served:
         return self
 
     def get(self, path: str) -> Any:
-        with urllib.request.urlopen(self.url + path, timeout=10) as answer:
+        with urllib.request.urlopen(self.url + path, timeout=PATIENCE) as answer:
             return json.loads(answer.read())
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
-        self.process.wait(timeout=40)
+        self.process.wait(timeout=PATIENCE)
 
     def stop(self) -> int:
         self.process.terminate()
-        return self.process.wait(timeout=40)
+        return self.process.wait(timeout=PATIENCE)
 
 
 @contextmanager

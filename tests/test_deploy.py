@@ -1,7 +1,9 @@
 """What deploy/ holds: alerts that fire when they should, a board of metrics that exist, and files that fit together."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -9,8 +11,10 @@ import pytest
 
 from deniable.collector.metrics import Metrics
 from tests import ROOT
+from tests.waits import PATIENCE
 
 DEPLOY = ROOT / "deploy"
+PATH = os.environ["PATH"]
 pytestmark = pytest.mark.needs("starlette", "uvicorn", "yaml")
 
 
@@ -25,7 +29,9 @@ def exposed() -> set[str]:
 @pytest.mark.needs("promtool")
 def test_alerts_fire_when_they_should() -> None:
     for command in (["check", "rules", "alerts.yml"], ["test", "rules", "alerts_test.yml"]):
-        done = subprocess.run(["promtool", *command], cwd=DEPLOY / "prometheus", capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            ["promtool", *command], cwd=DEPLOY / "prometheus", capture_output=True, text=True, timeout=PATIENCE
+        )
         assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -55,6 +61,28 @@ def test_compose_names_files_that_exist() -> None:
     assert services["collector-1"]["read_only"] is True
     written = set(re.findall(r"secrets/([\w.]+)", (DEPLOY / "secrets.sh").read_text())) | {"database", "token", "grafana"}
     assert {Path(secret["file"]).name for secret in compose["secrets"].values()} <= written
+
+
+# Large programs for one file each: tried where they are installed.
+CHECKS = {
+    "caddy": ["caddy", "validate", "--adapter", "caddyfile", "--config", "Caddyfile"],
+    "systemd-analyze": ["systemd-analyze", "verify", "deniable.service"],
+    "docker-compose": ["docker-compose", "-f", "compose.yaml", "config", "--quiet"],
+}
+
+
+@pytest.mark.parametrize("program", CHECKS)
+def test_files_for_other_programs_are_valid(program: str, tmp_path: Path) -> None:
+    if shutil.which(program) is None:
+        pytest.skip(f"left out: {program} is not installed, and too large for one check")
+    installed = tmp_path / "deniable"
+    installed.write_text("#!/bin/sh\n", encoding="utf-8")
+    installed.chmod(0o755)
+    for name in ("caddy/Caddyfile", "systemd/deniable.service", "compose.yaml"):
+        text = (DEPLOY / name).read_text(encoding="utf-8").replace("/opt/deniable/bin/deniable", str(installed))
+        (tmp_path / Path(name).name).write_text(text, encoding="utf-8")
+    done = subprocess.run(CHECKS[program], cwd=tmp_path, capture_output=True, text=True, timeout=60, env={"PATH": PATH})
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_settings_in_deploy_exist() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from release import PACKAGES, ROOT, bill, build, check, version
+from tests.waits import PATIENCE
 
 pytestmark = [pytest.mark.needs("npm", "setuptools", "readme_renderer", "cyclonedx"), pytest.mark.xdist_group("wheel")]
 
@@ -23,7 +24,7 @@ INFO = {"PKG-INFO", "SOURCES.txt", "dependency_links.txt", "entry_points.txt", "
 
 def tracked(folder: Path) -> set[str]:
     command = ["git", "ls-files", "-co", "--exclude-standard", "."]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
     return {name for name in done.stdout.splitlines() if (folder / name).exists()}
 
 

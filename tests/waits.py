@@ -33,6 +33,21 @@ def together(*work: Callable[[], object]) -> None:
     assert not any(thread.is_alive() for thread in threads), f"it did not end within {PATIENCE:.0f} s"
 
 
+def until(condition: Callable[[], object], seconds: float = PATIENCE) -> None:
+    """Wait until this is so."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"it did not happen within {seconds:.0f} s"
+        time.sleep(0.02)
+
+
+def same_day(seconds: float = 120.0) -> None:
+    """Wait for the end of a day (UTC) that ends sooner than this, for tests whose reports must come within one."""
+    left = 86_400 - time.time() % 86_400
+    if left < seconds:
+        time.sleep(left + 1)
+
+
 def finished(work: Coroutine[Any, Any, Result]) -> Result:
     """What this gives, run in an event loop of its own."""
     return asyncio.run(asyncio.wait_for(work, PATIENCE))

@@ -9,13 +9,29 @@ import { Reader } from "./reading.js";
 
 const SHOWN = 8;
 const NO_ANSWER = "(no answer)"; // the label of people who skip an optional question
-const RATED = [" (rated low)", " (rated high)"];
 
-function quoted(names) {
-  const shown = names.slice(0, SHOWN).map((name) => `"${name}"`);
-  if (names.length > SHOWN) shown.push(`${names.length - SHOWN} more`);
-  return shown.length > 1 ? `${shown.slice(0, -1).join(", ")} and ${shown.at(-1)}` : shown.join("");
-}
+/** What is said about reports. A page in another language brings texts with the same names and gaps. */
+const TEXTS = {
+  more: "{count} more",
+  skipped: "I would rather not say",
+  low: "{name} (rated low)",
+  high: "{name} (rated high)",
+  discloses: "The report discloses {names}.",
+  up: "up",
+  down: "down",
+  signs: "The report is random for each number: {signs}. Averaged over many people it is exact.",
+  coordinate: "{value} for number {place}",
+  random: "The report is random: {what}. Averaged over many people it is exact.",
+  number: "The report is {value}, a random number between {low} and {high}. Averaged over many people it is exact.",
+  denies: "The report says that you did not choose {names}.",
+  names: "The report names {names}.",
+  no_names: "The report names no answer.",
+};
+const ENGLISH = {
+  text: (name, values) => TEXTS[name].replace(/\{(\w+)\}/g, (_, gap) => values[gap]),
+  quoted: (name) => `"${name}"`,
+  listed: (all) => (all.length > 1 ? `${all.slice(0, -1).join(", ")} and ${all.at(-1)}` : all.join("")),
+};
 
 const readers = new WeakMap();
 
@@ -68,36 +84,40 @@ export function read(survey, message) {
 
 const short = (number) => Number(number.toPrecision(4));
 
-const AVERAGE = "Averaged over many people it is exact.";
-
 /** Of a family that this client cannot read: the fields as they are. */
 const plainly = (report) =>
   Object.entries(report).map(([name, value]) => `${name} ${Array.isArray(value) ? value.map(Number).join("") : value}`);
 
-function words({ mechanism, rated, items }, report, disclosed) {
+function said({ mechanism, rated, items }, report, disclosed, { text, quoted, listed }) {
   const { labels, domain } = mechanism;
   const reader = readerOf(mechanism);
-  const named = (places, end = "") => places.map((place) => (labels[place] === NO_ANSWER ? "I would rather not say" : labels[place]) + end);
-  if (disclosed !== null) return `The report discloses ${quoted(named([disclosed]))}.`;
-  if (report.signs) return `The report is random for each number: ${report.signs.map((up) => (up ? "up" : "down")).join(", ")}. ${AVERAGE}`;
+  const name = (place) => (labels[place] === NO_ANSWER ? text("skipped") : labels[place]);
+  const saying = (key, all) => {
+    const shown = all.slice(0, SHOWN).map(quoted);
+    if (all.length > SHOWN) shown.push(text("more", { count: all.length - SHOWN }));
+    return text(key, { names: listed(shown) });
+  };
+  if (disclosed !== null) return saying("discloses", [name(disclosed)]);
+  if (report.signs) return text("signs", { signs: report.signs.map((up) => text(up ? "up" : "down")).join(", ") });
   if (reader.coordinates) {
-    const numbers = reader.vector(report).map(([place, value]) => `${short(value)} for number ${place + 1}`);
-    return `The report is random: ${numbers.join(", ")}. ${AVERAGE}`;
+    const numbers = reader.vector(report).map(([place, value]) => text("coordinate", { value: short(value), place: place + 1 }));
+    return text("random", { what: numbers.join(", ") });
   }
   if (reader.numbers) {
     const [{ below }] = mechanism.fields;
     const middle = (domain.low + domain.high) / 2;
     const reach = Math.max(...[0, below - 1].map((value) => Math.abs(reader.number(value) - middle)));
-    return `The report is ${short(reader.number(report.value))}, a random number between ${short(middle - reach)} and ${short(middle + reach)}. ${AVERAGE}`;
+    return text("number", { value: short(reader.number(report.value)), low: short(middle - reach), high: short(middle + reach) });
   }
   const denied = reader.denies?.(report) ?? [];
-  if (denied.length) return `The report says that you did not choose ${quoted(named(denied))}.`;
-  if (!reader.ends.length) return `The report is random: ${plainly(report).join(", ")}. ${AVERAGE}`;
-  const all = rated && items ? reader.ends.flatMap((end, i) => named(end(report), RATED[i])) : named(supports(mechanism, report));
-  return all.length ? `The report names ${quoted(all)}.` : "The report names no answer.";
+  if (denied.length) return saying("denies", denied.map(name));
+  if (!reader.ends.length) return text("random", { what: plainly(report).join(", ") });
+  const ends = rated && items ? reader.ends.flatMap((end, i) => end(report).map((place) => text(["low", "high"][i], { name: name(place) }))) : null;
+  const all = ends ?? supports(mechanism, report).map(name);
+  return all.length ? saying("names", all) : text("no_names");
 }
 
-function explained(question, report) {
+function explained(question, report, words) {
   const { mechanism } = question;
   const names = supports(mechanism, report)?.map((place) => mechanism.labels[place]) ?? null;
   const disclosed = disclosedIn(mechanism, report);
@@ -109,14 +129,14 @@ function explained(question, report) {
     bits: layout.toBits(mechanism.fields, report).map(Number).join(""),
     names,
     disclosed: disclosed !== null,
-    text: words(question, report, disclosed),
+    text: said(question, report, disclosed, words),
   };
 }
 
-/** What a message holds, question by question; of one that was made in an earlier round nothing, since its law is not known here. */
-export function explain(survey, message) {
+/** What a message holds, question by question, in English or in the `words` of another language; of one that was made in an earlier round nothing, since its law is not known here. */
+export function explain(survey, message, words = ENGLISH) {
   const { lasting, fingerprint } = survey;
   if (lasting !== fingerprint && hex(message.subarray(8, 24)) !== fingerprint) return [];
   const { reports } = read(survey, message);
-  return survey.questions.filter(({ id }) => reports.has(id)).map((each) => explained(each, reports.get(each.id)));
+  return survey.questions.filter(({ id }) => reports.has(id)).map((each) => explained(each, reports.get(each.id), words));
 }

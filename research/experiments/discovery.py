@@ -3,29 +3,33 @@
 64-bit keys, Zipf 1.5 over 100,000, a million people, the top 20. The search and its plan were developed on the same
 distribution with seeds 500 to 509, on which the baseline is tuned too; the reported seeds are others.
 
-    python -m research.experiments.discovery [folder for the results of single runs]
+    python -m research.experiments.discovery              writes discovery.md; about 20 minutes of one core
+    python -m research.experiments.discovery --anew       the same, without the runs that discovery.json holds
+
+Single runs are kept in discovery.json; an interrupted experiment goes on with those that it does not hold.
 """
 
 import itertools
-import json
-import sys
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from tempfile import mkdtemp
+from statistics import NormalDist
+from typing import Any
 
+import click
 import numpy as np
 from numpy.typing import NDArray
 
 import deniable as dn
 from deniable.discovery import published_discovery
 from deniable.mechanisms.discovery.prefix_hashing import PrefixHashing
+from research.experiments.command import deliver
+from research.experiments.runs import Job, Runs
 
 PEOPLE, KEYS, TOP, RUNS = 1_000_000, 100_000, 20, 10
 EPSILONS = (1.0, 2.0, 4.0)
 TUNED_ON = (500, 501)
 STEPS, KEPT, NEEDED = (6, 8, 10), (20, 80, 320, 1024), (-99.0, 2.0, 3.0, 4.0)
-RESULT = Path(__file__).with_suffix(".md")
+RESULT, KEPT_RUNS = Path(__file__).with_suffix(".md"), Path(__file__).with_suffix(".json")
 Keys = NDArray[np.uint64]
 Counts = NDArray[np.int64]
 Scores = dict[str, Sequence[float]]
@@ -97,6 +101,20 @@ def bound(epsilon: float, choices: int = KEYS, draws: int = 400) -> float:
     return found / draws / TOP
 
 
+def unlisted(epsilon: float, draws: int = 400) -> float:
+    """The expected F1 of a decoder that compares all 2^64 keys, if all people report whole keys with the least variance.
+
+    A key is found if its support exceeds that of the luckiest key which nobody has, and all that are found are right.
+    """
+    random, odds, found = np.random.default_rng(0), np.exp(epsilon), list[float]()
+    luckiest, error = -NormalDist().inv_cdf(2.0**-64), np.sqrt(PEOPLE * 4 * odds) / (odds - 1)
+    for _ in range(draws):
+        top = np.sort(random.multinomial(PEOPLE, chances()))[-TOP:]
+        right = int((top / error + random.standard_normal(TOP) > luckiest).sum())
+        found.append(2 * right / (TOP + right))
+    return float(np.mean(found))
+
+
 def scores(found: Collection[int], truth: set[int]) -> tuple[float, float]:
     """F1 and precision."""
     right = len(truth & set(found))
@@ -108,8 +126,8 @@ def top_of(keys: Keys, counts: Counts) -> set[int]:
     return {int(key) for key in keys[np.argsort(-counts, kind="stable")[:TOP]]}
 
 
-def tuned(epsilon: float, seed: int) -> Scores:
-    """The step width, number kept and threshold of the baseline with the best F1 on other seeds, whatever the seed."""
+def tuned(epsilon: float) -> Scores:
+    """The step width, number kept and threshold of the baseline with the best F1 on other seeds."""
     sums = dict[tuple[int, int, float], float]()
     for step, own in itertools.product(STEPS, TUNED_ON):
         keys, counts = people(own)
@@ -167,64 +185,70 @@ def _judged(found: dn.Found, keys: Keys, counts: Counts) -> Scores:
     }
 
 
-def remembered(path: Path, job: Callable[..., Scores], epsilon: float, seed: int, *more: Sequence[float]) -> Scores:
-    """What a job found, computed once."""
-    file = path / f"{job.__name__}-{epsilon:g}-{seed}.json"
-    if not file.exists():
-        file.write_text(json.dumps(job(epsilon, seed, *more)))
-    found: Scores = json.loads(file.read_text())
-    return found
-
-
 COLUMNS = (
-    "epsilon", "F1, one round", "precision", "F1, four rounds", "precision", "published, F1", "tuned, F1 (precision)",
-    "dictionary known, F1", "expected at best", "with a list of 30", "names that exist", "all intervals held",
-    "bound on what is missing",
-    "bound held",
+    "epsilon", "F1, one round", "precision", "runs", "F1, four rounds", "precision", "runs", "published, F1",
+    "tuned, F1 (precision)", "runs", "dictionary known, F1", "expected at best", "the same, without the dictionary",
+    "names that exist", "all intervals held", "bound on what is missing", "bound held",
 )  # fmt: skip
+Ways = dict[str, Callable[..., Scores]]
+WAYS: Ways = {"one round": one_round, "four rounds": four_rounds, "baselines": baselines}
 
 
-def row_of(epsilon: float, path: Path) -> str:
+def name_of(way: str, epsilon: float, seed: int) -> str:
+    """How a run is called in the file."""
+    return f"{way}, epsilon {epsilon:g}, seed {seed}"
+
+
+def measured(known: dict[str, Any], way: str, epsilon: float) -> list[Scores]:
+    """The runs of one way that were made."""
+    names = (name_of(way, epsilon, seed) for seed in range(1, RUNS + 1))
+    return [known[name] for name in names if name in known]
+
+
+def mean_and_error(found: Sequence[Scores], of: str) -> str:
+    """The mean of a figure and its standard error."""
+    values = np.array([each[of][0] for each in found])
+    return f"{values.mean():.3f} ± {values.std() / max(len(values) - 1, 1) ** 0.5:.3f}" if len(values) else "not measured"
+
+
+def mean(found: Sequence[Scores], of: str, place: int) -> str:
+    """The mean of the figure at this place."""
+    return f"{np.mean([each[of][place] for each in found]):.3f}" if found else ""
+
+
+def row_of(known: dict[str, Any], epsilon: float) -> str:
     """A line of the table."""
-    best, seeds = remembered(path, tuned, epsilon, 0)["best"], range(1, RUNS + 1)
-    one, four = (_mean([remembered(path, job, epsilon, seed) for seed in seeds]) for job in (one_round, four_rounds))
-    base = _mean([remembered(path, baselines, epsilon, seed, best) for seed in seeds])
-    real, held, missing, below = (one["promises"] + four["promises"]) / 2
-    row = [f"{epsilon:g}", *(f"{each:.3f}" for each in (*one["scores"], *four["scores"], base["published"][0]))]
-    row += [f"{base['tuned'][0]:.3f} ({base['tuned'][1]:.3f})", f"{base['listed'][0]:.3f}"]
-    row += [f"{bound(epsilon):.3f}", f"{bound(epsilon, 31):.3f}"]
-    return f"| {' | '.join([*row, f'{real:.3f}', f'{held:.0%}', f'{100 * missing:.2f} %', f'{below:.0%}'])} |"
+    one, four, base = (measured(known, way, epsilon) for way in WAYS)
+    both = np.array([each["promises"] for each in (*one, *four)]).reshape(-1, 4)
+    row = [f"{epsilon:g}"]
+    for found in (one, four):
+        row += [mean_and_error(found, "scores"), mean(found, "scores", 1), str(len(found))]
+    row += [mean_and_error(base, "published"), f"{mean_and_error(base, 'tuned')} ({mean(base, 'tuned', 1)})", str(len(base))]
+    row += [mean_and_error(base, "listed"), f"{bound(epsilon):.3f}", f"{unlisted(epsilon):.3f}"]
+    if len(both):
+        real, held, missing, below = both.T
+        row += [f"{real.mean():.3f}", f"{held.sum():.0f} of {len(both)}", f"{100 * missing.mean():.2f} %"]
+        row += [f"{below.sum():.0f} of {len(both)}"]
+    return f"| {' | '.join(row)} |"
 
 
-def _mean(runs: Sequence[Scores]) -> dict[str, NDArray[np.float64]]:
-    return {name: np.mean([each[name] for each in runs], axis=0) for name in runs[0]}
-
-
-def main(folder: str | None = None) -> None:
-    """Measure and write the page."""
-    path = Path(folder or mkdtemp())
-    with ProcessPoolExecutor(2) as pool:
-        settled = [pool.submit(remembered, path, tuned, epsilon, 0) for epsilon in EPSILONS]
-        best = {epsilon: job.result()["best"] for epsilon, job in zip(EPSILONS, settled, strict=True)}
-        runs = list(itertools.product(EPSILONS, range(1, RUNS + 1)))
-        jobs = [pool.submit(remembered, path, job, *run) for run in runs for job in (one_round, four_rounds)]
-        jobs += [pool.submit(remembered, path, baselines, *run, best[run[0]]) for run in runs]
-        for each in jobs:
-            each.result()
+def page(known: dict[str, Any]) -> str:
+    """The whole result."""
+    best = {epsilon: known.get(f"tuned, epsilon {epsilon:g}", {}).get("best") for epsilon in EPSILONS}
     settings = "; ".join(
         f"epsilon {epsilon:g}: steps of {step:g} bits, {kept:g} kept, {'no threshold' if needed < 0 else f'z >= {needed:g}'}"
-        for epsilon, (step, kept, needed) in ((epsilon, best[epsilon]) for epsilon in EPSILONS)
+        for epsilon, (step, kept, needed) in ((epsilon, each) for epsilon, each in best.items() if each)
     )
     lines = [
         "# Frequent keys that nobody listed",
         "",
-        f"64-bit keys, Zipf 1.5 over {KEYS:,}, {PEOPLE:,} people, top {TOP}; means of {RUNS} runs, with seeds 1 to {RUNS}.",
-        "Written by `python -m research.experiments.discovery`. The search and its plan were developed on the same",
-        "distribution with other seeds (500 to 611).",
+        f"64-bit keys, Zipf 1.5 over {KEYS:,}, {PEOPLE:,} people, top {TOP}; means of runs with seeds 1 to {RUNS}, with",
+        "standard errors. Written by `python -m research.experiments.discovery` from the runs in `discovery.json`. The",
+        "search and its plan were developed on the same distribution with other seeds (500 to 611).",
         "",
         f"| {' | '.join(COLUMNS)} |",
         f"|{'--:|' * len(COLUMNS)}",
-        *(row_of(epsilon, path) for epsilon in EPSILONS),
+        *(row_of(known, epsilon) for epsilon in EPSILONS),
         "",
         "*Published* is prefix extension with equal groups and steps of eight bits, on the same frequency oracle: each",
         "group alone judges the 256 extensions of the best 20 of the group before, and the best 20 of the last are named.",
@@ -233,16 +257,36 @@ def main(folder: str | None = None) -> None:
         "Both suffer at epsilon 4 from the fixed hash tables of 29,791 cells: Wang, Li and Jha report 0.93 with a hash",
         "function for each report. *Dictionary known*: all people report whole keys, and the best 20 of the 100,000 keys",
         "are named. *Expected at best*: the expectation of the same with the least possible variance of a large domain,",
-        "4 e^epsilon / (e^epsilon - 1)^2, from 400 simulations. One round cannot be expected to do better than that",
-        "without the dictionary. *With a list of 30*: the same if all people are asked for one of 30 candidates that",
-        "include the top 20, or another; rounds with such a list cannot be expected to do better, since some people search.",
-        "A list needs 20 strings of 14 standard errors each after three of the rounds at most; otherwise all rounds search,",
-        "as one does. The last four columns are about both ways: the share of names that somebody has; the runs in which",
-        "all intervals held; the bound above which no string is missing, with 95 % confidence; the runs in which it held.",
+        "4 e^epsilon / (e^epsilon - 1)^2, from 400 simulations. *Without the dictionary*: if all people report whole keys",
+        "with that variance and every one of the 2^64 keys is looked at, keys are found that stand out from the luckiest",
+        "one which nobody has, at 9.1 standard errors. No collector can do that, and nobody would be left to verify.",
+        "Rounds list candidates only where that is more precise, at epsilon 4 here, and only once 20 strings of 14",
+        "standard errors each were found; otherwise all rounds search, as one does. The last four columns are about one",
+        "round and four together: the share of names that somebody has; the runs in which all intervals held; the bound",
+        "above which no string is missing, with 95 % confidence; the runs in which it held.",
         "",
     ]
-    RESULT.write_text("\n".join(lines), encoding="utf-8")
+    return "\n".join(lines)
+
+
+@click.command()
+@click.option("--workers", default=1, show_default=True, help="Processes.")
+@click.option("--anew", is_flag=True, help="Make the runs again that discovery.json holds.")
+@click.option("--page", "only_page", is_flag=True, help="Make no runs; write the page from those that discovery.json holds.")
+def main(workers: int, anew: bool, only_page: bool) -> None:
+    """Measure what the file of runs does not hold yet, and write the page."""
+    if anew:
+        KEPT_RUNS.unlink(missing_ok=True)
+    runs = Runs(KEPT_RUNS)
+    if not only_page:
+        runs.make([(f"tuned, epsilon {epsilon:g}", tuned, (epsilon,)) for epsilon in EPSILONS], workers)
+        best, jobs = runs.known(), list[Job]()
+        for (way, make), seed, epsilon in itertools.product(WAYS.items(), range(1, RUNS + 1), EPSILONS):
+            more = (best[f"tuned, epsilon {epsilon:g}"]["best"],) if make is baselines else ()
+            jobs.append((name_of(way, epsilon, seed), make, (epsilon, seed, *more)))
+        runs.make(jobs, workers)
+    deliver(page(runs.known()), RESULT)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    main()

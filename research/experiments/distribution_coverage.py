@@ -19,9 +19,12 @@ import numpy as np
 from deniable import Distribution, Interval, Ordered, Tally, plan
 from deniable.arrays import Floats, Ints
 from deniable.mechanisms.distributions.rounds import Round, combined
+from deniable.planning.distributions import plan_distribution
 from deniable.planning.rounds import next_round
 from research.experiments.command import deliver, quick_option
 from research.experiments.distributions import CELLS, EPSILON, FEWER, MADE_UP, PEOPLE, SMALL, TRAINING, Shape, collected
+from research.rank_bound import least_rank_error
+from research.rank_bound import rank_error as model_error
 from research.rivals.searches import binary_search, screening_search
 
 RESULT = Path(__file__).with_suffix(".md")
@@ -29,6 +32,8 @@ PARTS = Path(__file__).with_suffix(".json")  # what each part found
 RUNS, ROUND_RUNS, SEARCHES, QUICK = 1000, 20, 10, 10
 STEPS = (0.1, 0.3, 0.6, 1.0)  # of a screening search, times sqrt(log cells / people); its authors use 0.6
 ROUNDS, ASKED = 3, ((0.5,), (0.9,), (0.25, 0.5, 0.75))  # which quantiles later rounds look for
+
+MIDDLE = (0.15, 0.85)  # where a quantile may lie, for the bound
 
 FIVE: dict[str, Callable[[Floats], Floats]] = {
     "even": lambda at: np.ones(len(at)),
@@ -111,21 +116,36 @@ def rank_error(cell: int, truth: Floats, share: float = 0.5) -> float:
     return float(max(0.0, upto[cell] - truth[cell] - share, share - upto[cell]))
 
 
-def in_rounds(shape: Shape, rounds: int, run: int, shares: Sequence[float]) -> Floats:
-    """For each quantile the rank error, whether its interval holds, and how wide it is, in one collection for all."""
+def rank_error_within(number: float, truth: Floats, share: float = 0.5) -> float:
+    """How far the share below a number, in cells from the start, lies from the wanted one, if cells are evenly filled.
+
+    >>> rank_error_within(1.5, np.array([0.2, 0.4, 0.4])), rank_error_within(1.0, np.array([0.2, 0.4, 0.4]))
+    (0.1, 0.3)
+    """
+    upto = np.concatenate([[0.0], np.cumsum(truth)])
+    return round(float(abs(np.interp(number, np.arange(len(upto)), upto) - share)), 12)
+
+
+def in_rounds(shape: Shape, rounds: int, run: int, shares: Sequence[float], target: str = "quantiles") -> Floats:
+    """For each quantile both rank errors, whether its interval holds, and how wide it is, in one collection for all."""
     random, domain = np.random.default_rng([77, run]), Ordered(range(shape.cells))
     people, known = random.permutation(shape.draw(random)), list[Round]()
     for group in np.array_split(people, rounds):
-        mechanism = next_round(domain, EPSILON, len(group), shares, known)
+        if target == "quantiles":
+            mechanism = next_round(domain, EPSILON, len(group), shares, known)
+        else:
+            mechanism = plan_distribution(domain, EPSILON, len(group), target)
         counts = collected(mechanism, np.bincount(group, minlength=shape.cells), random, 1)[0]
         known.append((mechanism, Tally(mechanism.fingerprint, len(group), counts)))
     truth, found = np.bincount(people, minlength=shape.cells) / len(people), combined(known)
+    upto = np.concatenate([[0.0], np.cumsum(found.values)])
     rows = []
     for share in shares:
         quantile = found.quantile(share)
         low, high = quantile.interval(0.95)
         holds = low <= np.searchsorted(np.cumsum(truth), share) <= high
-        rows.append([rank_error(int(quantile), truth, share), float(holds), high - low])
+        within = rank_error_within(float(np.interp(share, upto, np.arange(len(upto)))), truth, share)
+        rows.append([rank_error(int(quantile), truth, share), within, float(holds), high - low])
     return np.array(rows)
 
 
@@ -141,7 +161,7 @@ def searches() -> dict[str, Search]:
         step: lambda people, random, step=step: screening_search(people, CELLS, EPSILON, random, step * scale)  # type: ignore[misc]
         for step in STEPS
     }
-    best = min(STEPS, key=lambda step: sum(searched(screening[step], shape, 3, 5).mean() for shape in TRAINING[2:4]))
+    best = min(STEPS, key=lambda step: sum(searched(screening[step], shape, 3, 5)[:, 1].mean() for shape in TRAINING[2:4]))
     return {
         "binary search, 8 rounds": lambda people, random: binary_search(people, np.arange(CELLS), EPSILON, 0.5, random),
         f"screening search, {PEOPLE:,} rounds, step {best:g}": screening[best],
@@ -149,13 +169,14 @@ def searches() -> dict[str, Search]:
 
 
 def searched(search: Search, shape: Shape, runs: int, seed: int) -> Floats:
-    """The rank errors of a search."""
+    """Both rank errors of a search, a row for each collection; its answer is taken to be the middle of a cell."""
     found = []
     for run in range(runs):
         random = np.random.default_rng([seed, run])
         people = random.permutation(shape.draw(random))
         truth = np.bincount(people, minlength=shape.cells) / len(people)
-        found.append(rank_error(search(people, random), truth))
+        cell = search(people, random)
+        found.append([rank_error(cell, truth), rank_error_within(cell + 0.5, truth)])
     return np.array(found)
 
 
@@ -168,23 +189,40 @@ def rounds(shape: Shape, runs: int) -> list[str]:
     """Rank errors in thousandths, and how often intervals hold, in one round and in three for some quantiles."""
     lines = []
     every = tuple(sorted({share for asked in ASKED for share in asked}))
-    for many, asked in ((1, every), *((ROUNDS, asked) for asked in ASKED)):
-        ranks, holds, widths = np.transpose([in_rounds(shape, many, run, asked) for run in range(runs)], (2, 1, 0))
-        name = "one round" if many == 1 else f"{many} rounds for {', '.join(f'{share:g}' for share in asked)}"
-        for share, rank, hold, width in zip(asked, ranks, holds, widths, strict=True):
-            cells = f"{mean_of(rank)} | {100 * hold.mean():.1f} % | {width.mean():.1f}"
+    ways = (
+        ("one round, plan for the distribution", 1, every, "distribution"),
+        ("one round, plan for quantiles", 1, every, "quantiles"),
+        *(
+            (f"{ROUNDS} rounds for {', '.join(f'{share:g}' for share in asked)}", ROUNDS, asked, "quantiles")
+            for asked in ASKED
+        ),
+    )
+    for name, many, asked, target in ways:
+        found = np.array([in_rounds(shape, many, run, asked, target) for run in range(runs)])
+        for share, (ranks, within, holds, widths) in zip(asked, np.transpose(found, (1, 2, 0)), strict=True):
+            cells = f"{mean_of(within)} | {mean_of(ranks)} | {100 * holds.mean():.1f} % | {widths.mean():.1f}"
             lines.append(f"| {shape.name} | {share:g} | ours, {name} | {runs} | {cells} |")
     return lines
 
 
 def searched_for(shapes: Sequence[Shape], runs: int) -> list[str]:
-    """The rank error of the median by the searches."""
-    rivals = searches()
-    return [
-        f"| {shape.name} | 0.5 | {name} | {runs} | {mean_of(searched(search, shape, runs, 77))} | none | none |"
-        for shape in shapes
-        for name, search in rivals.items()
-    ]
+    """The rank errors of the median by the searches."""
+    rivals, lines = searches(), []
+    for shape in shapes:
+        for name, search in rivals.items():
+            ranks, within = searched(search, shape, runs, 77).T
+            lines.append(f"| {shape.name} | 0.5 | {name} | {runs} | {mean_of(within)} | {mean_of(ranks)} | none | none |")
+    return lines
+
+
+def bounds() -> list[str]:
+    """The least rank error without rounds for random densities, and what our plan leaves to the best estimate."""
+    mechanism, lines = plan(Ordered(range(SMALL)), EPSILON, PEOPLE, target="distribution"), []
+    for kind in ("smooth", "spiky"):
+        least = least_rank_error(math.exp(EPSILON), PEOPLE, kind, *MIDDLE)
+        ours = model_error(mechanism, PEOPLE, kind, *MIDDLE)
+        lines.append(f"| {kind} | {1000 * least:.2f} | {1000 * ours:.2f} |")
+    return lines
 
 
 def page(parts: dict[str, list[str]], quick: bool) -> str:
@@ -210,25 +248,39 @@ def page(parts: dict[str, list[str]], quick: bool) -> str:
             "|---|--:|--:|",
             *parts.get("known", ["| not measured | | |"]),
             "",
-            f"The rank error of a quantile in thousandths, {PEOPLE:,} people, {CELLS} cells. Rounds have equally many "
-            "people, and each person answers in one. The searches are those of Aamand et al. 2025, arXiv 2502.02990, which "
-            "ask everybody one question; a screening search waits for every single answer. They state no interval. If "
-            "everybody were asked about the median itself, the error would be 0.4 / (tanh(epsilon / 2) sqrt n) = "
-            f"{1000 * floor:.2f}; it is smaller where a cell has many people, because all ranks within a cell are right:",
+            f"The rank error of a quantile in thousandths, {PEOPLE:,} people, {CELLS} cells: how far the share below the "
+            "number that is given lies from the wanted one. *Within cells* takes each cell to be evenly filled, and "
+            "compares the shares below the interpolated numbers; for smooth numbers that is the rank of exact numbers. "
+            "*Beyond the cell* counts every rank within the cell that is given as right, which is all that reports on "
+            "cells can show where people are in heaps. If everybody were asked about the median itself, the error within "
+            f"cells would be 0.4 / (tanh(epsilon / 2) sqrt n) = {1000 * floor:.2f}. Rounds have equally many people, and "
+            "each person answers in one. The searches are those of Aamand et al. 2025, arXiv 2502.02990, which ask "
+            "everybody one question; a screening search waits for every single answer. Their answer is a cell, of which "
+            "the middle is taken; they state no interval:",
             "",
-            "| shape | quantile | method | collections | rank error | interval holds | width in cells |",
-            "|---|--:|---|--:|--:|--:|--:|",
+            "| shape | quantile | method | collections | within cells | beyond the cell | interval holds | width in cells |",
+            "|---|--:|---|--:|--:|--:|--:|--:|",
             *sorted(
                 line
                 for name in (*LOOKED_FOR, "searches")
-                for line in parts.get(name, [f"| {name} | not measured | | | | | |"])
+                for line in parts.get(name, [f"| {name} | not measured | | | | | | |"])
             ),
+            "",
+            "How small the error within cells can be without rounds, if densities are drawn as the planner assumes for "
+            f"smooth and for spiky numbers and the quantile may lie anywhere from {MIDDLE[0]:.0%} to {MIDDLE[1]:.0%} of the "
+            "range: no channel and no estimate goes below the first figure (`research/rank_bound.py`), which counts on all "
+            "the information that a report can have, and so need not be reached; the second is that of the plan for the "
+            "distribution with the best estimate:",
+            "",
+            "| densities | bound | plan |",
+            "|---|--:|--:|",
+            *parts.get("bound", ["| not measured | | |"]),
             "",
         ]
     )
 
 
-ALL = (*FIVE, "known", *LOOKED_FOR, "searches")  # the parts
+ALL = (*FIVE, "known", *LOOKED_FOR, "searches", "bound")  # the parts
 
 
 def measured(part: str, quick: bool) -> list[str]:
@@ -237,6 +289,8 @@ def measured(part: str, quick: bool) -> list[str]:
         return [with_known_shares(shape, QUICK if quick else RUNS) for shape in FIVE]
     if part == "searches":
         return searched_for(MADE_UP, 2 if quick else SEARCHES)
+    if part == "bound":
+        return bounds()
     if part in LOOKED_FOR:
         return rounds(LOOKED_FOR[part], QUICK if quick else ROUND_RUNS)
     return coverage(part, QUICK if quick else RUNS)

@@ -26,6 +26,7 @@ from tests import planted as planted_clients
 from tests.examples import EXAMPLES
 from tests.families import FAMILIES
 from tests.planted import BUGS, CLAIMED, QUESTION, SIZE, Planted, Remembering
+from tests.waits import PATIENCE
 
 VALUES = [0, 1, 2, 6, SIZE - 2, SIZE - 1]
 
@@ -307,7 +308,7 @@ class TestClients:
         finally:
             server.shutdown()
             server.server_close()
-            thread.join(timeout=30)
+            thread.join(timeout=PATIENCE)
         assert found.consistent and found.epsilon > 0.9
         with pytest.raises(dn.Unavailable, match="no list of reports"):
             dn.audit(f"http://127.0.0.1:{server.server_port}/", [0, 1], claimed=1.0, trials=1_000)

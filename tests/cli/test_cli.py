@@ -34,6 +34,7 @@ from deniable.cli.mechanisms import MAKERS
 from deniable.core import PureProtocol, packed
 from deniable.planning.aims import people_by_answer
 from deniable.planning.ranking import short_name
+from tests.waits import PATIENCE
 
 GOLDEN = Path(__file__).parent / "golden_help"
 ANSWERS = dict(
@@ -113,7 +114,7 @@ class TestHelp:
             "except SystemExit as exit: assert exit.code == 0, exit.code\n"
             "print(sorted({'numba', 'numpy', 'matplotlib', 'pyarrow', 'rich', 'scipy'} & set(sys.modules)))"
         )
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
         assert done.stdout.startswith("Usage: deniable [OPTIONS] COMMAND")
         assert done.stdout.endswith("\n[]\n")
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 import deniable as dn
 from deniable.cli.main import main
 from tests.servers import free_port, wait_until_ready
+from tests.waits import PATIENCE
 
 
 def run(*arguments: object, answers: str | None = None, code: int = 0) -> Result:
@@ -64,4 +65,4 @@ def test_the_commands_it_prints_work_in_order(tmp_path: Path, monkeypatch: pytes
                 assert "walk" in shown or not line.startswith("estimate")
         finally:
             process.terminate()
-            process.wait(timeout=40)
+            process.wait(timeout=PATIENCE)

@@ -3,7 +3,6 @@
 import functools
 import http.server
 import json
-import shutil
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 import deniable as dn
 from deniable.survey.law_document import law_json
 from tests import ROOT
-from tests.browsers import settled
+from tests.browsers import PATIENCE, settled
 
 pytestmark = pytest.mark.needs("playwright", "chromium")
 SURVEYS: list[dict[str, Any]] = json.loads((ROOT / "vectors" / "surveys.json").read_text())
@@ -57,18 +56,10 @@ def address() -> Iterator[str]:
         server.shutdown()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        yield launched
-        launched.close()
-
-
 def opened(browser: Any, address: str, *blocked: str) -> Any:
-    page = browser.new_context().new_page()
+    context = browser.new_context()
+    context.set_default_timeout(1000 * PATIENCE)
+    page = context.new_page()
     if blocked:
         page.add_init_script(BLOCKED.replace("NAMES", json.dumps(blocked)))
     page.goto(address)

@@ -7,16 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.browsers import Site, Visit, Visitor, axe_source, chromium
+from tests.browsers import Picture, Site, Visit, Visitor, axe_source
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
-
-
-@pytest.fixture(scope="module")
-def browser() -> "Iterator[Browser]":
-    with chromium() as running:
-        yield running
+    from playwright.sync_api import Browser, Page
 
 
 @pytest.fixture(scope="module")
@@ -27,10 +21,17 @@ def axe(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = Path(os.environ.get("DENIABLE_SCREENSHOTS") or tmp_path_factory.mktemp("screenshots"))
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+def picture() -> Picture:
+    """Pictures of whole pages for people to look at, if DENIABLE_SCREENSHOTS names a folder. The browser makes its window as
+    long as the page for each, which can move things: whoever measures that does so without pictures.
+    """
+    folder = os.environ.get("DENIABLE_SCREENSHOTS")
+
+    def take(page: "Page", name: str) -> None:
+        if folder:
+            page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
+
+    return take
 
 
 @pytest.fixture

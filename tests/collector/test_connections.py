@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -23,9 +22,10 @@ from deniable.collector.app import App
 from deniable.collector.crowd import post_all
 from deniable.collector.service import Limits
 from deniable.errors import Unavailable
+from tests.browsers import in_a_thread
 from tests.servers import free_port, wait_until_ready
 from tests.surveys import ONE, survey
-from tests.waits import finished, running
+from tests.waits import PATIENCE, finished, running
 
 pytestmark = pytest.mark.needs("starlette", "uvicorn")
 HEAD = b"POST /v1/reports HTTP/1.1\r\nHost: x\r\nContent-Type: application/octet-stream\r\n"
@@ -44,29 +44,32 @@ def site(folder: Path, **limits: Any) -> Iterator[int]:
     class Limited(Connection):
         limits = app.limits
 
-    port = free_port()
-    server = Server(uvicorn.Config(app, port=port, http=Limited, log_level="error", lifespan="on", ws="none"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    deadline = time.monotonic() + 30
-    while not server.started and time.monotonic() < deadline:
-        time.sleep(0.01)
-    try:
+    server = Server(uvicorn.Config(app, http=Limited, log_level="error", lifespan="on", ws="none"))
+    with in_a_thread(server) as port:
         yield port
-    finally:
-        server.should_exit = True
-        thread.join(timeout=30)
-        store.close()
+    store.close()
+
+
+class Clock:
+    """What the server takes for the time: it goes on by itself, and the test can let it jump."""
+
+    ahead = 0.0
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self.ahead
 
 
 @pytest.fixture(autouse=True)
-def often(monkeypatch: pytest.MonkeyPatch) -> None:
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
     monkeypatch.setattr("deniable.collector.connections.SWEEP", 0.05)
+    monkeypatch.setattr("deniable.collector.connections.time", clock)
+    return clock
 
 
 def client(port: int) -> socket.socket:
-    made = socket.create_connection(("127.0.0.1", port), timeout=30)
-    made.settimeout(30)
+    made = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+    made.settimeout(PATIENCE)
     return made
 
 
@@ -82,14 +85,16 @@ def ended(connection: socket.socket) -> bytes:
 
 
 def alive(port: int) -> bool:
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/health/live", timeout=30) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/health/live", timeout=PATIENCE) as answer:
         return bool(json.loads(answer.read()) == {"status": "alive"})
 
 
 @pytest.mark.parametrize("head", [b"", b"POST /v1/reports HTTP/1.1\r\nHost:", HEAD])
-def test_a_head_that_does_not_come_is_not_waited_for(head: bytes, tmp_path: Path) -> None:
-    with site(tmp_path, head_seconds=0.2) as port, client(port) as slow:
+def test_a_head_that_does_not_come_is_not_waited_for(head: bytes, tmp_path: Path, clock: Clock) -> None:
+    with site(tmp_path, head_seconds=PATIENCE) as port, client(port) as slow:
         slow.sendall(head)
+        assert alive(port)  # by then the server has met the slow one as well
+        clock.ahead = 2 * PATIENCE
         assert ended(slow) == b""
         assert alive(port)
 
@@ -139,14 +144,18 @@ def ended_at_once(connection: socket.socket) -> bool:
         return False
 
 
-def test_honest_connections_stay_open(tmp_path: Path) -> None:
-    with site(tmp_path, head_seconds=0.2, seconds=0.2) as port, client(port) as kept:
+def test_honest_connections_stay_open(tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deniable.collector.connections.KEEP_ALIVE", 10 * PATIENCE)
+    with site(tmp_path, head_seconds=PATIENCE, seconds=PATIENCE) as port, client(port) as kept:
         for _ in range(3):
             kept.sendall(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
             said = b""
             while b'{"status":"alive"}' not in said:
-                said += kept.recv(4096)
-            time.sleep(0.5)  # longer than a head may take: between requests it may
+                part = kept.recv(4096)
+                assert part, said
+                said += part
+            clock.ahead += 2 * PATIENCE  # longer than a head may take: between requests it may
+            time.sleep(0.2)
 
 
 # How it starts and stops
@@ -170,9 +179,9 @@ def test_the_log_says_when_it_starts_and_stops(kind: signal.Signals, file: Path)
         url = f"http://127.0.0.1:{port}"
         wait_until_ready(url, process)
         with pytest.raises(urllib.error.HTTPError):
-            urllib.request.urlopen(url + "/v1/reports", b"damaged", timeout=10)
+            urllib.request.urlopen(url + "/v1/reports", b"damaged", timeout=PATIENCE)
         process.send_signal(kind)
-        out, log = process.communicate(timeout=40)
+        out, log = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, log
     lines = [line.split(" ", 3)[3] for line in log.splitlines()]
     assert lines[0].startswith("event=started survey=one fingerprint=") and f"port={port}" in lines[0]
@@ -186,7 +195,7 @@ def test_the_log_says_when_it_starts_and_stops(kind: signal.Signals, file: Path)
 
 def test_a_busy_port_leaves_no_trace(file: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as busy:
-        done = subprocess.run(command(file, busy.getsockname()[1]), capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command(file, busy.getsockname()[1]), capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 2 and "Nothing can listen at 127.0.0.1" in done.stderr and "Traceback" not in done.stderr
     assert done.stdout == "" and [path.name for path in file.parent.iterdir()] == ["survey.toml"]
 
@@ -195,7 +204,10 @@ def test_a_bad_certificate_leaves_no_trace(file: Path) -> None:
     bad = file.with_name("cert.pem")
     bad.write_text("no certificate")
     done = subprocess.run(
-        command(file, free_port(), "--tls-cert", str(bad), "--tls-key", str(bad)), capture_output=True, text=True, timeout=60
+        command(file, free_port(), "--tls-cert", str(bad), "--tls-key", str(bad)),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
     )
     assert done.returncode == 2 and "certificate" in done.stderr
     assert sorted(path.name for path in file.parent.iterdir()) == ["cert.pem", "survey.toml"]

@@ -1,6 +1,5 @@
 """Distributions and maps in a real browser, with bands and intervals; and a round that opens while a page loads."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 
 from deniable.survey.law_document import law_document
-from tests.browsers import Site, Visitor, axe_source, chromium, site, violations
+from tests.browsers import Site, Visitor, expect, site, violations
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route
@@ -44,14 +43,8 @@ target = "distribution"
 """
 
 
-@pytest.fixture(scope="module")
-def browser() -> "Iterator[Browser]":
-    with chromium() as running:
-        yield running
-
-
 @pytest.mark.parametrize("width", [390, 1100])
-def test_a_distribution_and_a_map(browser: "Browser", tmp_path: Path, width: int, request: pytest.FixtureRequest) -> None:
+def test_a_distribution_and_a_map(browser: "Browser", tmp_path: Path, width: int, axe: str) -> None:
     with site(MAP, tmp_path) as place:
         visitor = Visitor(browser, place, viewport={"width": width, "height": 900})
         page = visitor.goto()
@@ -66,20 +59,18 @@ def test_a_distribution_and_a_map(browser: "Browser", tmp_path: Path, width: int
         page = visitor.goto("/results")
         page.get_by_text("Half of the people answered").wait_for()
         shown = page.locator("table.map-cells td.n")
-        assert shown.count() == 12
+        expect(shown).to_have_count(12)
         rows = page.locator("table.map-cells tbody th").all_inner_texts()
         assert rows == ["48.88 to 48.92", "48.84 to 48.88", "48.8 to 48.84"]  # the north above
         first = shown.nth(5).get_attribute("aria-label") or ""  # the second row, the second column
         assert first.startswith("48.84 to 48.88, 2.29 to 2.33: ") and "interval" in first
         assert 55 < float(first.split(": ")[1].split(" ")[0]) < 85  # 70 %, with a standard error below 3
-        assert "Most people are in: 48.84 to 48.88, 2.29 to 2.33" in page.locator(".findings").first.inner_text()
+        expect(page.locator(".findings").first).to_contain_text("Most people are in: 48.84 to 48.88, 2.29 to 2.33")
         charts = page.locator("section.card").nth(1)
-        assert charts.locator("path.band").count() == 1 and charts.locator("line.median").count() == 1
-        assert charts.locator("rect.raw").count() == 12
+        for mark, number in (("path.band", 1), ("line.median", 1), ("rect.raw", 12)):
+            expect(charts.locator(mark)).to_have_count(number)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        cache = request.config.cache
-        assert cache is not None
-        assert violations(page, axe_source(cache.mkdir("axe"))) == []
+        assert violations(page, axe) == []
         visitor.check()
 
 

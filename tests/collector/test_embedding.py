@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.browsers import PATIENCE, expect
 from tests.servers import Served
 from tests.surveys import ONE
+from tests.waits import until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, FrameLocator, Page
@@ -77,7 +79,7 @@ def answer(frame: "FrameLocator") -> None:
 @pytest.fixture
 def page(browser: "Browser") -> "Iterator[Page]":
     context = browser.new_context()
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(1000 * PATIENCE)
     yield context.new_page()
     context.close()
 
@@ -89,13 +91,18 @@ def test_people_answer_in_the_element(places: tuple[Served, int, dict[str, str]]
     page.goto(f"http://127.0.0.1:{port}/element")
     frame = page.frame_locator("deniable-survey iframe")
     frame.get_by_label("Nice").wait_for()
-    assert page.locator("iframe").get_attribute("title") == "Towns"
-    assert not frame.locator("header.top").is_visible() and not frame.locator("footer").is_visible()
+    expect(page.locator("iframe")).to_have_attribute("title", "Towns")
+    for hidden in ("header.top", "footer"):
+        expect(frame.locator(hidden)).to_be_hidden()
     answer(frame)
     page.wait_for_function("document.title === 'sent'")
     assert collector.get("/v1/results")["people"] == before + 1
-    inner, outer = frame.locator("html").bounding_box(), page.locator("iframe").bounding_box()
-    assert inner is not None and outer is not None and abs(inner["height"] - outer["height"]) < 2  # no scroll bar inside
+
+    def fits() -> bool:
+        inner, outer = frame.locator("html").bounding_box(), page.locator("iframe").bounding_box()
+        return inner is not None and outer is not None and abs(inner["height"] - outer["height"]) < 2
+
+    until(fits)  # no scroll bar inside
 
 
 def test_a_plain_frame_works_and_other_sites_are_refused(places: tuple[Served, int, dict[str, str]], page: "Page") -> None:
@@ -105,7 +112,7 @@ def test_a_plain_frame_works_and_other_sites_are_refused(places: tuple[Served, i
     page.frame_locator("iframe").get_by_label("Nice").wait_for()
     with newspaper(pages) as other, page.expect_console_message(lambda message: "frame-ancestors" in message.text):
         page.goto(f"http://127.0.0.1:{other}/frame")
-    assert page.frame_locator("iframe").get_by_label("Nice").count() == 0
+    expect(page.frame_locator("iframe").get_by_label("Nice")).to_have_count(0)
 
 
 def test_people_hear_of_blocked_storage_in_frames(places: tuple[Served, int, dict[str, str]], page: "Page") -> None:
@@ -126,7 +133,7 @@ def test_only_the_answer_page_may_be_framed(places: tuple[Served, int, dict[str,
 
     def headers(path: str, **given: str) -> dict[str, str]:
         request = urllib.request.Request(collector.url + path, headers=given)
-        with urllib.request.urlopen(request, timeout=20) as found:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as found:
             return {name.lower(): value for name, value in found.headers.items()}
 
     for path in ("/asked/", "/", "/s/one/"):

@@ -25,6 +25,7 @@ from deniable.errors import InvalidParameter
 from tests import ROOT
 from tests.servers import Served, free_port
 from tests.surveys import ONE, survey
+from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.needs("starlette", "uvicorn")
 
@@ -176,7 +177,7 @@ def test_a_missing_extra_leaves_nothing(file: Path) -> None:
     code = "import sys; sys.modules['starlette'] = sys.modules['uvicorn'] = None; from deniable.cli import run; run()"
     for more in ((), ("--check",)):
         command = [sys.executable, "-c", code, "serve", str(file), "--port", str(free_port()), *more]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode == 2 and "deniable[collector]" in done.stderr and "Traceback" not in done.stderr
     assert [path.name for path in file.parent.iterdir()] == ["survey.toml"]
 
@@ -215,7 +216,7 @@ def test_limits_are_of_people_behind_a_proxy(file: Path, tmp_path: Path) -> None
 
         def status(address: str, split: bool) -> int:
             body = dn.Device(asked).answer({"town": "Nice"})
-            connection = http.client.HTTPConnection("127.0.0.1", collector.port, timeout=20)
+            connection = http.client.HTTPConnection("127.0.0.1", collector.port, timeout=PATIENCE)
             connection.putrequest("POST", "/v1/reports")
             for name, value in (("content-type", "application/vnd.deniable.reports"), ("content-length", str(len(body)))):
                 connection.putheader(name, value)

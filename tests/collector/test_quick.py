@@ -11,6 +11,7 @@ import pytest
 from deniable.survey.message import MEDIA_TYPE
 from tests.servers import Served, served
 from tests.surveys import several, survey
+from tests.waits import PATIENCE
 
 pytestmark = [pytest.mark.needs("starlette", "uvicorn", "httptools"), pytest.mark.long]
 TEXT = several(4)
@@ -31,7 +32,7 @@ def request(body: bytes, *headers: str, path: str = "/v1/reports") -> bytes:
 
 def answers(collector: Served, *packets: bytes, wanted: int = 1) -> list[bytes]:
     """What comes back for these packets on one connection, each answer without its date."""
-    with socket.create_connection(("127.0.0.1", collector.port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", collector.port), timeout=PATIENCE) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for packet in packets:
             connection.sendall(packet)
@@ -81,7 +82,7 @@ def test_pipelined_requests_are_answered_in_order(collector: Served) -> None:
 
 
 def test_a_connection_closes_when_asked(collector: Served) -> None:
-    with socket.create_connection(("127.0.0.1", collector.port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", collector.port), timeout=PATIENCE) as connection:
         connection.sendall(request(body(), "Connection: close"))
         data = b""
         while more := connection.recv(65536):

@@ -1,7 +1,6 @@
 """A survey that asks again in a real browser: answer, come back in the next period, and see the answers over time."""
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import pytest
 import deniable as dn
 from deniable.collector import Collector
 from deniable.device.panel import Panel
-from tests.browsers import Visitor, axe_source, chromium, site, violations
+from tests.browsers import Visitor, expect, settled, site, violations
 from tests.survey.test_repeating import EXAMPLE
 
 if TYPE_CHECKING:
@@ -43,15 +42,7 @@ async () => {
 """
 
 
-@pytest.fixture(scope="module")
-def browser() -> "Iterator[Browser]":
-    with chromium() as running:
-        yield running
-
-
-def test_answer_today_and_tomorrow_and_read_the_trend(
-    browser: "Browser", tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_answer_today_and_tomorrow_and_read_the_trend(browser: "Browser", tmp_path: Path, axe: str) -> None:
     with site(TEXT, tmp_path) as place:
         survey, store = place.app.collector.survey, place.app.collector.store
         now = [time.time() - 86_400 * DAYS]
@@ -68,24 +59,23 @@ def test_answer_today_and_tomorrow_and_read_the_trend(
         visitor.click("Randomize my answers")
         visitor.click("Send the report")
         visitor.heading("Thank you. Your report has arrived")
-        assert "You are asked again on" in page.inner_text("main") and "so far: 1." in page.inner_text("main")
-        assert page.evaluate(NEXT_PERIOD) == [1, pytest.approx(4, abs=1e-9)]  # one question keeps its answer
+        for said in ("You are asked again on", "so far: 1."):
+            expect(page.locator("main")).to_contain_text(said)
+        assert settled(page, NEXT_PERIOD) == [1, pytest.approx(4, abs=1e-9)]  # one question keeps its answer
         page = visitor.goto()
         page.get_by_label("good").check()
-        assert page.get_by_label("Paris").count() == 0  # it is asked once
+        expect(page.get_by_label("Paris")).to_have_count(0)  # it is asked once
         visitor.click("Randomize my answer")
         visitor.click("Send the report")
         visitor.heading("Thank you. Your report has arrived")
-        assert "so far: 2. They cost epsilon 4, all together" in page.inner_text("main")
+        expect(page.locator("main")).to_contain_text("so far: 2. They cost epsilon 4, all together")
         page = visitor.goto("/results")
         page.locator("path.line").first.wait_for()
-        assert page.locator(".trend path.band").count() == 3 and page.locator(".trend line.change").count() >= 1
-        shown = page.inner_text("main")
-        assert "bad rose by about" in shown and "A person spends epsilon 4 with the first report" in shown
-        assert "at most 0.0001" in shown and page.get_by_text("Weekdays:").count() == 1
+        expect(page.locator(".trend path.band")).to_have_count(3)
+        expect(page.locator(".trend line.change").first).to_be_attached()
+        for said in ("bad rose by about", "A person spends epsilon 4 with the first report", "at most 0.0001"):
+            expect(page.locator("main")).to_contain_text(said)
+        expect(page.get_by_text("Weekdays:")).to_have_count(1)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        cache = request.config.cache
-        assert cache is not None
-        assert violations(page, axe_source(cache.mkdir("axe"))) == []
+        assert violations(page, axe) == []
         visitor.check()
-        page.screenshot(path=str(tmp_path / "results.png"), full_page=True)

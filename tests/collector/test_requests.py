@@ -10,6 +10,7 @@ import pytest
 from deniable.survey.message import MEDIA_TYPE
 from tests.servers import Served, served
 from tests.surveys import ONE, several, survey
+from tests.waits import PATIENCE
 
 pytestmark = [pytest.mark.needs("starlette", "uvicorn", "httptools"), pytest.mark.long]
 
@@ -44,7 +45,7 @@ def request(content: bytes, *headers: str, path: str = "/s/one/v1/reports", leng
 
 def status(server: Served, data: bytes) -> int | None:
     """The status of the first answer; None if the connection was dropped without one."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
         said = b""
         try:
             connection.sendall(data)

@@ -1,7 +1,6 @@
 """A survey in rounds: thresholds move between them, whatever devices, collectors and the database do meanwhile."""
 
 import json
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -20,6 +19,7 @@ from deniable.collector.verdicts import CLOCK, IMPOSSIBLE, Counted
 from deniable.survey.rounds import is_over, next_survey, people_of
 from tests.servers import served
 from tests.surveys import survey
+from tests.waits import PATIENCE, until
 
 ASKED = """
 [survey]
@@ -198,7 +198,7 @@ def test_rounds_over_http(asked: dn.Survey, tmp_path: Path) -> None:
     with served(path, str(tmp_path / "survey.db"), "--open-results") as server:
 
         def get(name: str) -> str:
-            with urllib.request.urlopen(f"{server.url}/v1/{name}", timeout=30) as answer:
+            with urllib.request.urlopen(f"{server.url}/v1/{name}", timeout=PATIENCE) as answer:
                 found: bytes = answer.read()
                 return found.decode()
 
@@ -207,9 +207,8 @@ def test_rounds_over_http(asked: dn.Survey, tmp_path: Path) -> None:
         late.answer({"age": 20, "pet": "cat"})
         for _ in range(10):
             assert dn.Device(first, send=server.url).submit({"age": 20, "pet": "dog"}, strict=True).state == "sent"
-        end = time.monotonic() + 60
-        while (second := dn.Survey.from_json(get("survey"))).round is None and time.monotonic() < end:
-            time.sleep(0.1)
+        until(lambda: dn.Survey.from_json(get("survey")).round is not None)
+        second = dn.Survey.from_json(get("survey"))
         assert second.round == 2 and second.contract() == first.contract()
         assert json.loads(get("law"))["survey"] == second.fingerprint
         assert json.loads(get("promise"))["fingerprint"] == second.fingerprint

@@ -14,6 +14,7 @@ import deniable as dn
 from deniable.survey.message import MEDIA_TYPE
 from tests.servers import Served, free_port
 from tests.surveys import ONE, survey
+from tests.waits import PATIENCE
 
 pytestmark = pytest.mark.needs("starlette", "uvicorn", "opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
 
@@ -59,7 +60,7 @@ def test_a_receiver_gets_numbers_and_spans_and_nothing_personal(tmp_path: Path) 
             for _ in range(3):
                 body = dn.Device(survey(ONE)).answer({"town": "Nice"})
                 request = urllib.request.Request(collector.url + "/v1/reports", body, {"Content-Type": MEDIA_TYPE})
-                urllib.request.urlopen(request, timeout=20).close()
+                urllib.request.urlopen(request, timeout=PATIENCE).close()
             collector.get("/v1/results")
             with suppress(urllib.error.HTTPError):
                 collector.get("/secret-path-of-a-person?token=abc")
@@ -99,7 +100,7 @@ def test_a_receiver_that_is_away_disturbs_nobody(tmp_path: Path) -> None:
         collector.ready()
         body = dn.Device(survey(ONE)).answer({"town": "Nice"})
         request = urllib.request.Request(collector.url + "/v1/reports", body, {"Content-Type": MEDIA_TYPE})
-        urllib.request.urlopen(request, timeout=20).close()
+        urllib.request.urlopen(request, timeout=PATIENCE).close()
         assert collector.get("/v1/results")["people"] == 1
     finally:
         assert collector.stop() == 0

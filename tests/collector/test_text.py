@@ -19,6 +19,7 @@ from deniable.errors import InvalidParameter, OutsideDomain
 from tests.cli.test_cli import run
 from tests.servers import served
 from tests.surveys import survey
+from tests.waits import PATIENCE
 
 ASKED = """
 [survey]
@@ -104,7 +105,7 @@ def test_text_over_http(tmp_path: Path) -> None:
     with served(path, str(tmp_path / "survey.db"), "--open-results") as server:
 
         def get(name: str) -> str:
-            with urllib.request.urlopen(f"{server.url}/v1/{name}", timeout=30) as answer:
+            with urllib.request.urlopen(f"{server.url}/v1/{name}", timeout=PATIENCE) as answer:
                 found: bytes = answer.read()
                 return found.decode()
 

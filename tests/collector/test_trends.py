@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from deniable.device.panel import Panel
 from tests.survey.test_repeating import ALL, WEEKLY
 
 DAY, DAYS, PEOPLE = 86_400, 40, 1500
+NOW = 1_790_000_000  # in September 2026; trends of weeks depend on the day
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trends")
     file = folder / "wellbeing.toml"
     file.write_text(ALL.replace('window = "day"', 'window = "day"\nshare_results = true').replace("= 4.0", "= 20.0"))
-    survey, now = dn.Survey.load(file), [time.time() - DAY * DAYS]
+    survey, now = dn.Survey.load(file), [NOW - DAY * DAYS]
     store = open_store(str(folder / "wellbeing.db"))
     collector = Collector(survey, store, clock=lambda: now[0])
     panel, random = Panel(survey, PEOPLE, dn.SeededCoins(b"trends")), np.random.default_rng(7)
@@ -92,13 +92,12 @@ def test_the_command_shows_writes_and_compares(asked: Path, tmp_path: Path) -> N
 def test_late_and_early_reports_are_refused_and_a_backup_keeps_every_period(asked: Path, tmp_path: Path) -> None:
     survey = dn.Survey.load(asked)
     store = open_store(str(asked.with_suffix(".db")))
-    now = time.time()
-    collector = Collector(survey, store, clock=lambda: now)
+    collector = Collector(survey, store, clock=lambda: NOW)
     panel = Panel(survey, 50, dn.SeededCoins(b"late"))
     random = np.random.default_rng(8)
     answers = {each.id: each.how.pretend(each.domain, random, 50) for each in survey.asked}
     for off, said in ((-3, "too-late"), (2, "too-early")):
-        (verdict,) = collector.take(survey.read(panel.batch(answers, now + off * DAY)))
+        (verdict,) = collector.take(survey.read(panel.batch(answers, NOW + off * DAY)))
         assert getattr(verdict, "reason", "") == said
     store.close()
     before = collected(asked)

@@ -18,7 +18,7 @@ from deniable.collector.stages import Stage
 from tests.conftest import BOTH_STORES
 from tests.servers import Postgres
 from tests.surveys import ONE, OPENS, SAMPLED, survey
-from tests.waits import together
+from tests.waits import PATIENCE, together
 
 STORES = Path(__file__).parent / "stores"
 DAY = 86_400
@@ -128,7 +128,7 @@ def test_several_collectors_upgrade_a_store_once(earlier: str) -> None:
     begin, people = threading.Barrier(4), list[int]()
 
     def upgraded() -> None:
-        begin.wait(timeout=30)
+        begin.wait(timeout=PATIENCE)
         with opened(earlier) as store:
             number, asked = store.register(survey(ONE))
             people.append(results(asked, number, store).people)

@@ -8,7 +8,7 @@ import pytest
 
 import deniable as dn
 from deniable.mechanisms import registry
-from deniable.testing import CHECKS, Check, checks
+from deniable.testing import CHECKS, Check, CheckFailed, checks
 from tests.every import law_by_coins
 from tests.examples import ALL, shares
 from tests.families import INSTANCES
@@ -30,13 +30,21 @@ LEFT_OUT = {
 }
 KINDS = {"support", "likelihood", "guess", "losses"}  # for mechanisms of that kind only
 
-CASES = [pytest.param(check, id=f"{name}-{check}") for name, each in INSTANCES.items() for check in checks(each)]
+
+def broken(check: Check) -> str | None:
+    """How this law fails, if it does; to leave it out without a reason counts."""
+    try:
+        reason = check()
+    except CheckFailed as failure:
+        return str(failure)
+    allowed = reason is None or check.name in KINDS or check.exact.mechanism.wire in LEFT_OUT.get(check.name, ())
+    return None if allowed else f"{check.name} is left out: {reason}"
 
 
-@pytest.mark.parametrize("check", CASES)
-def test_every_law_holds(check: Check) -> None:
-    reason = check()
-    assert reason is None or check.name in KINDS or check.exact.mechanism.wire in LEFT_OUT.get(check.name, ())
+@pytest.mark.parametrize("name", INSTANCES)
+def test_every_law_holds(name: str) -> None:
+    found = [broken(check) for check in checks(INSTANCES[name])]
+    assert len(found) == len(CHECKS) and not any(found), "\n".join(filter(None, found))
 
 
 def test_every_family_has_an_instance_and_may_leave_out_little() -> None:

@@ -8,7 +8,6 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
 
 import pytest
 
@@ -16,6 +15,7 @@ import deniable as dn
 from deniable.device import Reply
 from deniable.device.sending import http_sender, send_until
 from tests.surveys import COMMUTE, ONE, SAMPLED, survey
+from tests.waits import PATIENCE, until
 
 TOWN = {"town": "Nice"}
 
@@ -309,7 +309,7 @@ def test_a_report_is_sent_in_the_background(tmp_path: Path) -> None:
     asked, sent = threading.Event(), threading.Event()
 
     def slow(message: bytes) -> Reply:
-        asked.wait(30)
+        asked.wait(PATIENCE)
         sent.set()
         return Reply(200)
 
@@ -317,7 +317,5 @@ def test_a_report_is_sent_in_the_background(tmp_path: Path) -> None:
     assert client.submit(TOWN, wait=False) == dn.Outcome("kept", "sending")
     assert not sent.is_set() and client.message() is not None
     asked.set()
-    assert sent.wait(30)
-    deadline = monotonic() + 30
-    while dn.Ledger(tmp_path / "ledger").entries()["one"].state != "sent":
-        assert monotonic() < deadline
+    assert sent.wait(PATIENCE)
+    until(lambda: dn.Ledger(tmp_path / "ledger").entries()["one"].state == "sent")

@@ -1,6 +1,7 @@
 """Finding strings: codes, hashes, search, verification and what is promised about all of it."""
 
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from deniable.discovery.evolution import floors, survival, tail
 from deniable.discovery.missing import Missing, most_deviance
 from deniable.discovery.planning import Design, best_design, published_discovery
 from deniable.discovery.rounds import listing_pays
-from deniable.discovery.verifying import ranked
+from deniable.discovery.verifying import ranked, supported_by_chance
 from deniable.domains.string_codes import END, FORMS, prefix_code
 from deniable.domains.string_hash import hashed
 from deniable.errors import InvalidParameter, OutsideDomain
@@ -121,6 +122,16 @@ def test_frequent_strings_are_found_and_verified() -> None:
     assert 0 < found.missing < 1 / 6 and "is missing (95 % confidence)" in str(found)
 
 
+@pytest.mark.parametrize("q", [1 / 3, 1 / 7, 1 / 31])
+def test_chances_are_never_less_than_those_of_a_binomial(q: float) -> None:
+    for n in (1, 4, 30, 200):
+        each = [math.comb(n, k) * q**k * (1 - q) ** (n - k) for k in range(n + 1)]
+        exact = np.cumsum(each[::-1])[::-1]
+        stated = supported_by_chance(np.arange(n + 1) / n, q, n)
+        assert (stated >= exact - 1e-12).all()
+        assert n < 200 or (stated[exact > 1e-6] < 3 * exact[exact > 1e-6]).all()
+
+
 def test_blocked_strings_are_not_named() -> None:
     mechanism = dn.plan_discovery(4.0)
     tally = mechanism.tally(mechanism.perturb(WORDS, dn.SeededCoins(3)))
@@ -186,6 +197,17 @@ class TestMissing:
         """20,000 draws: 5.5 standard errors of a tail of 2 % are 0.0055, with a probability below 1e-7."""
         drawn = (np.minimum(np.random.default_rng(groups).standard_normal((20_000, groups)), 0) ** 2).sum(axis=1)
         assert (drawn > most_deviance(0.02, groups)).mean() == pytest.approx(0.02, abs=0.0055)
+
+
+def test_what_begins_like_a_frequent_string_is_not_likely_for_that() -> None:
+    """Prefixes of many people back every string that goes on from them; only what comes after speaks for the string."""
+    pages = ["support", "download", "search", "windows", "products", "office", "gallery"]
+    people = [f"example.com/{page}" for place, page in enumerate(pages) for _ in range(6000 - 700 * place)]
+    people += [f"example.com/{number}" for number in range(2000)]
+    mechanism = dn.plan_discovery(4.0, "address")
+    found = candidates_of(mechanism, mechanism.tally(mechanism.perturb(people, dn.SeededCoins(1))), 125)
+    likely = {name for name, chance in zip(found.names, found.likely, strict=True) if chance > 0.1}
+    assert likely == {f"example.com/{page}" for page in pages}
 
 
 def test_a_list_that_comes_later_is_estimated() -> None:

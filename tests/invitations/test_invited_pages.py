@@ -9,7 +9,7 @@ import pytest
 
 from deniable.collector import opened
 from deniable.collector.invited import make_invitations, make_keys
-from tests.browsers import Site, Visitor, chromium, site
+from tests.browsers import Site, Visitor, site
 from tests.surveys import ONE, survey
 
 if TYPE_CHECKING:
@@ -26,12 +26,6 @@ LONG = """
 const secure = crypto.getRandomValues.bind(crypto);
 crypto.getRandomValues = (bytes) => (bytes.length === 4 ? bytes.fill(255) : secure(bytes));
 """
-
-
-@pytest.fixture(scope="module")
-def browser() -> "Iterator[Browser]":
-    with chromium() as running:
-        yield running
 
 
 @contextmanager

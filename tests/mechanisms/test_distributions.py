@@ -288,6 +288,16 @@ class TestDistribution:
         low, high = found.cdf(30).interval(0.95)
         assert high - low == pytest.approx(2 * 1.959964 * found.cdf(30).standard_error, rel=1e-6)
 
+    def test_intervals_of_shares_are_never_empty(self, found: dn.Distribution) -> None:
+        bins = found.histogram(60)
+        low, high = bins.interval(0.5)
+        assert (
+            bins.raw.min() + 0.6744 * bins.standard_error[bins.raw.argmin()] < 0
+        )  # cut off on both sides, it would be empty
+        assert (high - low).min() > 0.6 * bins.standard_error.min() and low.min() == 0
+        ends = found.share(119, 120).interval(0.95)
+        assert 0 <= ends[0] < ends[1] <= 1
+
     def test_a_band_is_a_pair_of_distribution_functions(self, found: dn.Distribution) -> None:
         band, wider = found.band(0.95), found.band(0.99)
         assert (np.diff(band.lower) >= 0).all() and (np.diff(band.upper) >= 0).all()

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.core import encoded
-from deniable.mechanisms.vectors.unit_axes import _hadamard, _signs, largest_sums
+from deniable.core import Ranked, encoded
+from deniable.kernels import rotations
+from deniable.kernels.rotations import hadamard, unpacked_signs
+from deniable.mechanisms.vectors.unit_axes import _sign_words, largest_sums
 
 
 def test_sums_of_the_largest() -> None:
@@ -24,17 +26,49 @@ def test_sums_of_the_largest() -> None:
 
 def test_a_rotation_keeps_lengths_and_is_undone() -> None:
     rows = np.random.default_rng(2).normal(size=(5, 128))
-    turned = _hadamard(rows.copy())
+    turned = hadamard(rows.copy())
     np.testing.assert_allclose(np.linalg.norm(turned, axis=1), np.linalg.norm(rows, axis=1))
-    np.testing.assert_allclose(_hadamard(turned.copy()), rows)
-    signs = _signs(np.arange(5), 128)
+    np.testing.assert_allclose(hadamard(turned.copy()), rows)
+    signs = unpacked_signs(_sign_words(np.arange(5), 128), 128)
     assert signs.shape == (5, 3, 128) and set(np.unique(signs)) == {-1, 1}
     assert abs(signs.mean()) < 6 / signs.size**0.5  # a false alarm once in 5e8
 
 
+@pytest.mark.needs("numba")
+@pytest.mark.parametrize(("size", "width"), [(128, 2), (512, 384)])
+@pytest.mark.parametrize("people", [1, 33])
+def test_compiled_rotations_equal_the_plain_ones(size: int, width: int, people: int) -> None:
+    from deniable.kernels import rotations_compiled as compiled
+
+    random = np.random.default_rng(size + people)
+    for rows in (random.normal(size=(people, width)), np.tile(np.eye(width)[1], (people, 1))):  # axes have many ties
+        words = random.integers(0, 1 << 64, (people, 3 * size // 64), np.uint64)
+        wide, given = rotations.rotated.__wrapped__(rows, words, size), (words, size, width)  # type: ignore[attr-defined]
+        np.testing.assert_array_equal(compiled.rotated(rows, words, size).view(np.uint32), wide.view(np.uint32))
+        place, opposite = random.integers(0, size, people), random.integers(0, 2, people)
+        column = rotations.largest_at.__wrapped__(wide, place)  # type: ignore[attr-defined]
+        np.testing.assert_array_equal(compiled.largest_at(wide, place), column)
+        before = rotations.axes_before.__wrapped__(column, opposite, *given)  # type: ignore[attr-defined]
+        np.testing.assert_array_equal(compiled.axes_before(column, opposite, *given), before)
+        sums = rotations.axis_sums.__wrapped__(column, opposite, *given, 1 << 24)  # type: ignore[attr-defined]
+        np.testing.assert_array_equal(compiled.axis_sums(column, opposite, *given, 1 << 24), sums)
+
+
+@pytest.mark.needs("numba")
+def test_each_number_has_one_place_whatever_the_floats_are() -> None:
+    from deniable.kernels import rotations_compiled as compiled
+
+    odd = np.array([[0.0, -0.0, np.nan, -np.nan, np.inf, -np.inf, 1.0, -1.0, 1.0, 1e-45, 0.0, -1e-45]], np.float32)
+    ranked = Ranked(odd)
+    assert (len(ranked), ranked.size) == (1, 24) and sorted(np.asarray(ranked)[0].tolist()) == list(range(24))
+    columns = [int(compiled.largest_at(odd, np.array([place]))[0]) for place in range(12)]
+    assert columns == [int(np.asarray(ranked)[0, place]) // 2 for place in range(12)]
+    assert columns[2:8] == [4, 5, 6, 7, 8, 9]  # after the two that are no numbers: by size, then by number
+
+
 def test_every_direction_is_named_by_some_rank_and_none_twice() -> None:
     mechanism = dn.UnitAxes(dn.UnitVectors(3), 1.0, 1)
-    (named,) = mechanism.order(np.array([[0.6, 0.0, 0.8]]), np.array([77]))
+    (named,) = np.asarray(mechanism.order(np.array([[0.6, 0.0, 0.8]]), np.array([77])))
     assert sorted(named.tolist()) == list(range(mechanism.codes))
     vectors, seeds = np.tile([0.6, 0.0, 0.8], (len(named), 1)), np.full(len(named), 77)
     nearness = (mechanism.named(seeds, named.astype(np.int64)) * vectors).sum(axis=1)

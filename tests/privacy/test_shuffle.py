@@ -10,24 +10,19 @@ import pytest
 
 import deniable as dn
 from deniable.privacy import positive_part
+from deniable.privacy.hiding import Blanket, Clones, attained, bounds, listed_channel, ways
 from deniable.privacy.law import law
-from deniable.privacy.shuffle import (
-    Blanket,
-    Clones,
-    attained,
-    bounds,
-    delta_of,
-    listed_channel,
-    shuffled_delta,
-    ways,
-)
+from deniable.privacy.loss_law import LossLaw
+from deniable.privacy.profile import LossLattice, Steps, lower_hull
+from deniable.privacy.shuffle import MOST, Shuffle, delta_of, shuffled_delta
 from tests.examples import EXAMPLES
 
 THREE = dn.Categories(range(3))
 Law = dict[bytes, Fraction]
+Histograms = dict[tuple[tuple[bytes, int], ...], Fraction]
 
 
-def histograms(laws: Sequence[Law]) -> dict[tuple[tuple[bytes, int], ...], Fraction]:
+def histograms(laws: Sequence[Law]) -> Histograms:
     """The exact law of the shuffled reports: how often each report came."""
     found: dict[tuple[tuple[bytes, int], ...], Fraction] = {(): Fraction(1)}
     for each in laws:
@@ -43,7 +38,11 @@ def histograms(laws: Sequence[Law]) -> dict[tuple[tuple[bytes, int], ...], Fract
 
 def truth(mechanism: dn.Mechanism, n: int, power: Fraction) -> Fraction:
     """The exact delta: the worst over both values of one person and all values of the others."""
-    laws = [dict(law(mechanism, index).items()) for index in range(mechanism.domain.size)]
+    return worst_of([dict(law(mechanism, index).items()) for index in range(mechanism.domain.size)], n, power)
+
+
+def worst_of(laws: Sequence[Law], n: int, power: Fraction) -> Fraction:
+    """The same for these laws of one report."""
     worst = Fraction(0)
     for others in itertools.combinations_with_replacement(laws, n - 1):
         rest = [histograms([each, *others]) for each in laws]
@@ -232,3 +231,90 @@ class TestShuffled:
             dn.shuffled(dn.UtilityOptimized(dn.Unary, THREE, [0], 1.0), 10, 1e-6)
         with pytest.raises(dn.InvalidParameter, match="Clones need"):
             Clones(Fraction(3), Fraction(1, 2), Fraction(1, 4))
+
+
+class TestSampling:
+    @pytest.mark.parametrize("part", [Fraction(1, 2), Fraction(1, 10)])
+    @pytest.mark.parametrize("epsilon", [0.05, 0.3])
+    def test_silence_is_one_more_report(self, part: Fraction, epsilon: float) -> None:
+        uneven = dn.FiniteChannel(THREE, 2.0, [[6, 2, 2], [2, 7, 1], [4, 3, 3]])
+        for mechanism in (dn.DirectResponse(THREE, 1.0), uneven):
+            shuffle = Shuffle(mechanism, 4, part)
+            laws = [
+                {b"silence": 1 - part, **{report: part * chance for report, chance in law(mechanism, index).items()}}
+                for index in range(3)
+            ]
+            exact = worst_of(laws, 4, Fraction(math.exp(epsilon)))
+            below = max(positive_part.mean_if_positive(atoms, 4, math.exp(epsilon)) for atoms in shuffle.references)
+            assert Fraction(below) <= exact <= Fraction(shuffle.delta_at(epsilon))
+            assert shuffle.delta_at(epsilon) < 3 * float(exact) + 0.01
+
+    def test_fewer_reports_lose_less(self) -> None:
+        mechanism = dn.DirectResponse(dn.Categories(range(16)), 1.0)
+        whole, tenth = (dn.shuffled(mechanism, 10_000, 1e-6, taking_part=part) for part in (1, Fraction(1, 10)))
+        assert tenth.at_least < tenth.epsilon < 1.02 * tenth.at_least
+        assert tenth.epsilon < whole.at_least / 2
+        assert "each there with probability 0.1 in secret" in str(tenth) and "probability" not in str(whole)
+
+
+def losses(first: Histograms, second: Histograms) -> LossLaw:
+    """The law of the loss of one histogram against another."""
+    masses: dict[Fraction, Fraction] = defaultdict(Fraction)
+    for report, chance in first.items():
+        masses[chance / second[report]] += chance
+    return LossLaw(dict(masses))
+
+
+class TestSeveralShuffles:
+    @pytest.mark.parametrize("times", [2, 3])
+    @pytest.mark.parametrize("epsilon", [0.1, 0.6])
+    def test_encloses_the_exact_composition(self, times: int, epsilon: float) -> None:
+        """Of all histograms of three people, again and again: the product of their laws in fractions."""
+        mechanism = dn.DirectResponse(THREE, 1.0)
+        laws = [dict(law(mechanism, index).items()) for index in range(3)]
+        shuffle, odds, exact = Shuffle(mechanism, 3), Fraction(math.exp(epsilon)), Fraction(0)
+        for others in itertools.combinations_with_replacement(laws, 2):
+            first, second = (histograms([each, *others]) for each in laws[:2])
+            exact = max(exact, (losses(first, second) ** times).delta(odds))
+        above = Steps([(LossLattice.above(shuffle.delta_at, 0.01, 1, 1e-12), times)]).delta(epsilon, up=True)
+        tests = [positive_part.power_of_test(shuffle.references[0], 3, math.exp(k / 50)) for k in range(-60, 60)]
+        below = Steps([(LossLattice.below(tests, 1e-4), times)]).delta(epsilon, up=False)
+        assert below <= float(exact) <= above
+        assert above < 1.5 * float(exact) + 0.02 and below > float(exact) / 2
+
+    def test_a_law_that_is_known_is_found_again(self) -> None:
+        """One bit by randomized response, 12 times: composed by transforms, and exactly."""
+        law = LossLaw.worst(Fraction(math.exp(0.5)))
+        exact = (law**12).delta(Fraction(math.exp(3)))
+        above = LossLattice.above(lambda epsilon: float(law.delta(Fraction(math.exp(epsilon)))) * (1 + 1e-15), 0.05, 1, 0.0)
+        points = [(float(p), float(q)) for p, q in [(law.masses[max(law.masses)], law.masses[min(law.masses)])]]
+        below = LossLattice.below(points, 1e-5)
+        assert float(exact) <= Steps([(above, 12)]).delta(3.0, up=True) < float(exact) * 1.01
+        assert float(exact) * 0.99 < Steps([(below, 12)]).delta(3.0, up=False) <= float(exact)
+
+    def test_ten_shuffles_and_two_questions(self) -> None:
+        mechanism, other = dn.DirectResponse(dn.Categories(range(16)), 1.0), dn.DirectResponse(dn.Categories(range(8)), 0.5)
+        one = dn.shuffled(mechanism, 1_000, 1e-6)
+        ten = dn.shuffled(mechanism, 1_000, 1e-6, times=10)
+        both = dn.shuffled([mechanism, other], 1_000, 1e-6)
+        for loss in (ten, both):
+            assert loss.at_least < loss.epsilon < 1.02 * loss.at_least
+        assert one.epsilon * 3 < ten.at_least and ten.epsilon < one.epsilon * 5 and ten.local == pytest.approx(10)
+        assert one.epsilon < both.epsilon < one.epsilon + dn.shuffled(other, 1_000, 1e-6).epsilon
+        assert "in each of 10 shuffles" in str(ten) and "all reports of a person" in str(ten)
+
+    def test_the_hull(self) -> None:
+        points = [(Fraction(x), Fraction(y)) for x, y in ((0, 4), (1, 3), (1, 1), (2, 2), (3, 0), (4, 0), (5, 0))]
+        assert lower_hull(points) == [points[0], points[2], points[4], points[6]]
+
+    def test_refusals(self) -> None:
+        mechanism = dn.DirectResponse(THREE, 1.0)
+        with pytest.raises(dn.InvalidParameter, match="taking part"):
+            dn.shuffled(mechanism, 10, 1e-6, taking_part=0)
+        with pytest.raises(dn.InvalidParameter, match="at least one mechanism"):
+            dn.shuffled([], 10, 1e-6)
+        with pytest.raises(dn.InvalidParameter, match="times"):
+            dn.shuffled(mechanism, 10, 1e-6, times=0)
+
+    def test_beyond_what_is_counted_nothing_is_said_from_below(self) -> None:
+        assert Shuffle(dn.DirectResponse(THREE, 1.0), MOST + 1).below(1e-6, 1.0) == (0.0, ())

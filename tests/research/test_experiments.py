@@ -5,12 +5,13 @@ import re
 import numpy as np
 import pytest
 
-from deniable import FeatureVector
+from deniable import FeatureVector, Ordered, Workload
 from deniable.arrays import Floats
 from deniable.core.estimate import Estimate
 from deniable.mechanisms.registry import candidates
 from deniable.planning import CLOSE
-from research.experiments import accuracy, coverage, embeddings, planned, scale, utility
+from research import rank_bound
+from research.experiments import accuracy, coverage, distribution_coverage, embeddings, planned, scale, utility
 from tests import ROOT
 
 
@@ -200,3 +201,14 @@ class TestDistributions:
         table = committed("distributions").split("| mechanism | predicted |")[1].splitlines()[2:]
         ratios = [float(cells(line)[-1]) for line in table if line.startswith("|")]
         assert len(ratios) == 12 and max(abs(ratio - 1) for ratio in ratios) < 0.03
+
+    def test_the_bound_on_rank_errors_is_what_is_computed(self) -> None:
+        assert "\n".join(distribution_coverage.bounds()) in committed("distribution_coverage")
+
+    @pytest.mark.parametrize("kind", ["smooth", "spiky"])
+    def test_no_mechanism_is_below_the_bound_on_rank_errors(self, kind: str) -> None:
+        least = rank_bound.least_rank_error(np.e, 100_000, kind, 0.15, 0.85, 150)
+        for candidate in candidates("distributions").values():
+            if "channel" not in candidate.name:  # which takes minutes
+                made = candidate.made(Ordered(range(64)), 1.0, Workload.prefixes(64))
+                assert rank_bound.rank_error(made, 100_000, kind, 0.15, 0.85) > least > 0.004

@@ -3,7 +3,8 @@
 from collections.abc import Awaitable, Callable
 
 from deniable.collector.service import SAFE, problem, problem_headers
-from deniable.collector.static import HEADERS, File
+from deniable.collector.static import BY_LANGUAGE, HEADERS, HTML, File, page_in
+from deniable.collector.texts import chosen
 from deniable.collector.verdicts import NO_METHOD, NOT_FOUND, Refusal
 from deniable.errors import MissingExtra
 
@@ -32,11 +33,24 @@ def problem_reply(refusal: Refusal) -> Response:
 
 def file_reply(request: Request, file: File) -> Response:
     """A file that browsers keep, and ask for again each time."""
+    headers = {**HEADERS, **(BY_LANGUAGE if file.media == HTML else {}), "etag": file.tag}
     if request.headers.get("if-none-match") == file.tag:
-        return Response(None, 304, {**HEADERS, "etag": file.tag})
+        return Response(None, 304, headers)
     if "gzip" in request.headers.get("accept-encoding", ""):
-        return Response(file.small, 200, {**HEADERS, "etag": file.tag, "content-encoding": "gzip"}, file.media)
-    return Response(file.plain, 200, {**HEADERS, "etag": file.tag}, file.media)
+        return Response(file.small, 200, {**headers, "content-encoding": "gzip"}, file.media)
+    return Response(file.plain, 200, headers, file.media)
+
+
+def language_of(request: Request, survey: str | None = None) -> tuple[str, bool]:
+    """The language that a request is answered in, and whether its address asks for it; `survey` is that of the survey."""
+    wanted = request.query_params.get("lang", "")
+    language = chosen(request.headers.get("accept-language", ""), wanted, survey)
+    return language, wanted == language
+
+
+def page_reply(request: Request, file: File, survey: str | None = None) -> Response:
+    """A file, and if it is a page, in the language of the person who asks for it."""
+    return file_reply(request, page_in(request.url.path, *language_of(request, survey)) if file.media == HTML else file)
 
 
 def http_reply(error: Exception, refused: Callable[[Refusal], Response] = problem_reply) -> Response:

@@ -15,7 +15,7 @@ from deniable.collector.promises import Promises
 from deniable.collector.publish import MOST_CONFIDENT
 from deniable.collector.published import Published
 from deniable.collector.readiness import Readiness
-from deniable.collector.replies import Endpoint, file_reply, http_reply, problem_reply, reply
+from deniable.collector.replies import Endpoint, file_reply, http_reply, page_reply, problem_reply, reply
 from deniable.collector.service import Service
 from deniable.collector.static import FOLDER, PAGES, File, all_files
 from deniable.collector.verdicts import Refusal
@@ -62,7 +62,7 @@ def routes(app: Service) -> Starlette:
         file = all_files().get(request.url.path)
         if file is None:
             return refused(verdicts.NOT_FOUND.saying("See openapi.json for the paths of this collector."))
-        return file_reply(request, file)
+        return page_reply(request, file, app.collector.survey.language)
 
     async def law(request: Request) -> Response:
         survey = app.collector.survey

@@ -13,9 +13,9 @@ from deniable.collector.metrics import MEDIA_TYPE, text_of
 from deniable.collector.openapi import site_description
 from deniable.collector.origins import AllowOrigins
 from deniable.collector.readiness import Readiness
-from deniable.collector.replies import file_reply, http_reply, problem_reply, reply
+from deniable.collector.replies import file_reply, http_reply, language_of, problem_reply, reply
 from deniable.collector.service import Receive, Scope, Send, Shared, refuse, respond, too_many_headers
-from deniable.collector.static import FOLDER, File, all_files
+from deniable.collector.static import FOLDER, HTML, File, all_files
 from deniable.collector.store import Store
 from deniable.collector.tokens import SERVER
 from deniable.collector.verdicts import AWAY, NO_TOKEN, NOT_FOUND
@@ -118,7 +118,8 @@ class Site:
             scope["client"] = self.proxies.client(scope.get("client"), scope["headers"])
         path: str = scope["path"]
         if self._prefix and path == self._prefix:  # pages load their parts from below
-            await respond(send, 308, b"", b"text/plain", [(b"location", f"{path.rpartition('/')[2]}/".encode())])
+            where = path.rpartition("/")[2].encode() + b"/" + _query(scope)
+            await respond(send, 308, b"", b"text/plain", [(b"location", where)])
             return
         if self._prefix and path.startswith(self._prefix) and path[len(self._prefix) :][:1] in ("", "/"):
             path = path[len(self._prefix) :] or "/"
@@ -139,10 +140,14 @@ class Site:
         if answering is None:
             await refuse(send, too_many_headers(scope["headers"], self.shared.limits) or NO_SURVEY)
         elif not slash:  # pages load their parts from beside them
-            query = b"?" + scope["query_string"] if scope["query_string"] else b""
-            await respond(send, 308, b"", b"text/plain", [(b"location", name.encode() + b"/" + query)])
+            await respond(send, 308, b"", b"text/plain", [(b"location", name.encode() + b"/" + _query(scope))])
         else:
             await answering({**scope, "path": "/" + rest}, receive, send)
+
+
+def _query(scope: Scope) -> bytes:
+    """What a redirection takes along."""
+    return b"?" + scope["query_string"] if scope.get("query_string") else b""
 
 
 def _own_routes(site: Site) -> Starlette:
@@ -150,7 +155,7 @@ def _own_routes(site: Site) -> Starlette:
     readiness = Readiness(site.store, site.shared.writer, lambda: all(app.warm.is_set() for app in site.apps))
 
     async def index(request: Request) -> Response:
-        return file_reply(request, File.of(index_page(site.apps), "text/html; charset=utf-8"))
+        return file_reply(request, File.of(index_page(site.apps, *language_of(request)), HTML))
 
     async def page(request: Request) -> Response:
         file = all_files().get(request.url.path)

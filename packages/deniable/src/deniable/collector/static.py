@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from deniable.collector.texts import ENGLISH, framed
+
 POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -29,6 +31,7 @@ HEADERS = {
     "cache-control": "no-cache",  # kept, but asked for again each time: a page and its parts always fit together
     "vary": "accept-encoding",
 }
+BY_LANGUAGE = {"vary": "accept-encoding, accept-language"}  # of pages
 MEDIA_TYPES = {
     "css": "text/css; charset=utf-8",
     "html": "text/html; charset=utf-8",
@@ -37,6 +40,7 @@ MEDIA_TYPES = {
 }
 PAGES = {"/": "answer.html", "/results": "results.html", "/try": "try.html", "/worker.js": "worker.js"}
 FOLDER = "/pages/"
+HTML = MEDIA_TYPES["html"]
 
 
 @dataclass(frozen=True)
@@ -56,10 +60,27 @@ class File:
 
 @cache
 def all_files() -> dict[str, File]:
-    """Every file by its address. What is not in here is not served, whatever the address looks like."""
+    """Every file by its address, pages in English. What is not in here is not served, whatever the address looks like."""
     found = {}
     for entry in files("deniable.collector").joinpath("web").iterdir():
-        kind = entry.name.rpartition(".")[2]
+        stem, _, kind = entry.name.rpartition(".")
         if entry.is_file() and kind in MEDIA_TYPES:
-            found[FOLDER + entry.name] = File.of(entry.read_bytes(), MEDIA_TYPES[kind])
+            data = entry.read_bytes()
+            found[FOLDER + entry.name] = (
+                File.of(framed(data.decode(), stem, ENGLISH).encode(), HTML)
+                if MEDIA_TYPES[kind] == HTML
+                else File.of(data, MEDIA_TYPES[kind])
+            )
     return found | {address: found[FOLDER + name] for address, name in PAGES.items() if FOLDER + name in found}
+
+
+def frame_of(name: str) -> str:
+    """The HTML of a page before its texts are filled in."""
+    return files("deniable.collector").joinpath("web").joinpath(f"{name}.html").read_text(encoding="utf-8")
+
+
+@cache
+def page_in(address: str, language: str, kept: bool) -> File:
+    """The page at an address in a language; `kept`, if its links go on asking for this language."""
+    name = PAGES.get(address, address.removeprefix(FOLDER)).removesuffix(".html")
+    return File.of(framed(frame_of(name), name, language, kept).encode(), HTML)

@@ -7,6 +7,7 @@ import numpy as np
 
 from deniable.arrays import Bools, Ints
 from deniable.errors import OutsideDomain
+from deniable.kernels.rotations import Singles, largest_at
 
 NO_CODE = "An encoder gave a code outside the bounds of the law. Nothing was reported."
 FEW = 64  # numbers of a vector that are often in order
@@ -91,6 +92,36 @@ class Taken:
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         return np.asarray(self._orders)[self._answers]
+
+
+class Ranked:
+    """Arrangements of 0..2 k - 1 by the absolute values of k numbers for each answer, of which only what is asked is found.
+
+    First come the numbers' signs in order of their size, 2 i for the i-th number or 2 i + 1 where it is negative; then the
+    opposite ones, back to front. So each of 0..2 k - 1 has one place, whatever the numbers are: nothing is left to check.
+    """
+
+    def __init__(self, numbers: Singles) -> None:
+        self._numbers = numbers.astype(np.float32)  # a copy of its own
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @property
+    def size(self) -> int:
+        """How many numbers each arrangement has."""
+        return 2 * self._numbers.shape[1]
+
+    def at(self, place: Ints | int) -> Ints:
+        """The number at a place of each."""
+        place = np.broadcast_to(place, len(self)).astype(np.int64)
+        opposite = 2 * place >= self.size
+        column = largest_at(self._numbers, np.where(opposite, self.size - 1 - place, place))
+        negative = np.signbit(self._numbers.reshape(-1)[np.arange(len(self)) * self._numbers.shape[1] + column])
+        return 2 * column + (negative ^ opposite)
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        return np.stack([self.at(place) for place in range(self.size)], axis=1)
 
 
 class Padded:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins
 from deniable.core.layout import Drawn
 from deniable.core.operations import DRAWS, Node, Type
-from deniable.core.orders import NO_CODE, Padded, Taken, differ, inside
+from deniable.core.orders import NO_CODE, Padded, Ranked, Taken, differ, inside
 from deniable.core.program import Program
 from deniable.core.steps import around, cells, joined, packed
 from deniable.core.tracing import Encoded
@@ -43,10 +43,10 @@ def run(program: Program, codes: Sequence[Encoded], coins: Coins, size: int) -> 
     return fields
 
 
-def checked_code(code: object, kind: Type, size: int) -> Ints | Taken | Padded:
+def checked_code(code: object, kind: Type, size: int) -> Ints | Taken | Ranked | Padded:
     """Refuse a code that the law was not proved for. The message does not hold it."""
-    if type(code) is Taken and kind.distinct and (len(code), code.size, code.size) == (size, kind.width, kind.high + 1):
-        return code
+    if type(code) in (Taken, Ranked) and kind.distinct and _arranges(cast("Taken | Ranked", code), kind, size):
+        return cast("Taken | Ranked", code)
     if type(code) is Padded and kind.width is not None and len(code) == size:
         if not code.fits(kind.low, kind.high, kind.width):
             raise OutsideDomain(NO_CODE)
@@ -67,6 +67,10 @@ def checked_code(code: object, kind: Type, size: int) -> Ints | Taken | Padded:
         narrow = np.min_scalar_type(kind.high)  # shifting vectors is most of the work on them
         return code.astype(narrow) if narrow.itemsize < code.itemsize else code
     raise OutsideDomain(NO_CODE)
+
+
+def _arranges(code: Taken | Ranked, kind: Type, size: int) -> bool:
+    return (len(code), code.size, code.size) == (size, kind.width, kind.high + 1) and kind.low == 0
 
 
 Step = tuple[Run | None, tuple[int, ...], tuple[int, ...]]
@@ -241,7 +245,7 @@ def _packed(node: Node) -> _Run:
 def _at(node: Node) -> _Run:
     def operate(args: Sequence[Any], coins: Coins, size: int) -> Any:
         vector, index = args
-        if type(vector) in (Taken, Padded):
+        if type(vector) in (Taken, Ranked, Padded):
             return vector.at(index)
         found = vector[:, index] if isinstance(index, int) else vector[np.arange(size), index.astype(np.int64, copy=False)]
         return found.astype(np.int64)

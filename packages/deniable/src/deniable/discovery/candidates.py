@@ -19,12 +19,14 @@ from deniable.domains.string_codes import prefix_code
 from deniable.domains.strings import KEY, Strings
 from deniable.mechanisms.discovery.prefix_hashing import PrefixHashing
 
-# The support, in standard errors, that a string needs to be found and explained away, search after search. Frequent
-# strings go first: what they add to prefixes hides rarer ones. Of 2^64 strings that nobody has, none reaches the last.
+# The support, in standard errors, that a string needs to be found and explained away, search after search, if it has 64
+# unknown bits, and for others in proportion to the root of these. Frequent strings go first: what they add to prefixes
+# hides rarer ones. Of 2^64 strings that nobody has, none reaches the last.
 CERTAIN = (60.0, 25.0, 14.0, 11.0, 9.5)
 SWEEPS = 2  # how often rivals are compared again, given all other strings that are found
 STRONG = 14.0  # hardly any string has so much support that owes all of it to others
 NEAR, DOUBT = 0.75, math.exp(-4)  # rivals with nearly as much support at any time stay so likely: cells may mislead
+CHANCE = math.sqrt(2 * math.log(2) * 64)  # the support that the luckiest of 2^64 strings has which nobody has
 REMEMBERED = 8  # searches, each done once for a tally
 Row = NDArray[np.uint32]
 
@@ -84,26 +86,65 @@ def searched(mechanism: PrefixHashing, sizes: Ints, tables: Sequence[Floats], mo
         known[row.tobytes()] = (row, max(likely, known.get(row.tobytes(), (row, 0.0))[1]))
     rest = _decodable(domain, search(evidence, WIDE))
     cells = evidence.cells(rest.words) if rest.number else np.zeros((0, len(evidence.tables)), np.int64)
-    support = evidence.supported(cells)[2] if rest.number else np.zeros(0)
-    order = [place for place in np.argsort(-support, kind="stable").tolist() if rest.words[place].tobytes() not in known]
+    own = Support.of(evidence, rest.words, cells)
+    order = [
+        place for place in np.argsort(-own.strength, kind="stable").tolist() if rest.words[place].tobytes() not in known
+    ]
     chosen = order[: max(most - len(known), most // 2)]
     rows = [*(row for row, _ in known.values()), *(rest.words[place] for place in chosen)]
     words = np.array(rows, np.uint32).reshape(len(rows), -1)
     names = [name for row in words if (name := name_of(domain, row)) is not None]
-    chances = [each for _, each in known.values()] + _likely(domain, rest.words[chosen], support[chosen])
+    chances = [*(each for _, each in known.values()), *own.likely[chosen].tolist()]
     strong = sum(float(group.most.max()) >= STRONG for group in groups)
     return Candidates(mechanism, sizes, tables, words, names, np.array(chances), strong)
 
 
-def _likely(domain: Strings, words: Row, support: Floats) -> list[float]:
-    """How likely strings are, given their support: z makes a string exp(z^2 / 2) times as likely as if nobody had it.
+@dataclass(frozen=True, eq=False)
+class Support:
+    """How well strings are supported, a row each, by the levels from each one on, and the bits that these have to tell.
 
-    Beforehand a string of b bits has a probability of 2^-b.
+    Texts share prefixes: where others begin like a string, the levels of these prefixes say nothing for the string itself.
+    So a text must stand out at the levels from each one on, as if all before it were about others. Keys share none.
     """
-    most, code = max(domain.prefixes, default=0), None if domain.form == KEY else prefix_code(domain.form)
-    bits = [domain.length if code is None else min(code.size(str(name_of(domain, row)).encode()), most) for row in words]
-    odds = np.clip(support, 0, None) ** 2 / 2 - math.log(2) * np.array(bits, np.float64)
-    return [1 / (1 + math.exp(-each)) for each in np.clip(odds, -30, 30).tolist()]
+
+    beyond: Floats
+    unknown: Floats
+
+    @classmethod
+    def of(cls, evidence: Evidence, words: Row, cells: Ints) -> "Support":
+        """By the evidence that is left; a column of infinitely many bits is not asked for."""
+        if not len(words):
+            return cls(np.zeros((0, 1)), np.ones((0, 1)))
+        return cls(evidence.beyond(cells), unknown_bits(evidence.domain, words))
+
+    @property
+    def strength(self) -> Floats:
+        """The support in standard errors, as if each string had 64 unknown bits."""
+        lucky = np.sqrt(2 * math.log(2) * self.unknown)
+        own = np.where(np.isfinite(lucky), np.clip(self.beyond, 0, None) / lucky, np.inf)
+        return np.asarray(CHANCE * own.min(axis=1))
+
+    @property
+    def likely(self) -> Floats:
+        """How likely each string is: z makes it exp(z^2 / 2) times as likely as if nobody had it, and b bits 2^-b times."""
+        odds = np.clip(self.beyond, 0, None) ** 2 / 2 - math.log(2) * self.unknown
+        least = np.where(np.isfinite(self.unknown), odds, np.inf).min(axis=1)
+        return np.asarray(1 / (1 + np.exp(-np.clip(least, -30, 30))))
+
+
+def unknown_bits(domain: Strings, words: Row) -> Floats:
+    """The bits of each string that the levels from each one on have to tell, infinitely many where that is not asked.
+
+    For texts, those after the prefix of the level before, and as many as it takes to number the prefixes that went on.
+    """
+    found = np.full((len(words), len(domain.prefixes)), np.inf)
+    if domain.form == KEY:
+        found[:, 0] = domain.length
+        return found
+    before, most, code = np.array([0, *domain.prefixes[:-1]]), domain.prefixes[-1], prefix_code(domain.form)
+    bits = np.array([min(code.size(str(name_of(domain, row)).encode()), most) for row in words], np.float64)
+    left = bits[:, None] - before
+    return np.where(left > 0, left + math.log2(KEPT), np.inf)
 
 
 @dataclass(eq=False)
@@ -112,14 +153,15 @@ class Rivals:
 
     words: Row
     cells: Ints
+    bits: Floats  # the longer a string, the less likely beforehand
     parts: Floats
     most: Floats  # the most support that each had
     share: float = 0.0
 
     @classmethod
-    def of(cls, words: Row, cells: Ints) -> "Rivals":
+    def of(cls, words: Row, cells: Ints, bits: Floats) -> "Rivals":
         """None of them is explained yet."""
-        return cls(words, cells, np.zeros(len(words)), np.zeros(len(words)))
+        return cls(words, cells, bits, np.zeros(len(words)), np.zeros(len(words)))
 
     @property
     def likely(self) -> list[tuple[Row, float]]:
@@ -135,7 +177,7 @@ class Rivals:
         """
         self.remove(evidence)
         shares, errors, support = evidence.supported(self.cells)
-        twice = np.clip(support, 0, None) ** 2 + rest
+        twice = np.clip(support, 0, None) ** 2 - 2 * math.log(2) * self.bits + rest
         best, self.most = int(np.argmax(twice)), np.maximum(self.most, support)
         whole = complete(evidence.domain, self.words[best])
         own = np.minimum(shares[best], shares[best].min() + 4 * errors[best])
@@ -162,14 +204,16 @@ def _explained(evidence: Evidence, words: Row, needed: float) -> list[Rivals]:
     found: list[Rivals] = []
     cells = evidence.cells(words) if len(words) else np.zeros((0, len(evidence.tables)), np.int64)
     families = np.unique(cells[:, :2], axis=0, return_inverse=True)[1].ravel()
-    left = np.ones(len(words), np.bool_)
+    left, unknown = np.ones(len(words), np.bool_), unknown_bits(evidence.domain, words)
     while len(words):
-        support = evidence.supported(cells)[2]
-        left &= support >= needed
+        own = Support(evidence.beyond(cells), unknown)
+        support = own.beyond[:, 0]
+        left &= own.strength >= needed
         if not left.any():
             break
         best = int(np.argmax(np.where(left, support, -np.inf)))
-        family = np.flatnonzero(families == families[best])
+        alike = slice(2 if evidence.domain.form == KEY else max(2, int(np.isfinite(unknown[best]).sum()) - 1))
+        family = np.flatnonzero((cells[:, alike] == cells[best, alike]).all(axis=1))
         family = family[np.argsort(-support[family], kind="stable")]
         chosen = np.array([best, *family[family != best]])[:RIVALS]
         left[chosen] = False
@@ -177,14 +221,14 @@ def _explained(evidence: Evidence, words: Row, needed: float) -> list[Rivals]:
         rest = np.zeros(len(chosen))
         near = support[chosen] >= NEAR * support[best]
         for place in np.flatnonzero(near).tolist() if near.sum() > 1 and len(others) else []:
-            alone = Rivals.of(words[chosen[[place]]], cells[chosen[[place]]])
+            alone = Rivals.of(words[chosen[[place]]], cells[chosen[[place]]], unknown[chosen[[place]], 0])
             alone.compare(evidence)
             most = np.zeros(families.max() + 1)
             np.maximum.at(most, families, evidence.supported(cells)[2])
             rest[place] = float((most[others] ** 2).sum())
             alone.remove(evidence)
         rest[~near] = rest[near].min()
-        group = Rivals.of(words[chosen], cells[chosen])
+        group = Rivals.of(words[chosen], cells[chosen], unknown[chosen, 0])
         group.compare(evidence, rest)
         if group.share:
             found.append(group)

@@ -9,7 +9,7 @@ from deniable.core import Coins, Tally
 from deniable.discovery.candidates import candidates_of
 from deniable.discovery.found import Found
 from deniable.discovery.planning import VERIFIED_EACH, plan_discovery
-from deniable.discovery.verifying import Wanted, verified
+from deniable.discovery.verifying import Wanted, too_few, verified
 from deniable.domains.strings import NORMAL
 from deniable.mechanisms.discovery.prefix_hashing import PrefixHashing
 
@@ -49,6 +49,6 @@ def decode(
     """The most frequent strings behind a tally. Strings of the blocklist are verified as others are, but not named."""
     wanted = Wanted(find, confidence, false_discoveries, frozenset(blocklist))
     wanted.check()
-    if mechanism.sizes(tally).min() < 2:
+    if too_few(mechanism, tally):
         return Found((), tally.n, find, confidence, false_discoveries, 0, 0, 1.0)
     return verified(candidates_of(mechanism, tally, VERIFIED_EACH * find), wanted)

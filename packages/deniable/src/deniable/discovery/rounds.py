@@ -24,10 +24,12 @@ from deniable.discovery.verifying import (
     Ranked,
     Votes,
     Wanted,
+    chances_of,
     named,
     passing,
     pooled_of,
     ranked,
+    too_few,
     verified,
     weighed,
     weight_of,
@@ -75,7 +77,7 @@ def next_search(earlier: Sequence[Round], find: int, people: int) -> Mechanism:
     if not _searches(last) or last.domain.at_most > 1 or not listing_pays(last.epsilon, find):
         return last
     tally = sum_of([tally for _, tally in earlier])
-    if last.sizes(tally).min() < 2:
+    if too_few(last, tally):
         return last
     found = candidates_of(last, tally, VERIFIED_EACH * find)
     if found.strong < find:
@@ -118,14 +120,11 @@ def decode_rounds(rounds: Sequence[Round], wanted: Wanted) -> Found:
     if not searching:
         return Found((), n, *wanted[:3], 0, 0, 1.0)
     first, whole = searching[0][0], sum_of([tally for _, tally in searching])
-    if not listing or first.sizes(whole).min() < 2:
-        few = first.sizes(whole).min() < 2
-        return (
-            Found((), n, *wanted[:3], 0, 0, 1.0)
-            if few
-            else verified(candidates_of(first, whole, VERIFIED_EACH * wanted.find), wanted)
-        )
+    if too_few(first, whole):
+        return Found((), n, *wanted[:3], 0, 0, 1.0)
     found = candidates_of(first, whole, VERIFIED_EACH * wanted.find)
+    if not listing:
+        return verified(found, wanted)
     return _judged(found, listing[0][0], sum_of([tally for _, tally in listing]), n, wanted)
 
 
@@ -137,7 +136,7 @@ def _judged(found: Candidates, mechanism: Mechanism, tally: Tally, n: int, wante
     errors = np.sqrt(estimate.standard_error[:-1] ** 2 + drawn)
     nobody = np.full(len(names), math.sqrt(_variance(mechanism) / tally.n))
     gain = weight_of(mechanism.p, mechanism.q) if isinstance(mechanism, PureProtocol) else math.inf
-    votes = Votes(shares, errors, nobody, gain / tally.n)
+    votes = Votes(shares, errors, chances_of(shares, nobody), gain / tally.n)
     likely = dict(zip(found.names, found.likely.tolist(), strict=True))
     weights = weighed(np.array([likely.get(name, 0.0) for name in names]))
     good = np.flatnonzero(passing(votes, weights, wanted.false_discoveries))

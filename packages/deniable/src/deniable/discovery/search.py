@@ -101,8 +101,13 @@ class Evidence:
     def supported(self, cells: Ints) -> tuple[Floats, Floats, Floats]:
         """As `at`, with the support of each row: its score if no level counts for more than the lowest allows."""
         shares, errors, _ = self.at(cells)
-        bounds = (shares + 3 * errors).min(axis=1)
-        return shares, errors, (np.minimum(shares, bounds[:, None]) / errors) @ self.roots
+        return shares, errors, _parts(shares, errors) @ self.roots
+
+    def beyond(self, cells: Ints) -> Floats:
+        """The support of each row by the levels from each one on, a column each, in standard errors of these levels."""
+        shares, errors, _ = self.at(cells)
+        parts, whole = _parts(shares, errors) * self.roots, self.roots[None, :] ** 2
+        return np.asarray(_from_each(parts) / np.sqrt(_from_each(whole)))
 
     def explain(self, cells: Ints, share: float) -> None:
         """Subtract a string that was found, or with a negative share add it again.
@@ -119,6 +124,16 @@ class Evidence:
     @cached_property
     def _subtracted(self) -> list[Floats]:
         return [np.zeros(len(table)) for table in self.tables]
+
+
+def _parts(shares: Floats, errors: Floats) -> Floats:
+    """What each level says for a string, in standard errors, if none counts for more than the lowest allows."""
+    return np.asarray(np.minimum(shares, (shares + 3 * errors).min(axis=1)[:, None]) / errors)
+
+
+def _from_each(parts: Floats) -> Floats:
+    """The sums of each column and all after it."""
+    return np.asarray(np.cumsum(parts[:, ::-1], axis=1)[:, ::-1])
 
 
 def prefix_cells(domain: Strings, words: Words) -> Ints:

@@ -209,7 +209,7 @@ class Shapes:
     def _expected(self, mechanism: DistributionMechanism, n: int, kind: str) -> float:
         """For normal shares with the covariance of such densities: exact for an estimate that knows it."""
         known = n * mechanism.information + 10 * n
-        spread = np.linalg.inv(known + _precision(self.size, kind, mechanism.circular))
+        spread = np.linalg.inv(known + precision(self.size, kind, mechanism.circular))
         sums = np.cumsum(np.cumsum(spread, axis=0), axis=1).diagonal()
         return float(np.sqrt(2 / np.pi * np.maximum(sums, 0)).mean())
 
@@ -223,7 +223,7 @@ class Shapes:
 
 
 @lru_cache(maxsize=16)
-def _precision(size: int, kind: str, circular: bool) -> Floats:
+def precision(size: int, kind: str, circular: bool) -> Floats:
     """One over the covariance of the shares of smooth or spiky densities."""
     curve, flat = differences(size, 2, circular) * float(size) ** 5, 1e-2 * np.eye(size)
     if kind == SMOOTH:

@@ -8,11 +8,8 @@ positive part is convex, so that this can only raise the result. All other round
 positive part rises, and of probabilities. **From below.** Whether the sum on the lattice is positive is a test, if not the
 best one, and no test separates two laws better than delta says: delta >= E [ L_1; sum on the lattice > 0 ].
 
-For few people and values the law of the sum is listed. Otherwise it is a power of the Fourier transform of one term. Before
-that the term is tilted by e^(theta L), with theta chosen so that the mean becomes 0. What is asked lies then in the middle
-of the law and not in its tail, so that rounding errors are small beside the result however small that is. They are bounded:
-`NOISE` for each step of a transform, n times that for the power. What lies outside of the window of the transform is at most
-`OUTSIDE` (Bernstein).
+For few people and values the law of the sum is listed. Otherwise it is a power of the Fourier transform of one term, and the
+module `transform` bounds its errors.
 """
 
 import math
@@ -23,13 +20,13 @@ from fractions import Fraction
 import numpy as np
 
 from deniable.arrays import Floats, Ints
+from deniable.privacy.transform import OUTSIDE, TINY, Part, TiltedSum
 
 Atom = tuple[Fraction, Fraction, Fraction]  # the probability w, and u and v
-TINY = 2.0**-50  # relative, more than the roundings of a value or a probability
-NOISE = 2.0**-50  # for each of the log2 steps of a transform, relative to the whole
-OUTSIDE = 1e-20  # of the tilted law, outside of the window
 LARGEST = 1 << 22  # places of the window
 MOST_LISTED = 600_000  # ways in which values can be shared out among few people
+FITS = 256  # parts into which a value is divided in search of a lattice on which all lie well
+FITTED = 1 << 18  # such parts and values together
 ROUGH = 4.0  # places of the lattice in a standard deviation of a term: enough for a first look
 
 
@@ -58,69 +55,22 @@ class Terms:
 
 
 class Lattice:
-    """One term on a lattice with this step, tilted: its places, their tilted probabilities, theta and log E e^(theta L)."""
+    """One term on a lattice with this step: the place below each value, and the part that goes to the next one."""
 
     def __init__(self, terms: Terms, step: float) -> None:
         self.step = step
         self.low, self.share = spread_out(terms.values / step)
         self.places, self.chances = _collected(self.low, self.share, terms.chances)
-        self.theta, self.log_scale = tilted(self.places, self.chances)
-        self.tilted = self.chances * np.exp(self.theta * self.places - self.log_scale)
 
-    def reach(self, people: int) -> int:
-        """How far from 0 sums lie in the tilted law, but for `OUTSIDE`."""
-        places = self.places.astype(np.float64)
-        mean = float(self.tilted @ places)
-        variance, largest = people * float(self.tilted @ (places - mean) ** 2), float(np.abs(places - mean).max())
-        wanted = -math.log(OUTSIDE / 2)
-        bernstein = wanted * largest / 3 + math.sqrt((wanted * largest / 3) ** 2 + 2 * wanted * variance)
-        all_of_it = people * float(np.abs(places).max())
-        return math.ceil(min(bernstein + people * abs(mean), all_of_it)) + 1
-
-    def slack(self, people: int, size: int) -> float:
-        """How far sums over the law may be off in floating point, relatively: the roundings of all terms and their own."""
-        return 4 * TINY * (people * (2 + self.theta * float(np.abs(self.places).max())) + size)
-
-    def sums(self, people: int) -> tuple[Floats, float]:
-        """The tilted probabilities of the sums 0, 1, ..., -2, -1 in turn, and how far each may be off."""
-        reach = max(self.reach(people), int(np.abs(self.places).max()))
-        size = _quick(2 * reach + 2)
-        one = np.zeros(size)
-        np.add.at(one, self.places % size, self.tilted)
-        transform = np.fft.rfft(one)
-        sizes = np.abs(transform)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            powered = np.exp(people * np.log(transform))
-        powered[sizes == 0] = 0
-        error = NOISE * math.log2(size)
-        power_error = people * error * float(np.minimum(sizes + error, 1.0) ** max(people - 1, 0) @ _twice(size))
-        total = power_error / size + error * float(np.abs(powered) @ _twice(size)) / size
-        return np.fft.irfft(powered, size), total + OUTSIDE
+    def sum_of(self, people: int) -> TiltedSum:
+        """The sum of so many terms, tilted to the mean 0."""
+        return TiltedSum([Part(self.places, self.chances, people)])
 
 
 def spread_out(values: Floats) -> tuple[Ints, Floats]:
     """The place below each value, and the probability of the next one that keeps the mean, rounded upwards."""
     low = np.floor(values)
     return low.astype(np.int64), np.minimum(values - low + TINY * np.maximum(np.abs(values), 1.0) * (values != 0), 1.0)
-
-
-def tilted(places: Ints, chances: Floats) -> tuple[float, float]:
-    """The theta for which the tilted mean is 0, or nearly so, and log E e^(theta L); any theta would be right."""
-    largest = float(places.max())
-    if largest <= 0:
-        return 0.0, math.log(float(chances.sum()))
-
-    def mean(theta: float) -> float:
-        return float(places @ (chances * np.exp(theta * (places - largest))))
-
-    low, high = 0.0, 1.0 / largest
-    while mean(high) < 0 and high * largest < 600:
-        low, high = high, 2 * high
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if mean(middle) < 0 else (low, middle)
-    theta = high if mean(0.0) < 0 else 0.0
-    return theta, theta * largest + math.log(float((chances * np.exp(theta * (places - largest))).sum()))
 
 
 def _collected(low: Ints, share: Floats, chances: Floats) -> tuple[Ints, Floats]:
@@ -132,28 +82,32 @@ def _collected(low: Ints, share: Floats, chances: Floats) -> tuple[Ints, Floats]
     return places[kept], total[kept]
 
 
-def _quick(size: int) -> int:
-    """A number from this one on with which a transform is quick: even, and small primes alone."""
-    power = 1 << size.bit_length()
-    return min(made for made in (power, power // 8 * 5, power // 4 * 3, power // 16 * 9) if made >= size and made % 2 == 0)
-
-
-def _twice(size: int) -> Floats:
-    """How often each coefficient of a real transform stands in the whole one."""
-    often = np.full(size // 2 + 1, 2.0)
-    often[0] = often[-1] = 1.0
-    return often
-
-
 def _lattice(terms: Terms, people: int, rough: bool) -> Lattice:
     """Fine enough that it hardly matters, most of all for few people, as far as the window allows."""
     spread = terms.spread or float(np.abs(terms.values).max()) or 1.0
-    per = ROUGH if rough else max(20.0, 4_000 / math.sqrt(people))
+    per = ROUGH if rough else max(20.0, min(4_000 / math.sqrt(people), 40_000 / people))
     while True:
-        made = Lattice(terms, spread / per)
-        if per <= ROUGH or 2 * made.reach(people) <= LARGEST:
+        made = Lattice(terms, max(spread / per, _fitting(terms, spread / per)))
+        if per <= ROUGH or 2 * made.sum_of(people).reach <= LARGEST:
             return made
         per = max(ROUGH, per / 1.5)
+
+
+def _fitting(terms: Terms, step: float) -> float:
+    """The widest step on which the values of a term lie so well that they spread no more than anywhere on this one.
+
+    A value that lies at a part f of the way between two places adds f (1 - f) squared steps to the variance: 1 / 6 on the
+    average, and next to nothing where a few large values are multiples of the step.
+    """
+    weight = terms.chances * terms.values**2
+    heavy = np.abs(terms.values[np.argsort(-weight)[:3]])
+    parts = np.arange(1, max(2, min(FITS, FITTED // len(weight))))
+    steps = (heavy[heavy > 0][:, None] / parts).ravel()
+    places = terms.values / steps[:, None]
+    off = places - np.floor(places)
+    added = (off * (1 - off)) @ terms.chances * steps**2
+    fits = steps[added <= step**2 / 6]
+    return float(fits.max()) if len(fits) else 0.0
 
 
 def mean_positive_part(atoms: Sequence[Atom], people: int, power: float, rough: bool = False) -> float:
@@ -161,16 +115,17 @@ def mean_positive_part(atoms: Sequence[Atom], people: int, power: float, rough: 
     terms = Terms.of(atoms, power, up=True)
     if terms.values.max() <= 0:
         return 0.0
-    if math.comb(people + len(atoms), people) <= MOST_LISTED:
+    if math.comb(people + len(atoms), people) <= (MOST_LISTED // 64 if rough else MOST_LISTED):
         return _listed(terms, people)
     made = _lattice(terms, people, rough)
-    law, error = made.sums(people)
+    total = made.sum_of(people)
+    law, error = total.law()
     half = np.arange(1, len(law) // 2)
     # Beyond the window s e^(-theta s) is at most 1 / (e theta): part of OUTSIDE, which has room for it.
-    weights = half * np.exp(-made.theta * half)
-    beyond = 1 / made.theta if made.theta else people * float(np.abs(made.places).max())
+    weights = half * np.exp(-total.theta * half)
+    beyond = 1 / total.theta if total.theta else people * float(np.abs(made.places).max())
     found = float((np.maximum(law[1 : len(law) // 2], 0.0) + error) @ weights) + OUTSIDE * beyond
-    return found * made.step * math.exp(people * made.log_scale) / people * (1 + made.slack(people, len(law)))
+    return found * made.step * math.exp(total.log_scale) / people * (1 + total.slack(len(law)))
 
 
 def _listed(terms: Terms, people: int) -> float:
@@ -187,26 +142,50 @@ def _listed(terms: Terms, people: int) -> float:
     return float(np.maximum(lean, 0.0) @ np.exp(chance)) / people * (1 + TINY * 1000 * people)
 
 
+@dataclass(frozen=True)
+class Tails:
+    """How often the sum on the lattice is positive, for each value of one of its terms: at least, and at most."""
+
+    least: Floats
+    most: Floats
+
+    @classmethod
+    def of(cls, terms: Terms, people: int, rough: bool) -> "Tails":
+        """For each value rounded down, then for each rounded up, times the probability that it is."""
+        made = _lattice(terms, people, rough)
+        others = made.sum_of(people - 1)
+        law, error = others.law()
+        half, reach = np.arange(-(len(law) // 2) + 1, len(law) // 2), len(law) // 2
+        mass = np.concatenate([law[-reach + 1 :], law[:reach]])
+        # The test is asked for sums near 0 only: those above come from the tail, added from the far end.
+        shifts = np.concatenate([made.low, made.low + 1])
+        shares = np.concatenate([1 - made.share, made.share])
+        least = int(-shifts.max())
+        kept = slice(least + reach, None)
+        plain = np.exp(-others.theta * half[kept])
+        weights = np.maximum(mass[kept], 0.0) * plain
+        tails = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
+        off = error * float(plain.sum()) + OUTSIDE * float(plain[0])
+        above = tails[np.clip(1 - shifts - (least + 1), 0, len(tails) - 1)]
+        slack, scale = others.slack(len(law)) * 2, math.exp(others.log_scale)
+        down, up = np.maximum(above - off, 0.0) * (1 - slack), (above + off) * (1 + slack)
+        return cls(*(shares * scale * np.maximum(each, 0.0) for each in (down, up)))
+
+
 def mean_if_positive(atoms: Sequence[Atom], people: int, power: float, rough: bool = False) -> float:
     """A lower bound of the same: what the test on the lattice attains."""
     terms = Terms.of(atoms, power, up=False)
-    made = _lattice(terms, people, rough)
     if people == 1:
         return max(0.0, float(terms.chances @ np.maximum(terms.values, 0.0)))
-    law, error = made.sums(people - 1)
-    half, reach = np.arange(-(len(law) // 2) + 1, len(law) // 2), len(law) // 2
-    mass = np.concatenate([law[-reach + 1 :], law[:reach]])
-    # The test is asked for sums near 0 only: those above come from the tail, added from the far end.
-    shifts = np.concatenate([made.low, made.low + 1])
-    shares = np.concatenate([1 - made.share, made.share])
-    least = int(-shifts.max())
-    kept = slice(least + reach, None)
-    plain = np.exp(-made.theta * half[kept])
-    weights = np.maximum(mass[kept], 0.0) * plain
-    tails = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
-    off = error * float(plain.sum()) + OUTSIDE * float(plain[0])
-    above = tails[np.clip(1 - shifts - (least + 1), 0, len(tails) - 1)]
-    pieces = np.concatenate([terms.values * terms.chances] * 2) * shares
-    slack = made.slack(people, len(law))
-    sure = np.where(pieces > 0, np.maximum(above - off, 0.0) * (1 - slack), (above + off) * (1 + slack))
-    return max(0.0, float(pieces @ sure) * math.exp((people - 1) * made.log_scale) * (1 - slack))
+    tails = Tails.of(terms, people, rough)
+    pieces = np.concatenate([terms.values * terms.chances] * 2)
+    return max(0.0, float(pieces @ np.where(pieces > 0, tails.least, tails.most)) * (1 - TINY))
+
+
+def power_of_test(atoms: Sequence[Atom], people: int, power: float) -> tuple[float, float]:
+    """How often the test on the lattice speaks for the first answer: at least if it was given, at most if the second was."""
+    tails = Tails.of(Terms.of(atoms, power, up=False), people, rough=False)
+    least, most = (each.reshape(2, -1).sum(axis=0)[:-1] for each in (tails.least, tails.most))
+    first, second = (np.array([float(atom[0] * atom[k]) for atom in atoms]) for k in (1, 2))
+    slack = TINY * len(atoms)
+    return float(first @ least) * (1 - slack), float(second @ most) * (1 + slack)

@@ -1,42 +1,24 @@
 """The shuffle model: the privacy loss if a trusted party mixes n reports and drops who sent which.
 
-Take two values x and x' of one person. Suppose that every law R(z) has b in it: b(y) <= R(y | z) for all reports y and
-values z. Let it be known which of the n reports are not drawn from b, and what they are. Then (Balle, Bell, Gascon, Nissim
-2019)
+How a report is hidden among others, by the blanket or by clones, is in the module `hiding`. It comes down to
+delta = E [ max(0, L_1 + ... + L_n) ] / n for terms L with a few values, which `positive_part` bounds from both sides.
 
-    delta = E [ max(0, L_1 + ... + L_n) ] / n,     L = (R(y | x) - e^epsilon R(y | x')) / b(y) with probability b(y), else 0
-
-holds for n shuffled reports, whatever the values of the others. Three such b are tried, and the best is taken.
-
-The **blanket**, the largest: b(y) = min R(y | z) over all values z. In a pure protocol L has four values only: for reports
-that support x alone, x' alone, both, or neither.
-
-**Clones** (Feldman, McMillan, Talwar 2021), which need to know less of the channel. With p the largest ratio between R(x)
-and R(x'), and beta half the sum of |R(x) - R(x')|, let A and B be the positive and the negative part of R(x) - R(x'), each
-divided by beta, and alpha = beta / (p - 1). Then, for some further law C and c = 1 - (p + 1) alpha,
-
-    R(x) = p alpha A + alpha B + c C        R(x') = alpha A + p alpha B + c C
-
-since R(x) <= p R(x') and R(x') <= p R(x) (the parameters of Wang et al. 2024). If every law has at least r (A + B) in it,
-b = r (A + B) will do; that the person's own report came from C must be known here. Hiding it gives a smaller number that is
-not always an upper bound (two people, three values, direct response with epsilon 1, at epsilon 0.8: 0.027 for a true 0.060).
-
-**Merged clones**, for any channel with these odds: all of C goes into A and B, and alpha = r = 1 / (p + 1).
-
-From below: if all others have the value z, b = R(z) may be taken, and the same formula is then no bound but the truth.
+**Sampling.** If everybody takes part with probability q, in secret, silence is one more report, which has probability 1 - q
+whatever the value. So b has 1 - q of it, with L = 1 - e^epsilon, and q times all else. **Several shuffles**, each of new
+reports of the same people, compose as the module `profile` says.
 """
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 
-from deniable.core import Mechanism, PureProtocol, checked_epsilon
-from deniable.errors import InvalidParameter, NotCertifiable
-from deniable.privacy.law import law
-from deniable.privacy.positive_part import Atom, mean_if_positive, mean_positive_part
+from deniable.core import Mechanism, checked_epsilon
+from deniable.errors import InvalidParameter
+from deniable.privacy.hiding import MOST_PAIRS, Common, Hidden, attained, bounds
+from deniable.privacy.positive_part import Atom, mean_if_positive, mean_positive_part, power_of_test
+from deniable.privacy.profile import LossLattice, Steps
 
 ASSUMPTION = (
     "only if a trusted shuffler mixes the reports of all n people, drops who sent which and when, and nobody else sees "
@@ -45,89 +27,10 @@ ASSUMPTION = (
 MOST = 1_000_000_000  # people: more are not counted, which errs on the safe side
 NEGLIGIBLE = 1e-300
 CLOSE = 1e-3  # to a part of so many an epsilon is found
-MOST_PAIRS = 16  # of values, for which the loss is also bounded from below
-LAW_LIMIT = 1 << 16
-Table = Sequence[Sequence[Fraction]]  # a row for each value, a column for each report
-
-
-@dataclass(frozen=True)
-class Clones:
-    """How a channel hides a person among others: odds p, and the probabilities alpha and r of the module's text."""
-
-    odds: Fraction
-    alpha: Fraction
-    r: Fraction
-
-    def __post_init__(self) -> None:
-        if not (self.odds > 1 and self.alpha > 0 and (self.odds + 1) * self.alpha <= 1 and 0 < 2 * self.r <= 1):
-            raise InvalidParameter("Clones need odds above 1, alpha from 0 to 1 / (odds + 1) and r from 0 to 1/2.")
-
-    @property
-    def merged(self) -> "Clones":
-        """What holds for any channel with these odds: each law is at least (R(x) + R(x')) / (odds + 1)."""
-        return Clones(self.odds, 1 / (self.odds + 1), 1 / (self.odds + 1))
-
-    @property
-    def atoms(self) -> list[Atom]:
-        """Reports from A, and from B: their probability, and how often they are that under x and x'."""
-        less = self.alpha / self.r
-        return [(self.r, self.odds * less, less), (self.r, less, self.odds * less)]
-
-
-@dataclass(frozen=True)
-class Blanket:
-    """What all reports of a pure protocol have in common: how much of it supports x alone, both x and x', or neither."""
-
-    odds: Fraction
-    alone: Fraction  # and as much supports x' alone
-    both: Fraction
-    neither: Fraction
-
-    @classmethod
-    def of(cls, mechanism: PureProtocol, odds: Fraction) -> "Blanket":
-        """From p and q: a report that supports x and not x' has probability (p - q) odds / (odds - 1) under x."""
-        alone = (mechanism.p - mechanism.q) / (odds - 1)
-        return cls(odds, alone, (mechanism.p - alone * odds) / odds, 1 - mechanism.p - alone)
-
-    @property
-    def atoms(self) -> list[Atom]:
-        one, odds = Fraction(1), self.odds
-        return [(self.alone, odds, one), (self.alone, one, odds), (self.both, odds, odds), (self.neither, one, one)]
-
-    def attained(self, values: int) -> list[list[Atom]]:
-        """Where all others have the value x, and where all have a third one, if reports support one value at most."""
-        one, odds = Fraction(1), self.odds
-        rest = self.both * odds + self.neither
-        found = [[(self.alone * odds, one, 1 / odds), (self.alone, one, odds), (rest, one, one)]]
-        if not self.both and values > 2:
-            third = self.alone * odds
-            rest = 1 - 2 * self.alone - third
-            found.append([(self.alone, odds, one), (self.alone, one, odds), (third, 1 / odds, 1 / odds), (rest, one, one)])
-        return found
-
-
-@dataclass(frozen=True)
-class Common:
-    """What all laws of a channel that can be listed have in common, or the law of one value that all others have."""
-
-    atoms: tuple[Atom, ...]
-
-    @classmethod
-    def of(cls, table: Table, first: int, second: int, common: Iterable[Fraction]) -> "Common":
-        """Of two rows, with `common` in all rows."""
-        columns = zip(table[first], table[second], common, strict=True)
-        return cls.together(((a / share, b / share), share) for a, b, share in columns if share)
-
-    @classmethod
-    def together(cls, shares: Iterable[tuple[tuple[Fraction, Fraction], Fraction]]) -> "Common":
-        """With one atom for all that have the same u and v."""
-        found: dict[tuple[Fraction, Fraction], Fraction] = defaultdict(Fraction)
-        for ends, share in shares:
-            found[ends] += share
-        return cls(tuple(sorted((share, *ends) for ends, share in found.items() if share)))
-
-
-Hidden = Clones | Blanket | Common
+FINE = 32  # odds of one shuffle up to its own epsilon at which delta is computed, if several are composed
+FINEST = 256  # steps of the lattice from below for each shuffle, but no less than these
+FINEST_OF = 4096, 1 << 18
+UNSEEN = 1e-4  # the part of delta beyond the largest of these odds
 
 
 @dataclass(frozen=True)
@@ -141,113 +44,147 @@ class ShuffledLoss:
     epsilon: float
     delta: float
     n: int
-    local: float  # epsilon of one report without shuffling
+    local: float  # epsilon of what one person reports, without shuffling
     proof: str  # "exact channel" or "odds alone"
     assumption: str = ASSUMPTION
     at_least: float = 0.0
+    shuffles: int = 1  # each of new reports of the same people
+    taking_part: float = 1.0
 
     def __str__(self) -> str:
+        often = "" if self.shuffles == 1 else f" in each of {self.shuffles:,} shuffles"
+        some = "" if self.taking_part == 1 else f", each there with probability {self.taking_part:.4g} in secret"
+        single = "a single report" if self.shuffles == 1 else "all reports of a person"
         return (
-            f"epsilon {self.epsilon:.4g} with delta {self.delta:.3g} among {self.n:,} shuffled reports (from the "
-            f"{self.proof}; epsilon {self.local:.4g} for a single report): {self.assumption}"
+            f"epsilon {self.epsilon:.4g} with delta {self.delta:.3g} among {self.n:,} shuffled reports{often}{some} "
+            f"(from the {self.proof}; epsilon {self.local:.4g} for {single}): {self.assumption}"
         )
 
 
-def shuffled(mechanism: Mechanism, n: int, delta: float) -> ShuffledLoss:
+@dataclass(frozen=True)
+class Shuffle:
+    """One shuffle of the reports of n people, each of whom takes part with the same probability."""
+
+    mechanism: Mechanism
+    n: int
+    taking_part: Fraction = Fraction(1)
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise InvalidParameter("Shuffling needs the number of people, at least 1.")
+        if not 0 < self.taking_part <= 1:
+            raise InvalidParameter("The probability of taking part must be above 0, and at most 1.")
+
+    @cached_property
+    def hidden(self) -> tuple[list[list[Hidden]], str]:
+        """The ways in which each pair of values is hidden, and whether they come from the exact channel or from its odds."""
+        pairs, proof = bounds(self.mechanism)
+        return [[self._thinned(each) for each in pair] for pair in pairs], proof
+
+    @cached_property
+    def references(self) -> list[Sequence[Atom]]:
+        """Values of one person and of all others for which delta can be worked out exactly."""
+        return [self._thinned(Common(tuple(atoms))).atoms for atoms in attained(self.mechanism)]
+
+    @cached_property
+    def local(self) -> float:
+        """The epsilon of one report by itself."""
+        return self.mechanism.loss().epsilon()
+
+    def _thinned(self, hidden: Hidden) -> Hidden:
+        q, one = self.taking_part, Fraction(1)
+        if q == 1:
+            return hidden
+        return Common((*((q * w, u, v) for w, u, v in hidden.atoms), (1 - q, one, one)))
+
+    def delta_at(self, epsilon: float) -> float:
+        """The delta that goes with an epsilon: an upper bound."""
+        return max(min(delta_of(each, self.n, epsilon) for each in pair) for pair in self.hidden[0])
+
+    def profile(self, near: float) -> Callable[[float], float]:
+        """The same for many epsilons, with what hides each pair best near one of them."""
+        rough = len(self.hidden[0]) > MOST_PAIRS
+        best = [min(pair, key=lambda each: delta_of(each, self.n, near, True)) for pair in self.hidden[0]]
+        return lambda epsilon: max(delta_of(each, self.n, epsilon, rough) for each in best)
+
+    def above(self, delta: float) -> float:
+        """The smallest epsilon that holds with this delta, from above."""
+        worst = 0.0
+        for pair in self.hidden[0]:
+            best = self.local
+            for each in pair:
+                if best > worst and delta_of(each, self.n, best * (1 - CLOSE), True) <= delta:  # else it cannot matter
+                    best = min(best, _smallest(each, self.n, delta, best))
+            worst = max(worst, best)
+        return worst
+
+    def below(self, delta: float, most: float) -> tuple[float, Sequence[Atom]]:
+        """The largest epsilon that does not hold with this delta, and where it does not."""
+        return _largest(self.references, self.n, delta, most) if self.n <= MOST else (0.0, ())
+
+
+def shuffled(
+    mechanism: Mechanism | Sequence[Mechanism],
+    n: int,
+    delta: float,
+    *,
+    times: int = 1,
+    taking_part: float | Fraction = 1,
+) -> ShuffledLoss:
     """The epsilon that n shuffled reports of this mechanism lose at most, if delta is allowed, and what they lose at least.
+
+    Several mechanisms, or `times` above 1, stand for as many shuffles, each of one report of every person about anything.
+    With `taking_part` below 1, everybody sends a report with that probability only, and nobody knows who did.
 
     >>> from deniable.domains import Categories
     >>> from deniable.mechanisms.shares.direct_response import DirectResponse
     >>> loss = shuffled(DirectResponse(Categories(range(16)), 1.0), n=10_000, delta=1e-6)
     >>> round(loss.at_least, 4), round(loss.epsilon, 4), round(loss.local, 9)
     (0.0186, 0.0186, 1.0)
+    >>> ten = shuffled(DirectResponse(Categories(range(16)), 1.0), n=10_000, delta=1e-6, times=10)
+    >>> round(ten.at_least, 3), round(ten.epsilon, 3)
+    (0.064, 0.064)
     """
     if not 0 < delta < 1:
         raise InvalidParameter("Delta must be between 0 and 1, and should be far below 1 / n: for example 1e-9.")
-    pairs, proof = bounds(mechanism)
-    local = mechanism.loss().epsilon()
-    worst = 0.0
-    for pair in pairs:
-        best = local
-        for each in pair:
-            if best > worst and delta_of(each, n, best * (1 - CLOSE), True) <= delta:  # else it cannot matter
-                best = min(best, _smallest(each, n, delta, best))
-        worst = max(worst, best)
-    return ShuffledLoss(worst, delta, n, local, proof, at_least=_largest(attained(mechanism), n, delta, worst))
+    mechanisms = [mechanism] if isinstance(mechanism, Mechanism) else list(mechanism)
+    if not mechanisms or times < 1:
+        raise InvalidParameter("Give at least one mechanism, and times of at least 1.")
+    exact = Fraction(taking_part)
+    shuffles = [Shuffle(each, n, exact) for each in mechanisms]
+    local = times * sum(each.local for each in shuffles)
+    total, part = times * len(mechanisms), float(exact)
+    proof = "exact channel" if all(each.hidden[1] == "exact channel" for each in shuffles) else "odds alone"
+    if total == 1:
+        most = shuffles[0].above(delta)
+        least, _ = shuffles[0].below(delta, most)
+    else:
+        most, least = in_a_row([(each, times) for each in shuffles], delta, local)
+    return ShuffledLoss(most, delta, n, local, proof, at_least=least, shuffles=total, taking_part=part)
 
 
-def shuffled_delta(mechanism: Mechanism, n: int, epsilon: float) -> float:
+def in_a_row(shuffles: Sequence[tuple[Shuffle, int]], delta: float, local: float) -> tuple[float, float]:
+    """An epsilon that all of these shuffles lose together at most, and one that they lose at least."""
+    total = sum(times for _, times in shuffles)
+    first = [each.above(delta) for each, _ in shuffles]
+    step, spread = min(first) / FINE, math.sqrt(sum(times * one**2 for one, (_, times) in zip(first, shuffles, strict=True)))
+    finest = spread / min(max(FINEST * total, FINEST_OF[0]), FINEST_OF[1])
+    over, under = list[tuple[LossLattice, int]](), list[tuple[LossLattice, int]]()
+    for (each, times), one in zip(shuffles, first, strict=True):
+        law = LossLattice.above(each.profile(one), step, max(1, int(one / min(first))), delta * UNSEEN / total)
+        over.append((law, times))
+        _, atoms = each.below(delta, one)
+        powers = [math.exp(place * step) for place in law.places]
+        tests = [power_of_test(atoms, each.n, power) for power in powers] if atoms else []
+        under.append((LossLattice.below(tests, finest), times))
+    most = Steps(over).epsilon(delta, local, up=True)
+    return most, Steps(under).epsilon(delta, most, up=False)
+
+
+def shuffled_delta(mechanism: Mechanism, n: int, epsilon: float, *, taking_part: float | Fraction = 1) -> float:
     """The delta that goes with an epsilon after shuffling: an upper bound, rounded up."""
-    pairs, _ = bounds(mechanism)
     checked_epsilon(epsilon)
-    return max(min(delta_of(each, n, epsilon) for each in pair) for pair in pairs)
-
-
-def bounds(mechanism: Mechanism) -> tuple[list[list[Hidden]], str]:
-    """The ways in which each pair of values is hidden, and whether they come from the exact channel or from its odds."""
-    odds = mechanism.loss().odds
-    if odds is None or mechanism.protected is not None:
-        raise InvalidParameter(
-            "Shuffling hides a report among others that could have been the same. This mechanism "
-            "discloses some answers, so shuffling gives no guarantee for it."
-        )
-    if odds == 1:
-        raise InvalidParameter("Reports of this mechanism do not depend on the answer, so there is nothing to amplify.")
-    if isinstance(mechanism, PureProtocol):
-        # Reports that support x and not x' are `odds` times as likely under x, all others equally likely. So
-        # p - q = beta, and no value makes any of them less likely than x' does.
-        alpha = (mechanism.p - mechanism.q) / (odds - 1)
-        hidden = Clones(odds, alpha, alpha)
-        return [[Blanket.of(mechanism, odds), hidden.merged, hidden]], "exact channel"
-    table = listed_channel(mechanism)
-    if table:
-        return [[common, clones.merged, clones] for clones, common, _ in ways(table)], "exact channel"
-    return [[Clones(odds, 1 / (odds + 1), 1 / (odds + 1))]], "odds alone"
-
-
-def attained(mechanism: Mechanism) -> list[Sequence[Atom]]:
-    """Values of one person and of all others for which delta can be worked out exactly; none if the law is too large."""
-    odds = mechanism.loss().odds
-    if odds is not None and isinstance(mechanism, PureProtocol):
-        return [*Blanket.of(mechanism, odds).attained(mechanism.domain.size)]
-    table = listed_channel(mechanism)
-    pairs = [pair for *_, pair in ways(table)][:MOST_PAIRS]
-    found = {Common.of(table, *pair, others) for pair in pairs for others in table[:MOST_PAIRS]}
-    return [each.atoms for each in sorted(found, key=lambda each: each.atoms)]
-
-
-def listed_channel(mechanism: Mechanism) -> Table:
-    """The whole channel, if it is small; otherwise nothing."""
-    size = mechanism.domain.size
-    if size > 64:
-        return []
-    try:
-        laws = [dict(law(mechanism, index, LAW_LIMIT // size).items()) for index in range(size)]
-    except NotCertifiable:
-        return []
-    reports = sorted(set().union(*laws))
-    if len(reports) > 512:
-        return []
-    return [[each.get(report, Fraction(0)) for report in reports] for each in laws]
-
-
-def ways(table: Table) -> list[tuple[Clones, Common, tuple[int, int]]]:
-    """All different ways in which two values are hidden: by clones, by the blanket; and two such values."""
-    least = [min(column) for column in zip(*table, strict=True)]
-    found: dict[tuple[Clones, Common], tuple[int, int]] = {}
-    for first in range(len(table)):
-        for second in range(len(table)):
-            pairs = [(a, b) for a, b in zip(table[first], table[second], strict=True) if a or b]
-            odds = max(max(a / b, b / a) for a, b in pairs)
-            if odds == 1:
-                continue
-            beta = sum((max(a - b, Fraction(0)) for a, b in pairs), Fraction(0))
-            share = min(
-                low * beta / abs(a - b) for a, b, low in zip(table[first], table[second], least, strict=True) if a != b
-            )
-            clones = Clones(odds, beta / (odds - 1), min(share, Fraction(1, 2)))
-            found.setdefault((clones, Common.of(table, first, second, least)), (first, second))
-    return [(clones, common, pair) for (clones, common), pair in sorted(found.items(), key=lambda each: each[1])]
+    return Shuffle(mechanism, n, Fraction(taking_part)).delta_at(epsilon)
 
 
 def delta_of(hidden: Hidden, n: int, epsilon: float, rough: bool = False) -> float:
@@ -267,17 +204,17 @@ def _smallest(hidden: Hidden, n: int, delta: float, local: float) -> float:
     return min(local, _settled(partial(excess, people=n), high, slope, 1 + CLOSE / 4))
 
 
-def _largest(references: Sequence[Sequence[Atom]], n: int, delta: float, local: float) -> float:
+def _largest(references: Sequence[Sequence[Atom]], n: int, delta: float, local: float) -> tuple[float, Sequence[Atom]]:
     """The largest epsilon that is too small for this delta, from below, where all others are as in one of these."""
 
     def excess(epsilon: float, people: int, atoms: Sequence[Atom], rough: bool = False) -> float:
-        return math.log(max(NEGLIGIBLE, mean_if_positive(atoms, min(people, MOST), math.exp(epsilon), rough)) / delta)
+        return math.log(max(NEGLIGIBLE, mean_if_positive(atoms, people, math.exp(epsilon), rough)) / delta)
 
     found = [(*_crossing(partial(excess, atoms=atoms, rough=True), n, local), atoms) for atoms in references]
     if not found:
-        return 0.0
+        return 0.0, ()
     low, _, slope, atoms = max(found, key=lambda each: each[0])
-    return _settled(partial(excess, people=n, atoms=atoms), low, slope, 1 - CLOSE / 4)
+    return _settled(partial(excess, people=n, atoms=atoms), low, slope, 1 - CLOSE / 4), atoms
 
 
 def _crossing(excess: Callable[[float, int], float], n: int, most: float) -> tuple[float, float, float]:

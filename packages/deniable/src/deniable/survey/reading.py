@@ -18,6 +18,7 @@ from deniable.survey import budget
 from deniable.survey.budget import BUDGETS, Spending
 from deniable.survey.kinds.kind import Kind, WrongDetail
 from deniable.survey.kinds.registry import kind_named
+from deniable.survey.language import read_language
 from deniable.survey.lines import lines_of
 from deniable.survey.question import Question
 from deniable.survey.relation import Relation
@@ -27,11 +28,10 @@ from deniable.survey.survey import FORMAT, MOST_QUESTIONS, Survey
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 MOST_ROUNDS = 16
 _WINDOWS = {"hour": 3600, "day": 86_400, "week": 604_800}
-_REPEATING = {"repeat", "span"}
-_COMMON = {"id", "ask", "kind", "weight", "mechanism", *_REPEATING}
+_COMMON = {"id", "ask", "kind", "weight", "mechanism"} | (_REPEATING := {"repeat", "span"})
 _ABOUT = {
     "id", "title", "epsilon", "budget", "sample", "people", "minimum_reports", "opens", "closes", "window", "late",
-    "keep_reports", "share_results", "rounds", "round", "round_time", "lifetime_epsilon",
+    "keep_reports", "share_results", "rounds", "round", "round_time", "lifetime_epsilon", "language",
 }  # fmt: skip
 
 Where = Callable[[str, int | None, str | None], str]
@@ -224,6 +224,7 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         invitations=_invitations(data, place),
         share_results=about.flag("share_results"),
         lifetime_epsilon=read_lifetime(about),
+        language=read_language(about),
     )
     if repeated:
         from deniable.survey.repeat_reading import check_lifetime

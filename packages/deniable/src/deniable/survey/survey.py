@@ -62,6 +62,7 @@ class Survey:
     invitations: Invitations | None = None  # None if anybody may answer, and as often as they like
     share_results: bool = False  # whether everybody may read the published estimates
     lifetime_epsilon: float | None = None  # for all reports of a person who is asked again and again, on one value each
+    language: str | None = None  # of the questions, such as "de"; pages begin in it
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Survey":
@@ -88,14 +89,11 @@ class Survey:
         return self._data([question.spec() for question in self.questions], "round")
 
     def _data(self, questions: list[dict[str, object]], *more: str) -> dict[str, object]:
-        about: dict[str, object] = {
-            name: value
-            for name in (
-                "id", "title", "epsilon", "budget", "sample", "people", "minimum_reports", "opens", "closes", "window",
-                "late", "keep_reports", "rounds", "round_time", "lifetime_epsilon", *more,
-            )
-            if (value := getattr(self, name)) is not None
-        }  # fmt: skip
+        names = (
+            "id", "title", "epsilon", "budget", "sample", "people", "minimum_reports", "opens", "closes", "window",
+            "late", "keep_reports", "rounds", "round_time", "lifetime_epsilon", "language", *more,
+        )  # fmt: skip
+        about: dict[str, object] = {name: value for name in names if (value := getattr(self, name)) is not None}
         if self.share_results:  # only then, so that surveys of earlier releases keep their fingerprints
             about["share_results"] = True
         wanted = {"table": [each.spec() for each in self.tables]} if self.tables else {}

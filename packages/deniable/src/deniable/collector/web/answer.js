@@ -6,13 +6,18 @@ import { truthful } from "./chance.js";
 import { base, byId, card, el, save, say, stage } from "./dom.js";
 import { checkedHere, promise } from "./promise.js";
 import { asks, control, mark } from "./questions.js";
-import { moment, span } from "./words.js";
+import { heard, joined, kept, known, lang, phrase, place } from "./texts.js";
+import { listed, moment, quoted, span } from "./words.js";
 
 if (parent !== window) import("./embedded.js"); // a frame of another site
 
 const AGAIN = 20_000; // milliseconds between attempts while the collector cannot be reached
 const SUBMIT = `deniable submit ${base}`; // where the tab keeps the invitation code of this survey
 const CLOCK = 120; // seconds by which clocks may differ without a word
+
+const again = [phrase("reload"), () => location.reload()];
+/** How reports are put into words in another language than the client's own. */
+const WORDS = lang === "en" ? undefined : { text: (name, values) => phrase(`report_${name}`, values), quoted, listed };
 
 let ahead = 0; // seconds by which the collector's clock is ahead of ours
 const wrongClock = () => Math.abs(ahead) > CLOCK;
@@ -36,21 +41,21 @@ async function served(path) {
 }
 
 /** Show the survey; fetched once more if it does not go with its law, because the next round may open between the two answers. */
-async function load(again = false) {
+async function load(retried = false) {
   try {
     survey = await Survey.fetch(base, { fetch: served });
   } catch (error) {
-    if (error instanceof InvalidLaw && !again) return load(true);
+    if (error instanceof InvalidLaw && !retried) return load(true);
     if (!(error instanceof DeniableError)) {
-      const away = ["429", "503"].includes(error.message) ? "The collector is busy." : "The collector cannot be reached.";
-      return trouble("The survey could not be loaded", `${away} Check your connection, wait a moment and try again. Nothing was sent.`, ["Try again", () => load()]);
+      const away = ["429", "503"].includes(error.message) ? "busy" : "unreachable";
+      return trouble(phrase("not_loaded"), joined(phrase(away), phrase("check_connection"), phrase("nothing_sent")), [phrase("try_again"), () => load()]);
     }
     if (error instanceof InvalidLaw) return unproved(error);
     if (!(error instanceof InvalidSurvey)) throw error;
     return unknown(error.message);
   }
   const strange = survey.questions.flatMap(({ asked }) => asked).find((question) => !asks(question));
-  if (strange) return unknown(`It cannot ask a question of kind “${strange.kind}”.`);
+  if (strange) return unknown(phrase("strange_kind", { kind: strange.kind }));
   document.title = byId("title").textContent = survey.title;
   await shown();
   byId("lead").hidden = false; // only now: a long title moves it
@@ -58,14 +63,13 @@ async function load(again = false) {
     new SecureCoins();
   } catch (error) {
     if (!(error instanceof NoRandomness)) throw error;
-    return trouble("Secure randomness is not available", "This browser lacks WebCrypto. Without secure randomness your answer would not be protected. Use a current browser. Nothing was sent.");
+    return trouble(phrase("no_randomness"), joined(phrase("no_randomness_why"), phrase("nothing_sent")));
   }
   const ledger = await openLedger();
   device = survey.tree.question.some(({ repeat = "once" }) => repeat !== "once") ? new (await import("./repeated.js")).RepeatedDevice(survey, { ledger, now }) : new Device(survey, { ledger, now });
   if (survey.invitations && !(await invited(ledger))) return;
   if (ledger.lasting) return resume();
-  trouble("This browser blocks storage for this page", "Storage is blocked or full, perhaps because of a private window or a setting. The page would forget that you answered, and a second answer would be randomized again and cost you more privacy. Allow storage for this site and reload the page. Or answer now, once, and keep this tab open until you see the receipt.",
-    ["Reload", () => location.reload()], ["Answer once in this tab", () => { addEventListener("beforeunload", guard); ask(); }]);
+  trouble(phrase("no_storage"), phrase("no_storage_why"), again, [phrase("answer_once"), () => { addEventListener("beforeunload", guard); ask(); }]);
 }
 
 /** What the collector says of the survey besides: a corrected title, which is only shown, and whether it is open. */
@@ -97,7 +101,7 @@ async function invited(ledger) {
   code = codeOf(location.hash);
   if ((await device.entry().catch(() => null))?.state === "sent") return true;
   if (!code && !(await invitation.state())) {
-    trouble("This survey is for invited people", "Open the link that you received, all of it. Nothing was sent.");
+    trouble(phrase("invited_only"), joined(phrase("open_link"), phrase("nothing_sent")));
     return false;
   }
   const right = await exchanged();
@@ -109,28 +113,28 @@ async function invited(ledger) {
 async function exchanged() {
   try {
     const right = await invitation.right(base, code);
-    if (right.token && code) history.replaceState(null, "", location.pathname); // the ledger has what it needs
+    if (right.token && code) history.replaceState(null, "", location.pathname + location.search); // the ledger has what it needs
     return right;
   } catch (error) {
     if (!(error instanceof DeniableError)) throw error;
-    trouble("Your invitation was not used", `${error.message} Nothing was sent.`, ["Reload", () => location.reload()]);
+    trouble(phrase("invitation_unused"), joined(heard(error.message), phrase("nothing_sent")), again);
     return null;
   }
 }
 
 function notInvited({ status, detail }) {
-  trouble("Your invitation cannot be used", `${detail || `The collector answered with status ${status}.`} Nothing was sent.`);
+  trouble(phrase("invitation_useless"), joined(heard(detail) || phrase("status_answer", { status }), phrase("nothing_sent")));
 }
 
 function unknown(reason) {
-  trouble("This page cannot show this survey", `${reason} Reload the page to get the newest version. If that does not help, tell the people who run the survey that their collector and its pages do not match. Nothing was sent.`, ["Reload", () => location.reload()]);
+  trouble(phrase("unknown_survey"), joined(heard(reason), phrase("unknown_survey_why"), phrase("nothing_sent")), again);
 }
 
 /** The law of the survey could not be proved on this device: nothing runs. The reason is for whoever runs the survey. */
 function unproved(error) {
   console.error(error.message);
-  if (error.message.includes("another survey")) return trouble("This survey is changing right now", "Its next round opened while this page was loading. Wait a moment and reload the page. Nothing was sent.", ["Reload", () => location.reload()]);
-  trouble("This survey will not be answered here", `${error.notice} Nothing was sent. Tell the people who run the survey, and give them this reason: ${error.message}`, ["Reload", () => location.reload()]);
+  if (error.message.includes("another survey")) return trouble(phrase("changing"), joined(phrase("changing_why"), phrase("nothing_sent")), again);
+  trouble(phrase("unproved"), joined(phrase("unproved_notice"), phrase("nothing_sent"), phrase("unproved_reason", { reason: error.message })), again);
 }
 
 function guard(event) {
@@ -144,7 +148,7 @@ async function resume() {
     entry = await device.entry();
   } catch (error) {
     if (!(error instanceof SurveyMismatch)) throw error;
-    return trouble("You answered another version of this survey", "This survey has the same name as one that you answered here, but different questions. It is not asked again, because that would cost you more privacy than promised. Tell the people who run the survey. Your report stays as it was.");
+    return trouble(phrase("other_version"), phrase("other_version_why"));
   }
   if (entry === null) return ask();
   if (entry.state === "sent") return receipt(entry);
@@ -179,35 +183,29 @@ const consent = () => `deniable send ${survey.lasting}${device.period === undefi
 
 function clockNotice() {
   if (!wrongClock()) return null;
-  return el("p", { class: "notice" }, `The clock of this device is ${span(ahead)} ${ahead > 0 ? "behind" : "ahead"}. This page uses the collector’s time instead.`);
+  return el("p", { class: "notice" }, phrase(ahead > 0 ? "clock_behind" : "clock_ahead", { time: span(ahead) }));
 }
 
-const STAGES = {
-  draft: ["This survey is not open yet", "It is still being prepared. Come back later."],
-  closed: ["This survey is closed", "It was closed early."],
-  archived: ["This survey is closed", "It has ended."],
-  deleted: ["This survey is closed", "It was deleted, with all its reports."],
-};
+const STAGES = { draft: "not_open", closed: "closed", archived: "closed", deleted: "closed" };
 
 async function ask() {
-  if (STAGES[stageNow]) return trouble(STAGES[stageNow][0], `${STAGES[stageNow][1]} Nothing was sent.`);
+  if (STAGES[stageNow]) return trouble(phrase(STAGES[stageNow]), joined(phrase(`stage_${stageNow}`), phrase("nothing_sent")));
   if (!survey.isOpen(now())) {
     const closed = survey.closes !== null && now() >= survey.closes;
-    const when = closed ? `It closed on ${moment(survey.closes)}.` : `It opens on ${moment(survey.opens)}. Come back then.`;
-    return trouble(closed ? "This survey is closed" : "This survey is not open yet", `${when} If that seems wrong, check the clock of this device. Nothing was sent.`);
+    const when = closed ? phrase("closed_on", { when: moment(survey.closes) }) : phrase("opens_on", { when: moment(survey.opens) });
+    return trouble(phrase(closed ? "closed" : "not_open"), joined(when, phrase("check_clock"), phrase("nothing_sent")));
   }
-  if (device.due && !(await device.due())) return trouble("Nothing is asked of you now", `You report in one of several periods, which your device drew once. Come back on ${moment(await device.nextDue())}. Nothing was sent.`);
+  if (device.due && !(await device.due())) return trouble(phrase("not_due"), joined(phrase("not_due_why", { when: moment(await device.nextDue()) }), phrase("nothing_sent")));
   const questions = await device.questions();
   const controls = questions.flatMap(({ asked }) => asked).map(control);
   const summary = el("div", { class: "card trouble summary", tabindex: "-1", hidden: true });
   const form = el("form", { novalidate: true, onsubmit: (event) => { event.preventDefault(); randomize(controls, summary, button); } });
-  const button = el("button", { class: "main", type: "submit" }, "Randomize my answer" + (controls.length > 1 ? "s" : ""));
+  const button = el("button", { class: "main", type: "submit" }, phrase("randomize", { count: controls.length }));
   const part = survey.budget === "sampled" && el("p", { class: "notice" },
-    `You are asked ${questions.length} of ${survey.questions.length} ${survey.questions.some(({ together }) => together) ? "parts of the survey" : "questions"}. Your device drew them at random before you answered anything.`);
-  const anonymous = invitation && el("p", { class: "notice", id: "anonymous" },
-    "Your invitation was exchanged for an anonymous token. Those who invited you can see that you used it. Nobody can see which report is yours.");
+    phrase(survey.questions.some(({ together }) => together) ? "sampled_parts" : "sampled_questions", { number: questions.length, all: survey.questions.length }));
+  const anonymous = invitation && el("p", { class: "notice", id: "anonymous" }, phrase("anonymous"));
   form.append(...[checkedHere(survey, questions), anonymous, clockNotice(), part, summary, ...controls.map((each) => each.element)].filter(Boolean),
-    el("p", { class: "soft" }, "Nothing is sent yet. You will see the randomized report first. It is drawn only once."),
+    el("p", { class: "soft" }, phrase("not_sent_yet")),
     el("div", { class: "buttons" }, button));
   stage(form, promise(survey, questions));
   certificate();
@@ -218,7 +216,7 @@ async function certificate() {
   try {
     const found = await (await fetched(`${base}/v1/promise`)).json();
     needsToken = found.needs_token;
-    if (found.certified === false) return trouble("The privacy promise does not hold", "The certificate of this survey does not hold: its reports reveal more than promised. Do not answer, and tell the people who run the survey.");
+    if (found.certified === false) return trouble(phrase("no_certificate"), phrase("no_certificate_why"));
   } catch {
     // offline: what this device proved stands without it
   }
@@ -238,7 +236,7 @@ async function randomize(controls, summary, button) {
   }
   summary.hidden = problems.length === 0;
   if (problems.length > 0) {
-    summary.replaceChildren(el("h2", {}, "Please correct these answers"), el("ul", {}, problems.map((problem) =>
+    summary.replaceChildren(el("h2", {}, phrase("correct_these")), el("ul", {}, problems.map((problem) =>
       el("li", {}, el("a", { href: `#${problem.field}`, onclick: (event) => { event.preventDefault(); byId(problem.field).focus(); } }, problem.message)))));
     return summary.focus();
   }
@@ -249,7 +247,7 @@ async function randomize(controls, summary, button) {
     button.disabled = false;
     if ((await device.entry()) !== null) return resume(); // answered in another tab
     summary.hidden = false;
-    summary.replaceChildren(el("h2", {}, "Nothing was randomized"), el("p", {}, error.message));
+    summary.replaceChildren(el("h2", {}, phrase("not_randomized")), el("p", {}, heard(error.message)));
     return summary.focus();
   }
   given = Object.fromEntries(controls.map((each) => [each.question.id, each.describe(answers[each.question.id])]));
@@ -261,34 +259,34 @@ async function randomize(controls, summary, button) {
 
 /** The bits of a report, folded away. */
 function bits(line) {
-  const shown = line.bits.length <= 160 ? line.bits : `${line.bits.slice(0, 160)}… (${line.bits.length} bits)`;
-  return el("details", { class: "small" }, el("summary", {}, "As bits"), el("p", { class: "bits mono" }, shown));
+  const shown = line.bits.length <= 160 ? line.bits : phrase("more_bits", { bits: line.bits.slice(0, 160), count: line.bits.length });
+  return el("details", { class: "small" }, el("summary", {}, phrase("as_bits")), el("p", { class: "bits mono" }, shown));
 }
 
 async function comparison() {
-  const lines = explain(survey, await device.message());
+  const lines = explain(survey, await device.message(), WORDS);
   return lines.map((line) => {
     const question = survey.questions.find((each) => each.id === line.question);
-    const mine = el("div", {}, el("h3", {}, "Your answer (stays here)"), el("p", { class: "answer" }, given ? question.asked.map(({ id }) => given[id]).join(", ") : "not stored, not even here"));
-    const theirs = el("div", { class: "sent" }, el("h3", {}, "What is sent"), el("p", { class: "answer" }, line.text), bits(line));
+    const mine = el("div", {}, el("h3", {}, phrase("your_answer")), el("p", { class: "answer" }, given ? question.asked.map(({ id }) => given[id]).join(", ") : phrase("not_stored")));
+    const theirs = el("div", { class: "sent" }, el("h3", {}, phrase("what_is_sent")), el("p", { class: "answer" }, line.text), bits(line));
     const chance = line.disclosed ? null : truthful(question, truth, line.fields);
     return el("section", { class: "card" }, el("h2", {}, question.ask), el("div", { class: "pair" }, mine, theirs),
-      question.together && el("p", { class: "small soft" }, "Your answers to these questions are reported together, as one randomized combination."),
+      question.together && el("p", { class: "small soft" }, phrase("together")),
       chance && el("p", { class: "small chance" }, chance),
-      el("p", { class: "small soft" }, line.disclosed ? "This answer is not marked “protected”, so it is sent as it is." : `Every ${question.sensitive ? "protected" : "other"} answer could have led to the same report.`));
+      el("p", { class: "small soft" }, phrase(line.disclosed ? "disclosed" : question.sensitive ? "every_protected" : "every_other")));
   });
 }
 
 async function review() {
   const lines = await comparison();
   const field = el("input", { type: "password", id: "token", autocomplete: "off" });
-  const invited = needsToken && el("div", { class: "card" }, el("label", { class: "ask", for: "token" }, "Your invitation code"), el("p", { class: "hint" }, "Only invited people can take part in this survey."), field);
+  const invited = needsToken && el("div", { class: "card" }, el("label", { class: "ask", for: "token" }, phrase("code")), el("p", { class: "hint" }, phrase("code_hint")), field);
   const go = el("button", { class: "main", onclick: () => {
     if (needsToken) remember("sessionStorage", SUBMIT, field.value.trim());
     remember("localStorage", consent(), "yes");
     deliver();
-  } }, "Send the report");
-  stage(card("This is what will be sent", "bare", el("p", {}, "Your answer was randomized on this device. Nothing has been sent yet. If you leave now, this report waits here for you; it is never drawn again.")),
+  } }, phrase("send"));
+  stage(card(phrase("will_be_sent"), "bare", el("p", {}, phrase("will_be_sent_why"))),
     lines, promise(survey, await device.questions()), invited, el("div", { class: "buttons reach" }, go));
   certificate();
 }
@@ -306,7 +304,7 @@ async function inOneTab(name, work) {
 async function deliver() {
   if (sending) return;
   sending = true;
-  if (!reason.isConnected) say("Sending.");
+  if (!reason.isConnected) say(phrase("sending"));
   const token = recall("sessionStorage", SUBMIT) || undefined;
   try {
     const right = invitation && (await exchanged());
@@ -319,7 +317,7 @@ async function deliver() {
     if (outcome.state === "refused" && outcome.status === 401) {
       needsToken = true;
       await review();
-      return say("The collector requires a valid invitation code. Your report is still here.");
+      return say(phrase("code_needed"));
     }
     const entry = await device.entry();
     return outcome.state === "sent" ? receipt(entry) : refused(outcome);
@@ -332,9 +330,9 @@ async function deliver() {
 function soon(wait) {
   clearTimeout(timer);
   timer = setTimeout(deliver, Math.min(wait, 1e9));
-  say("The report is saved and will be sent soon.");
-  stage(card("Saved, to be sent soon", "", el("p", {}, `Your report will be sent within ${span(wait / 1000)}. It waits so that nobody can guess from the time which invitation it belongs to.`),
-    el("p", {}, "Keep this page open, or open it again later.")));
+  say(phrase("soon_status"));
+  stage(card(phrase("soon"), "", el("p", {}, phrase("soon_why", { time: span(wait / 1000) })),
+    el("p", {}, phrase("keep_open"))));
 }
 
 let timer;
@@ -342,12 +340,12 @@ const reason = el("p");
 function waiting(outcome) {
   clearTimeout(timer);
   timer = setTimeout(deliver, AGAIN);
-  reason.textContent = outcome.status === 0 ? "The collector cannot be reached. Perhaps there is no network." : `The collector says: ${outcome.detail || `status ${outcome.status}`}`;
-  say("The report is saved and will be sent later.");
+  reason.textContent = outcome.status === 0 ? joined(phrase("unreachable"), phrase("no_network")) : phrase("collector_says", { what: heard(outcome.detail) || phrase("status", { status: outcome.status }) });
+  say(phrase("later_status"));
   if (reason.isConnected) return; // already shown; the focus stays where it is
-  stage(card("Saved, to be sent later", "", reason,
-    el("p", {}, "Your report is safe on this device. It will be sent unchanged when the collector responds: automatically while this page is open, otherwise when you open it again."),
-    el("div", { class: "buttons" }, el("button", { class: "plain", onclick: deliver }, "Try now"))));
+  stage(card(phrase("later"), "", reason,
+    el("p", {}, phrase("later_why")),
+    el("div", { class: "buttons" }, el("button", { class: "plain", onclick: deliver }, phrase("try_now")))));
 }
 
 addEventListener("online", async () => {
@@ -356,24 +354,24 @@ addEventListener("online", async () => {
 
 function refused(outcome) {
   given = truth = null;
-  const what = {
-    409: "The collector now runs another survey. Reload the page to see it; this report cannot be counted there.",
-    410: "The survey or its period is over. There is nothing more to do.",
-    422: "The collector considers the report invalid. Tell the people who run the survey that this page and their collector do not match.",
-  };
-  say("The report was refused.");
-  stage(card("The report was refused", "trouble", el("p", {}, outcome.detail || `The collector answered with status ${outcome.status}.`),
-    el("p", {}, what[outcome.status] ?? "You can send it again later, unchanged."),
-    el("div", { class: "buttons" }, el("button", { class: "plain", onclick: deliver }, "Send the same report again"))));
+  say(phrase("refused_status"));
+  stage(card(phrase("refused"), "trouble", el("p", {}, heard(outcome.detail) || phrase("status_answer", { status: outcome.status })),
+    el("p", {}, known(`refused_${outcome.status}`, phrase("refused_otherwise"))),
+    el("div", { class: "buttons" }, el("button", { class: "plain", onclick: deliver }, phrase("send_again")))));
 }
 
 // The receipt
+
+async function askedAgain() {
+  const { reports, epsilon } = await device.spent();
+  return phrase("asked_again", { when: moment(await device.nextDue()), reports, epsilon: Number(epsilon.toPrecision(4)) });
+}
 
 async function receipt(entry) {
   document.documentElement.dataset.state = "sent";
   const message = await device.message();
   const id = entry.message.slice(48, 80);
-  const lines = explain(survey, message);
+  const lines = explain(survey, message, WORDS);
   const sentAt = entry.sentAt ? new Date(entry.sentAt) : null;
   const data = {
     survey: survey.id, title: survey.title, fingerprint: survey.fingerprint, report: id, sent: sentAt?.toISOString() ?? null,
@@ -381,17 +379,17 @@ async function receipt(entry) {
     bytes: entry.message,
   };
   const text = JSON.stringify(data, null, 2);
-  const copy = el("button", { class: "plain", onclick: () => navigator.clipboard?.writeText(text).then(() => say("The receipt is copied."), () => say("The browser does not allow copying. Download it instead.")) }, "Copy");
-  const fields = [["Report", id], ["Arrived", sentAt ? sentAt.toLocaleString() : "earlier"], ["Survey", `${survey.id} ${survey.fingerprint}`]];
-  say(given ? "Your report has arrived." : "");
+  const copy = el("button", { class: "plain", onclick: () => navigator.clipboard?.writeText(text).then(() => say(phrase("copied")), () => say(phrase("not_copied"))) }, phrase("copy"));
+  const fields = [[phrase("field_report"), id], [phrase("field_arrived"), sentAt ? sentAt.toLocaleString(place) : phrase("earlier")], [phrase("field_survey"), `${survey.id} ${survey.fingerprint}`]];
+  say(given ? phrase("arrived") : "");
   stage(
-    card(given ? "Thank you. Your report has arrived" : "You have answered", "good",
-      el("p", {}, device.spent ? `You are asked again on ${moment(await device.nextDue())}. Number of your reports so far: ${(await device.spent()).reports}. They cost epsilon ${Number((await device.spent()).epsilon.toPrecision(4))}, all together.` : "It is counted once, however often it is sent. It cannot be changed: a second answer would cost you more privacy."),
+    card(phrase(given ? "thanks" : "answered"), "good",
+      el("p", {}, device.spent ? await askedAgain() : phrase("counted_once")),
       el("dl", {}, fields.map(([name, value]) => [el("dt", {}, name), el("dd", { class: "mono" }, value)])),
-      el("h3", {}, "What was sent"),
+      el("h3", {}, phrase("what_was_sent")),
       el("ul", {}, lines.map((line) => el("li", {}, `${survey.questions.find((each) => each.id === line.question).ask} ${line.text}`))),
-      el("div", { class: "buttons" }, el("button", { class: "plain", onclick: () => save(`receipt-${survey.id}.json`, text, "application/json") }, "Download the receipt"), navigator.clipboard && copy, el("button", { class: "plain", onclick: () => print() }, "Print"))),
-    readable && el("p", { class: "card", id: "shared" }, el("a", { href: "results" }, "See the results so far"), ". They are estimates from the randomized reports of everybody who answered."),
+      el("div", { class: "buttons" }, el("button", { class: "plain", onclick: () => save(`receipt-${survey.id}.json`, text, "application/json") }, phrase("download_receipt")), navigator.clipboard && copy, el("button", { class: "plain", onclick: () => print() }, phrase("print")))),
+    readable && el("p", { class: "card", id: "shared" }, el("a", { href: `results${kept}` }, phrase("see_results")), `. ${phrase("see_results_why")}`),
     promise(survey, await device.questions()));
   given = truth = null;
   certificate();
@@ -404,8 +402,8 @@ function trouble(title, text, ...actions) {
 }
 
 addEventListener("unhandledrejection", ({ reason }) => {
-  const why = reason instanceof DeniableError ? reason.message : "This page could not continue.";
-  trouble("Something went wrong", `${why} Nothing was sent without your consent, and no report is lost. Reload the page.`, ["Reload", () => location.reload()]);
+  const why = reason instanceof DeniableError ? heard(reason.message) : phrase("could_not_continue");
+  trouble(phrase("wrong"), joined(why, phrase("wrong_why")), again);
 });
 
 load();

@@ -1,6 +1,7 @@
 /** How often a report happens to be true. Found by trying: the law of the question runs again and again on this device, and nothing of it is kept. */
 
 import { readerOf, supports } from "./reports.js";
+import { phrase } from "./texts.js";
 import { digits } from "./words.js";
 
 const TRIES = 1000, LEAST = 60, TIME = 120; // milliseconds that may be spent on one question
@@ -19,7 +20,7 @@ function often(mechanism, draw, isTrue) {
 }
 
 /** About how many of a hundred, to begin a sentence or to go on. */
-const ofHundred = (share, begins = true) => (share < 0.005 ? `${begins ? "F" : "f"}ewer than 1 of 100` : `${begins ? "A" : "a"}bout ${Math.min(Math.round(100 * share), 99)} of 100`);
+const ofHundred = (share, begins = true) => phrase(share < 0.005 ? (begins ? "hardly_begins" : "hardly") : begins ? "about_begins" : "about", { number: Math.min(Math.round(100 * share), 99) });
 
 /** The place of a label; of a number, that of the nearest point. */
 function placeOf(labels, answer) {
@@ -40,8 +41,8 @@ function ofNumber({ mechanism }, answer, shown) {
   };
   const share = often(mechanism, draw, isNear);
   if (share === null) return null;
-  const now = answer === null ? "" : isNear(shown, draw().place) ? ", and so does this one" : "; this one does not";
-  return `${ofHundred(share)} such reports lie within ${digits(near, 3)} of the true number${now}.`;
+  const now = answer === null ? "near" : isNear(shown, draw().place) ? "near_too" : "near_not";
+  return phrase(now, { how_many: ofHundred(share), near: digits(near, 3) });
 }
 
 function ofItems({ mechanism }, answer) {
@@ -52,9 +53,8 @@ function ofItems({ mechanism }, answer) {
     return places.length > 0 ? often(mechanism, (turn) => ({ answer, place: inTurn(places, turn) }), (report, place) => supports(mechanism, report).includes(place)) : null;
   };
   const yes = named(true), no = named(false);
-  if (yes === null) return no === null ? null : `${ofHundred(no)} such reports name a given item, though nothing was chosen.`;
-  const beside = no === null ? "" : `; ${ofHundred(no, false)} name one that you did not choose`;
-  return `${ofHundred(yes)} such reports name a given item that you chose${beside}.`;
+  if (yes === null) return no === null ? null : phrase("items_none", { how_many: ofHundred(no) });
+  return no === null ? phrase("items", { how_many: ofHundred(yes) }) : phrase("items_beside", { how_many: ofHundred(yes), beside: ofHundred(no, false) });
 }
 
 function ofChoice({ mechanism }, answer, shown) {
@@ -67,10 +67,8 @@ function ofChoice({ mechanism }, answer, shown) {
   const names = (report, place) => supports(mechanism, report).includes(place);
   const share = often(mechanism, draw, names);
   if (share === null) return null;
-  if (answer === null) return `${ofHundred(share)} such reports name the true answer, and nobody can see which.`;
-  return names(shown, draw().place)
-    ? `This report happens to name your answer. ${ofHundred(share)} such reports do, and nobody can see which.`
-    : `This report does not name your answer. ${ofHundred(share)} such reports name the true one, and nobody can see which.`;
+  const said = answer === null ? "choice_unknown" : names(shown, draw().place) ? "choice_named" : "choice_not_named";
+  return phrase(said, { how_many: ofHundred(share) });
 }
 
 /** A sentence about the reports of a question; `answers` are this person's, or null if they are no longer known. */

@@ -2,7 +2,8 @@
 
 import { svg } from "./dom.js";
 import { projected } from "./questions.js";
-import { digits, percent } from "./words.js";
+import { lang, phrase } from "./texts.js";
+import { digits, fixed, percent, range as ranged, whole } from "./words.js";
 
 const TOP = 8, AXIS = 26, ROW = 34, TALL = 50, COLUMNS = 230;
 
@@ -40,8 +41,31 @@ function range(rows, widest, base) {
 const linear = ([low, high], [start, stop]) => (value) => start + ((Math.min(Math.max(value, low), high) - low) / (high - low)) * (stop - start);
 
 export const asPercent = (value) => percent(value, 1);
-const tickPercent = (value) => `${digits(100 * value, 3)} %`;
+const tickPercent = (value) => phrase("percent", { number: digits(100 * value, 3) });
 export const asNumber = (value) => digits(value, 4);
+
+const MEASURES = ["share", "mean", "mean value", "median", "lower quartile", "upper quartile"];
+
+/** What the collector calls a number, in the language of the page. */
+export function measured(name) {
+  const quantile = /^quantile ([\d.]+)$/.exec(name);
+  if (quantile) return phrase("measure_quantile", { share: Number(quantile[1]) });
+  return MEASURES.includes(name) ? phrase(`measure_${name.replaceAll(" ", "_")}`) : name;
+}
+
+const SPAN = /^(-?[\d.]+(?:e[+-]?\d+)?) to (-?[\d.]+(?:e[+-]?\d+)?)$/;
+
+/** The name of an answer as charts show it: what the collector calls ranges, skipped answers and the rest is translated. */
+export function named(label, others = 0) {
+  if (lang === "en") return label;
+  if (others) return phrase("others", { count: others });
+  if (label === "(no answer)") return phrase("no_answer");
+  const ends = SPAN.exec(label);
+  if (ends) return ranged(Number(ends[1]), Number(ends[2]));
+  return /^-?\d+\.\d+$/.test(label) ? digits(Number(label), 8) : label;
+}
+
+const said = (row) => ({ ...row, label: named(row.label, row.others) });
 
 const cut = (text, most) => (text.length > most ? `${text.slice(0, Math.max(most - 1, 1))}…` : text);
 
@@ -50,8 +74,8 @@ function frame(width, height, title, ...children) {
 }
 
 /** Rows one below the other: bars from zero, or dots on a range, each with its interval and the cleaned value. */
-function across(rows, width, title, { kind, format, reached, tick, widest, base }) {
-  const small = narrow(width), step = small ? TALL : ROW, height = heights.bars(rows.length, width);
+function across(found, width, title, { kind, format, reached, tick, widest, base }) {
+  const rows = found.map(said), small = narrow(width), step = small ? TALL : ROW, height = heights.bars(rows.length, width);
   const left = small ? 18 : Math.min(190, Math.max(90, 8 * Math.max(...rows.map((row) => row.label.length)))) + 14;
   const right = width - (small ? 20 : 132), bottom = height - AXIS;
   const axis = range(rows, widest, base), x = linear(axis, [left, right]);
@@ -62,7 +86,7 @@ function across(rows, width, title, { kind, format, reached, tick, widest, base 
   const marks = rows.flatMap((row, place) => {
     const top = TOP + place * step, middle = top + (small ? 36 : ROW / 2), thick = small ? 16 : 20;
     const reach = row.low === null || row.high === null ? "" : ` ± ${reached((row.high - row.low) / 2)}`;
-    const text = row.others ? `largest ${format(row.value)}` : `${format(row.value)}${reach}`, zero = x(Math.max(0, axis[0]));
+    const text = row.others ? phrase("largest", { value: format(row.value) }) : `${format(row.value)}${reach}`, zero = x(Math.max(0, axis[0]));
     return [
       kind === "bars" && svg("rect", { class: row.noisy || row.others ? "raw noise" : "raw", x: Math.min(zero, x(row.value)), y: middle - thick / 2, width: Math.abs(x(row.value) - zero), height: thick, rx: 2 }),
       row.low !== null && row.high !== null && svg("path", { class: "whisker", d: `M${x(row.low)} ${middle}H${x(row.high)}M${x(row.low)} ${middle - 5}v10M${x(row.high)} ${middle - 5}v10` }),
@@ -76,7 +100,7 @@ function across(rows, width, title, { kind, format, reached, tick, widest, base 
 }
 
 export const bars = (rows, width, title) =>
-  across(rows, width, title, { kind: "bars", format: asPercent, reached: (reach) => (100 * reach).toFixed(1), tick: tickPercent, widest: [-1, 2], base: [0, 0.05] });
+  across(rows, width, title, { kind: "bars", format: asPercent, reached: (reach) => fixed(100 * reach, 1), tick: tickPercent, widest: [-1, 2], base: [0, 0.05] });
 
 export function dots(rows, width, title, [low, high]) {
   const room = high - low;
@@ -84,8 +108,8 @@ export function dots(rows, width, title, [low, high]) {
 }
 
 /** Columns side by side, for answers that have an order. */
-export function columns(rows, width, title) {
-  const height = COLUMNS, left = 48, bottom = height - AXIS;
+export function columns(found, width, title) {
+  const rows = found.map(said), height = COLUMNS, left = 48, bottom = height - AXIS;
   const axis = range(rows, [-1, 2], [0, 0.05]), y = linear(axis, [bottom, TOP + 6]);
   const step = (width - left - 6) / rows.length, thick = Math.max(2, Math.min(46, step * 0.72));
   const every = Math.ceil((rows.length * Math.min(60, 9 * Math.max(...rows.map((row) => row.label.length)) + 8)) / (width - left));
@@ -123,10 +147,10 @@ export function histogram(rows, width, title) {
   const { y, grid } = sideAxis(range([...rows, ...rows.map(({ cleaned }) => ({ value: cleaned }))], [0, 1], [0, 0.05]), width, COLUMNS);
   const step = (width - LEFT - RIGHT) / rows.length, x = (place) => LEFT + place * step;
   const ends = rows.map(({ label }) => label.match(/^(-?[\d.e+]+) to (-?[\d.e+]+)$/)), numbers = ends.every(Boolean) && ends.every((end, place) => !place || end[1] === ends[place - 1][2]);
-  const names = numbers ? [...ends.map((end) => end[1]), ends[ends.length - 1][2]] : rows.map(({ label }) => label);
+  const names = numbers ? [...ends.map((end) => end[1]), ends[ends.length - 1][2]].map((end) => digits(Number(end), 7)) : rows.map(({ label }) => named(label));
   const every = Math.ceil((names.length * (8 * Math.max(...names.map((name) => Math.min(name.length, 10))) + 10)) / (width - LEFT - RIGHT));
   const marks = rows.flatMap((row, place) => [
-    svg("rect", { class: "raw", x: x(place) + 0.5, y: y(row.cleaned), width: step - 1, height: Math.max(y(0) - y(row.cleaned), 0) }, svg("title", {}, `${row.label}: ${asPercent(row.cleaned)} (${asPercent(row.low)} to ${asPercent(row.high)})`)),
+    svg("rect", { class: "raw", x: x(place) + 0.5, y: y(row.cleaned), width: step - 1, height: Math.max(y(0) - y(row.cleaned), 0) }, svg("title", {}, `${named(row.label)}: ${asPercent(row.cleaned)} (${ranged(asPercent(row.low), asPercent(row.high))})`)),
     svg("rect", { class: "reach", x: x(place), y: y(row.high), width: step, height: Math.max(y(row.low) - y(row.high), 1), "pointer-events": "none" }),
   ]);
   const labels = names.map((name, place) => place % every === 0 && svg("text", { class: "faint", x: x(place + (numbers ? 0 : 0.5)), y: COLUMNS - 8, "text-anchor": "middle" }, cut(name, 10)));
@@ -139,13 +163,13 @@ export function curve(rows, width, title, [low, high], quartiles) {
   const path = (value, ends) => [[low, ends[0]], ...rows.map((row) => [Number(row.label), value(row)]), [high, ends[1]]].map(([at, share]) => `${x(at)} ${y(share)}`);
   const upper = path((row) => row.high, [rows[0].high, 1]), lower = path((row) => row.low, [0, 1]).reverse();
   const marks = ticks(low, high, narrow(width) ? 4 : 8).map((mark) => svg("text", { class: "faint", x: x(mark), y: COLUMNS - 8, "text-anchor": "middle" }, digits(mark, 4)));
-  const lines = quartiles.map(({ measure, value }) => svg("line", { class: measure === "median" ? "median" : "quartile", x1: x(value), x2: x(value), y1: y(1), y2: y(0) }, svg("title", {}, `${measure} ${asNumber(value)}`)));
+  const lines = quartiles.map(({ measure, value }) => svg("line", { class: measure === "median" ? "median" : "quartile", x1: x(value), x2: x(value), y1: y(1), y2: y(0) }, svg("title", {}, `${measured(measure)} ${asNumber(value)}`)));
   return frame(width, COLUMNS, title, grid, marks, svg("path", { class: "band", d: `M${[...upper, ...lower].join("L")}Z` }), lines, svg("path", { class: "line", d: `M${path((row) => row.cleaned, [0, 1]).join("L")}` }));
 }
 
 /** Places where they lie: the area is the cleaned share, the dashed ring the upper end of the interval. */
-export function places(rows, width, title, points) {
-  const height = heights.places(0, width), top = Math.max(...rows.map((row) => row.high ?? row.value), 0.05);
+export function places(found, width, title, points) {
+  const rows = found.map(said), height = heights.places(0, width), top = Math.max(...rows.map((row) => row.high ?? row.value), 0.05);
   const room = Math.min(width, height) / 7, radius = (share) => room * Math.sqrt(Math.max(share, 0) / top);
   const grid = [1, 2, 3].flatMap((line) => [
     svg("line", { class: "grid", x1: (line * width) / 4, x2: (line * width) / 4, y1: 0, y2: height }),
@@ -178,7 +202,7 @@ export function lines(points, width, title, { truth, last, unit }) {
     svg("line", { class: mark === 0 ? "zero" : "grid", x1: left, x2: width, y1: y(mark), y2: y(mark) }),
     svg("text", { class: "faint", x: left - 6, y: y(mark) + 4, "text-anchor": "end" }, tickPercent(mark)),
   ]);
-  for (let n = 1; n <= last; n *= 10) marks.push(svg("text", { class: "faint", x: x(n), y: height - 8, "text-anchor": n === last ? "end" : "middle" }, `${n.toLocaleString("en")}${n === last ? ` ${unit}` : ""}`));
+  for (let n = 1; n <= last; n *= 10) marks.push(svg("text", { class: "faint", x: x(n), y: height - 8, "text-anchor": n === last ? "end" : "middle" }, `${whole(n)}${n === last ? ` ${unit}` : ""}`));
   const upper = points.map(([n, value, reach]) => `${x(n)} ${y(value + reach)}`), lower = points.map(([n, value, reach]) => `${x(n)} ${y(value - reach)}`).reverse();
   return frame(width, height, title, marks,
     points.length > 1 && svg("path", { class: "band", d: `M${[...upper, ...lower].join("L")}Z` }),

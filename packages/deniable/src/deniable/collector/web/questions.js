@@ -1,6 +1,7 @@
 /** The kinds of questions, one entry of `KINDS` each: the control that asks it, and the charts that show its results. */
 
 import { el, svg } from "./dom.js";
+import { heard, joined, lang, phrase } from "./texts.js";
 import { digits, listed, quoted } from "./words.js";
 
 const FEW = 8; // choices that are shown one by one
@@ -14,8 +15,6 @@ export class Wrong extends Error {
     this.field = field;
   }
 }
-
-const RATHER_NOT = "I would rather not say";
 
 /** Whether this page can ask a question. */
 export const asks = ({ kind }) => Object.hasOwn(KINDS, kind);
@@ -37,79 +36,84 @@ export function mark(control, problem) {
 
 // What all have in common
 
+/** A text of the survey, whose language may go the other way. */
+const own = (text) => el("bdi", {}, String(text));
+
 const wrongLine = (id) => el("p", { class: "wrong", id: `${id}-wrong` });
 
 function group(question, id, hint, ...children) {
   const described = `${id}-hint ${id}-wrong`;
   return el("div", { class: "card" }, el("fieldset", { id, "aria-describedby": described },
-    el("legend", {}, question.ask), el("p", { class: "hint", id: `${id}-hint` }, hint), ...children, wrongLine(id)));
+    el("legend", {}, own(question.ask)), el("p", { class: "hint", id: `${id}-hint` }, hint), ...children, wrongLine(id)));
 }
 
 function single(question, id, hint, field, ...more) {
   return el("div", { class: "card" },
-    el("label", { class: "ask", for: field.id }, question.ask), el("p", { class: "hint", id: `${id}-hint` }, hint), field, ...more, wrongLine(id));
+    el("label", { class: "ask", for: field.id }, own(question.ask)), el("p", { class: "hint", id: `${id}-hint` }, hint), field, ...more, wrongLine(id));
 }
 
 const describedBy = (id) => ({ "aria-describedby": `${id}-hint ${id}-wrong` });
 
+/** Numbers whose thousands are set apart with what is a decimal point elsewhere: 1,500 or 1.500 may mean either. */
+const separator = new Intl.NumberFormat(lang).formatToParts(1e6).find(({ type }) => type === "group")?.value;
+const GROUPED = [".", ","].includes(separator) ? new RegExp(`^[+-]?\\d{1,3}([${separator}]\\d{3})+$`) : null;
+
 function typed(text, what, field) {
   const number = Number(text.trim().replace(",", "."));
-  if (text.trim() === "" || !Number.isFinite(number)) throw new Wrong(`${what}: type a number in digits, such as 2.5.`, field);
+  if (GROUPED?.test(text.trim())) throw new Wrong(phrase("no_thousands", { what, example: text.trim().replace(/[.,]/g, "") }), field);
+  if (text.trim() === "" || !Number.isFinite(number)) throw new Wrong(phrase("type_digits", { what, example: 2.5 }), field);
   return number;
 }
 
 function within(number, { low, high, clip }, what, field) {
-  if (!clip && (number < low || number > high)) throw new Wrong(`${what}: type a number from ${digits(low, 6)} to ${digits(high, 6)}.`, field);
+  if (!clip && (number < low || number > high)) throw new Wrong(phrase("type_within", { what, low: digits(low, 6), high: digits(high, 6) }), field);
   return number;
 }
 
 // Choices
 
-function protection(question) {
-  if (!question.sensitive) return "";
-  return " Answers marked “protected” are randomized; the others may be sent as they are.";
-}
+const protection = (question) => question.sensitive && phrase("protection");
 
 function options(question) {
-  return [...question.choices.map((label) => ({ label, value: label })), ...(question.optional ? [{ label: RATHER_NOT, value: null }] : [])];
+  return [...question.choices.map((label) => ({ label, value: label })), ...(question.optional ? [{ label: phrase("rather_not"), value: null }] : [])];
 }
 
 function tag(question, option) {
   const isProtected = question.sensitive && (option.value === null || question.sensitive.includes(option.value));
-  return isProtected && el("span", { class: "tag" }, "protected");
+  return isProtected && el("span", { class: "tag" }, phrase("protected"));
 }
 
 function radios(question, id, style = "choices") {
   const all = options(question);
   const inputs = all.map((_, place) => el("input", { type: "radio", name: id, id: `${id}-${place}`, value: place }));
   const rows = all.map((option, place) =>
-    el("label", { class: "choice", for: `${id}-${place}` }, inputs[place], el("span", {}, String(option.label)), tag(question, option)));
-  const hint = (question.optional ? "Choose one. Skipping is randomized like an answer." : "Choose one.") + protection(question);
+    el("label", { class: "choice", for: `${id}-${place}` }, inputs[place], el("span", {}, own(option.label)), tag(question, option)));
+  const hint = joined(phrase(question.optional ? "choose_or_skip" : "choose_one_hint"), protection(question));
   return {
     inputs,
     element: group(question, id, hint, el("div", { class: style }, rows)),
     read() {
       const found = inputs.findIndex((input) => input.checked);
-      if (found < 0) throw new Wrong(`${question.ask} Choose one of the answers.`, inputs[0].id);
+      if (found < 0) throw new Wrong(phrase("choose_an_answer", { ask: question.ask }), inputs[0].id);
       return all[found].value;
     },
-    describe: (answer) => (answer === null ? RATHER_NOT : String(answer)),
+    describe: (answer) => (answer === null ? phrase("rather_not") : String(answer)),
   };
 }
 
 function selection(question, id, ...more) {
   const all = options(question);
-  const named = (option) => String(option.label) + (tag(question, option) ? " (protected)" : "");
+  const named = (option) => (tag(question, option) ? phrase("protected_option", { label: option.label }) : String(option.label));
   const field = el("select", { id: `${id}-0`, ...describedBy(id) },
-    el("option", { value: "" }, "Choose one"), all.map((option, place) => el("option", { value: place }, named(option))));
+    el("option", { value: "" }, phrase("choose_one")), all.map((option, place) => el("option", { value: place }, named(option))));
   return {
     field,
-    element: single(question, id, `One of ${all.length}.${protection(question)}`, field, ...more),
+    element: single(question, id, joined(phrase("one_of", { count: all.length }), protection(question)), field, ...more),
     read() {
-      if (field.value === "") throw new Wrong(`${question.ask} Choose one of the answers.`, field.id);
+      if (field.value === "") throw new Wrong(phrase("choose_an_answer", { ask: question.ask }), field.id);
       return all[Number(field.value)].value;
     },
-    describe: (answer) => (answer === null ? RATHER_NOT : String(answer)),
+    describe: (answer) => (answer === null ? phrase("rather_not") : String(answer)),
   };
 }
 
@@ -154,13 +158,13 @@ function map(question, id) {
 
 // Numbers
 
+const ends = ({ low, high }) => ({ low: digits(low, 6), high: digits(high, 6) });
 const box = (id, more = {}) => el("input", { type: "text", inputmode: "decimal", autocomplete: "off", id, ...more });
 
 function number(question, id) {
   const field = box(`${id}-0`, describedBy(id));
-  const outside = question.clip ? " Numbers outside the range are clipped to it." : "";
   return {
-    element: single(question, id, `A number from ${digits(question.low, 6)} to ${digits(question.high, 6)}.${outside}`, field),
+    element: single(question, id, phrase(question.clip ? "clipped_hint" : "number_hint", ends(question)), field),
     read: () => within(typed(field.value, question.ask, field.id), question, question.ask, field.id),
     describe: (answer) => digits(answer, 8),
   };
@@ -177,23 +181,23 @@ function text(question, id) {
     const bytes = new TextEncoder().encode(field.value.trim()).length;
     try {
       const found = lines().map((line) => domain.normalised(line));
-      used.textContent = found.length ? `Your device will use ${listed(found.map(({ text }) => quoted(text)))} (${found.map(({ bytes }) => bytes.length).join(", ")} of ${domain.length} bytes).` : " ";
+      used.textContent = found.length ? phrase("device_uses", { texts: listed(found.map(({ text }) => quoted(text))), bytes: found.map(({ bytes }) => bytes.length).join(", "), most: domain.length }) : " ";
     } catch {
-      used.textContent = bytes > domain.length && !several ? `${bytes} of ${domain.length} bytes: too long.` : " ";
+      used.textContent = bytes > domain.length && !several ? phrase("too_long", { bytes, most: domain.length }) : " ";
     }
   }
-  const hint = several ? `Up to ${domain.atMost} texts of at most ${domain.length} bytes, one in each line. Your device draws one of them.` : `A text of at most ${domain.length} bytes.`;
+  const hint = phrase(several ? "texts_hint" : "text_hint", { count: domain.atMost, most: domain.length });
   return {
-    element: single(question, id, `${hint} What is sent is a random number that does not contain it.`, field, used),
+    element: single(question, id, hint, field, used),
     read() {
       const found = lines();
-      if (!found.some((line) => line.trim())) throw new Wrong(`${question.ask} Type a text.`, field.id);
-      if (found.length > domain.atMost) throw new Wrong(`${question.ask} Type at most ${domain.atMost} lines, not ${found.length}.`, field.id);
+      if (!found.some((line) => line.trim())) throw new Wrong(phrase("type_text", { ask: question.ask }), field.id);
+      if (found.length > domain.atMost) throw new Wrong(phrase("most_lines", { ask: question.ask, most: domain.atMost, count: found.length }), field.id);
       try {
         const all = found.map((line) => domain.normalised(line).text);
         return several ? all : all[0];
       } catch (error) {
-        throw new Wrong(`${question.ask} ${error.message}`, field.id);
+        throw new Wrong(joined(question.ask, heard(error.message)), field.id);
       }
     },
     describe: (answer) => (several ? listed(answer.map(quoted)) : answer),
@@ -201,21 +205,22 @@ function text(question, id) {
 }
 
 function features(question, id) {
-  const range = `from ${digits(question.low, 6)} to ${digits(question.high, 6)}`;
+  const hinted = { count: question.dimensions, ...ends(question) };
   if (question.dimensions > 16) {
     const field = el("textarea", { id: `${id}-0`, ...describedBy(id) });
     const read = () => {
       const parts = field.value.trim().split(/[\s;]+/).filter(Boolean);
-      if (parts.length !== question.dimensions) throw new Wrong(`${question.ask} Type ${question.dimensions} numbers separated by spaces.`, field.id);
+      if (parts.length !== question.dimensions) throw new Wrong(phrase("type_numbers", { ask: question.ask, count: question.dimensions }), field.id);
       return parts.map((part) => within(typed(part, question.ask, field.id), question, question.ask, field.id));
     };
-    return { element: single(question, id, `${question.dimensions} numbers ${range}, separated by spaces.`, field), read, describe: (answer) => answer.map((each) => digits(each, 6)).join("  ") };
+    return { element: single(question, id, phrase("numbers_spaced", hinted), field), read, describe: (answer) => answer.map((each) => digits(each, 6)).join("  ") };
   }
   const fields = Array.from({ length: question.dimensions }, (_, place) => box(`${id}-${place}`, { "aria-describedby": `${id}-wrong` }));
-  const cells = fields.map((field, place) => el("div", {}, el("label", { for: field.id }, `Number ${place + 1}`), field));
+  const name = (place) => phrase("number_place", { place: place + 1 });
+  const cells = fields.map((field, place) => el("div", {}, el("label", { for: field.id }, name(place)), field));
   return {
-    element: group(question, id, `${question.dimensions} numbers ${range}.`, el("div", { class: "many" }, cells)),
-    read: () => fields.map((field, place) => within(typed(field.value, `${question.ask} Number ${place + 1}`, field.id), question, `Number ${place + 1}`, field.id)),
+    element: group(question, id, phrase("numbers_hint", hinted), el("div", { class: "many" }, cells)),
+    read: () => fields.map((field, place) => within(typed(field.value, joined(question.ask, name(place)), field.id), question, name(place), field.id)),
     describe: (answer) => answer.map((each) => digits(each, 6)).join("  "),
   };
 }
@@ -223,15 +228,14 @@ function features(question, id) {
 // Several items
 
 function limited(chosen, question, field) {
-  if (chosen > question.atMost) throw new Wrong(`${question.ask} Choose at most ${question.atMost}, not ${chosen}.`, field);
+  if (chosen > question.atMost) throw new Wrong(phrase("choose_most", { ask: question.ask, most: question.atMost, count: chosen }), field);
 }
 
 function ratings(question, id) {
-  const fields = question.items.map((item, place) => box(`${id}-${place}`, { placeholder: "not rated", "aria-describedby": `${id}-hint ${id}-wrong` }));
+  const fields = question.items.map((item, place) => box(`${id}-${place}`, { placeholder: phrase("not_rated"), "aria-describedby": `${id}-hint ${id}-wrong` }));
   const rows = fields.map((field, place) => el("div", { class: "row" }, el("label", { for: field.id }, String(question.items[place])), field));
-  const range = `from ${digits(question.low, 6)} to ${digits(question.high, 6)}`;
   return {
-    element: group(question, id, `Rate up to ${question.atMost}, ${range}. Leave the others empty.`, el("div", { class: "rows" }, rows)),
+    element: group(question, id, phrase("rate_hint", { most: question.atMost, ...ends(question) }), el("div", { class: "rows" }, rows)),
     read() {
       const rated = new Map();
       fields.forEach((field, place) => {
@@ -242,7 +246,7 @@ function ratings(question, id) {
       limited(rated.size, question, fields[0].id);
       return rated;
     },
-    describe: (answer) => (answer.size ? listed([...answer].map(([item, value]) => `${quoted(item)} ${digits(value, 6)}`)) : "none of them"),
+    describe: (answer) => (answer.size ? listed([...answer].map(([item, value]) => `${quoted(item)} ${digits(value, 6)}`)) : phrase("none_of_them")),
   };
 }
 
@@ -250,13 +254,13 @@ function set(question, id) {
   const inputs = question.items.map((item, place) => el("input", { type: "checkbox", id: `${id}-${place}` }));
   const rows = inputs.map((input, place) => el("label", { class: "choice", for: input.id }, input, el("span", {}, String(question.items[place]))));
   return {
-    element: group(question, id, `Choose up to ${question.atMost}, or none.`, el("div", { class: "choices" }, rows)),
+    element: group(question, id, phrase("set_hint", { most: question.atMost }), el("div", { class: "choices" }, rows)),
     read() {
       const chosen = question.items.filter((_, place) => inputs[place].checked);
       limited(chosen.length, question, inputs[0].id);
       return chosen;
     },
-    describe: (answer) => (answer.length ? listed(answer.map(quoted)) : "none of them"),
+    describe: (answer) => (answer.length ? listed(answer.map(quoted)) : phrase("none_of_them")),
   };
 }
 
@@ -265,7 +269,7 @@ function set(question, id) {
 const MEAN = { draw: "dots", measure: "mean", rows: 1, named: "mean" };
 const columns = (rows) => ({ draw: "columns", measure: "share", rows });
 /** The histogram of a distribution, and of numbers the distribution function with its band. */
-const spread = ({ choices }) => [{ draw: "histogram", measure: "share", rows: 12, said: true }, ...(choices ? [] : [{ draw: "curve", measure: "share at most", rows: 24, caption: "Share of people up to each number" }])];
+const spread = ({ choices }) => [{ draw: "histogram", measure: "share", rows: 12, said: true }, ...(choices ? [] : [{ draw: "curve", measure: "share at most", rows: 24, caption: phrase("curve_caption") }])];
 const distributed = ({ target }) => target !== undefined && target !== "mean";
 const ranking = (count, more = {}) => ({ draw: "bars", measure: "share", rows: Math.min(count, MOST), ranked: count > MOST, ...more });
 
@@ -276,8 +280,8 @@ const KINDS = {
   place: { control: map, charts: ({ places, grid, target }) => [grid ? { draw: "cells", measure: "share", rows: target ? Math.min(grid[0], 8) : grid[0] } : { draw: "places", measure: "share", rows: places.length }] },
   number: { control: number, charts: (question) => (distributed(question) ? spread(question) : question.steps && question.target !== "mean" ? [columns(question.steps + 1), MEAN] : [MEAN]) },
   ratings: { control: ratings, charts: ({ items }) => [
-    ranking(items.length, { ranked: true, caption: "How many rate it" }),
-    ranking(items.length, { draw: "dots", measure: "mean value", ranked: true, caption: "Mean rating, where the share stands out from the noise" })] },
+    ranking(items.length, { ranked: true, caption: phrase("rates_caption") }),
+    ranking(items.length, { draw: "dots", measure: "mean value", ranked: true, caption: phrase("ratings_caption") })] },
   set: { control: set, charts: ({ items }) => [ranking(items.length, { ranked: true })] },
   text: { control: text, charts: ({ find = 20 }) => [ranking(find, { ranked: true, said: true, sure: true })] },
   features: { control: features, charts: ({ dimensions }) => [{ draw: "dots", measure: "mean", rows: Math.min(dimensions, MOST) }] },

@@ -1,19 +1,14 @@
 /** The results page: estimates with their errors as they come in, what was refused, and what was promised. */
 
-import { asNumber, asPercent, bars, columns, curve, dots, heights, histogram, picture, places } from "./chart.js";
+import { asNumber, asPercent, bars, columns, curve, dots, heights, histogram, measured, named, picture, places } from "./chart.js";
 import { base, byId, card, el, save, say, stage } from "./dom.js";
 import { MOST, charts } from "./questions.js";
 import { cells, relation, relate } from "./tables.js";
-import { PROOFS, atMost, digits, fold, inHundred, moment, whole } from "./words.js";
+import { heard, joined, known, lang, phrase, place as where } from "./texts.js";
+import { atMost, digits, fixed, fold, inHundred, level as asLevel, moment, range, whole } from "./words.js";
 
 const EVERY = 3000; // milliseconds between two looks
 const TOKEN = `deniable results ${base}`; // every survey of a server has its own
-const REASONS = {
-  damaged: "incomplete or damaged in transit", "no-token": "no valid token", "other-survey": "made for another survey", closed: "the survey is closed",
-  "too-late": "for a period that is over", "too-early": "from the future: the device’s clock is wrong", "too-large": "request too large", media: "unsupported media type",
-  impossible: "not a valid report of this survey", "too-often": "too many requests from one address", busy: "the queue was full", slow: "sent too slowly",
-  "store-away": "the database was unavailable", method: "not sent with POST",
-};
 
 let survey, views = [], relations = [], latest = null, promiseKnown = false, memory = "";
 
@@ -52,12 +47,12 @@ function door(wrong) {
     start();
   };
   say("");
-  const run = el("details", { class: "card", id: "operators", open: Boolean(wrong) }, el("summary", {}, "I run this survey"), el("form", { onsubmit: open },
-    el("label", { class: "ask", for: "token" }, "The token to read results"),
-    el("p", { class: "hint", id: "token-hint" }, "It was shown when the collector first started; the command deniable token creates another. It stays in this tab and never becomes part of an address."),
-    field, el("p", { class: "wrong", id: "token-wrong" }, wrong ? "This token is not valid. Check it and try again." : ""),
-    el("div", { class: "buttons" }, el("button", { class: "main" }, "Show the results"))));
-  stage(card("The results are not public", "", el("p", {}, "The people who run this survey decide who can read them.")), run);
+  const run = el("details", { class: "card", id: "operators", open: Boolean(wrong) }, el("summary", {}, phrase("i_run")), el("form", { onsubmit: open },
+    el("label", { class: "ask", for: "token" }, phrase("token")),
+    el("p", { class: "hint", id: "token-hint" }, phrase("token_hint", { command: "deniable token" })),
+    field, el("p", { class: "wrong", id: "token-wrong" }, wrong ? phrase("token_wrong") : ""),
+    el("div", { class: "buttons" }, el("button", { class: "main" }, phrase("show_results")))));
+  stage(card(phrase("not_public"), "", el("p", {}, phrase("not_public_why"))), run);
   if (wrong) field.focus();
 }
 
@@ -65,37 +60,37 @@ function door(wrong) {
 
 function legend(question) {
   const keys = {
-    places: [["", "area: cleaned share"], ["ring", "upper end of the interval"]],
-    cells: [["shade", "raw share, and its interval: the darker, the larger the fitted share"], ["noise", "may be empty"]],
-    histogram: [["", "fitted share"], ["reach", "interval"], ...(question.choices ? [] : [["median", "median and quartiles"]])],
-  }[charts(question)[0].draw] ?? [["", "raw estimate"], ...(isShare(charts(question)[0]) ? [["noise", "may be zero"]] : []), ["whisker", "interval"], ["clean", "cleaned"]];
-  return keys.map(([kind, words]) => el("span", {}, el("span", { class: `key ${kind}` }), words));
+    places: [["", "key_area"], ["ring", "key_upper"]],
+    cells: [["shade", "key_cells"], ["noise", "key_empty"]],
+    histogram: [["", "key_fitted"], ["reach", "interval"], ...(question.choices ? [] : [["median", "key_quartiles"]])],
+  }[charts(question)[0].draw] ?? [["", "key_raw"], ...(isShare(charts(question)[0]) ? [["noise", "key_zero"]] : []), ["whisker", "interval"], ["clean", "cleaned"]];
+  return keys.map(([kind, name]) => el("span", {}, el("span", { class: `key ${kind}` }), phrase(name)));
 }
 
 function view(question, place) {
-  const { sure = false } = charts(question)[0], words = el("p", { class: "findings" }), plan = el("p", { class: "small soft plan" }), count = el("span", { class: "count" }, "0 reports"), veil = el("div", { class: "veil" }, el("p", {}, "Loading."));
+  const { sure = false } = charts(question)[0], words = el("p", { class: "findings" }), plan = el("p", { class: "small soft plan" }), count = el("span", { class: "count" }, counted(0)), veil = el("div", { class: "veil" }, el("p", {}, phrase("loading")));
   const boxes = charts(question).map((chart) => ({ ...chart, box: el("div", { class: "chart" }) }));
   const body = el("tbody"), past = survey.survey.window ? el("tbody") : null, png = el("button", { class: "plain", disabled: true, onclick: () => pictures(question, boxes) }, "PNG");
-  const head = sortable(["answer", "raw", "± error", "interval", sure ? "p-value" : "cleaned"], ["answer", "value", "standard_error", "low", "cleaned"], (by) => {
+  const head = sortable(["answer", "raw", "error", "interval", sure ? "p_value" : "cleaned"], ["answer", "value", "standard_error", "low", "cleaned"], (by) => {
     made.sorted = by;
     if (made.found) numbers(made, made.found);
   });
-  const table = el("table", {}, el("caption", {}, sure ? NAMES : "Raw estimates are unbiased, so they may lie outside the possible range. Cleaned estimates are the nearest possible values; they have no error of their own."), el("thead", {}, el("tr", {}, head)), body);
+  const table = el("table", {}, el("caption", {}, phrase(sure ? "names_caption" : "cleaned_caption")), el("thead", {}, el("tr", {}, head)), body);
   const time = past && el("div", { class: "chart trend" });
   const element = el("section", { class: "card", "aria-labelledby": `h${place}` },
     el("div", { class: "head" }, el("h2", { id: `h${place}` }, question.ask), count), words, time,
     boxes.map((each) => [each.caption && el("h3", {}, each.caption), each.box]),
     el("div", { class: "under" }, el("p", { class: "legend" }, legend(question)), png), plan,
-    el("details", { open: sure }, el("summary", {}, "Numbers"), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Numbers: ${question.ask}` }, table)),
-    past && el("details", {}, el("summary", {}, "Period by period"), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Periods: ${question.ask}` },
-      el("table", {}, el("thead", {}, el("tr", {}, ["from", "reports", "largest estimates"].map((name) => el("th", { scope: "col" }, name)))), past))));
+    el("details", { open: sure }, el("summary", {}, phrase("numbers")), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": phrase("numbers_of", { ask: question.ask }) }, table)),
+    past && el("details", {}, el("summary", {}, phrase("by_period")), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": phrase("periods_of", { ask: question.ask }) },
+      el("table", {}, el("thead", {}, el("tr", {}, ["from", "reports_head", "largest_estimates"].map((name) => el("th", { scope: "col" }, phrase(name))))), past))));
   const made = { question, element, words, plan, count, veil, boxes, body, png, past, time, sorted: null, found: null };
   return made;
 }
 
 /** Headings that sort a table: by a column from its largest number down, then up, then in the order of the question. */
 function sortable(names, keys, sort) {
-  const heads = names.map((name, column) => el("th", { scope: "col", class: column ? "n" : "" }, el("button", { class: "sort", onclick: () => press(column) }, name)));
+  const heads = names.map((name, column) => el("th", { scope: "col", class: column ? "n" : "" }, el("button", { class: "sort", onclick: () => press(column) }, phrase(name))));
   function press(column) {
     const now = heads[column].getAttribute("aria-sort"), next = { null: "descending", descending: "ascending", ascending: null }[now];
     heads.forEach((head) => head.removeAttribute("aria-sort"));
@@ -107,17 +102,16 @@ function sortable(names, keys, sort) {
 
 function inOrder(lines, by) {
   if (!by) return lines;
-  const compare = by.key === "answer" ? (a, b) => String(a.answer).localeCompare(String(b.answer), undefined, { numeric: true }) : (a, b) => (a[by.key] ?? -Infinity) - (b[by.key] ?? -Infinity);
+  const compare = by.key === "answer" ? (a, b) => String(a.answer).localeCompare(String(b.answer), lang, { numeric: true }) : (a, b) => (a[by.key] ?? -Infinity) - (b[by.key] ?? -Infinity);
   return [...lines].sort((a, b) => by.sign * compare(a, b));
 }
 
-const NAMES = "Shares are those among the people who verified the names and took no part in the search. All intervals hold together. p-value: how often a string that nobody has would be backed so well.";
 const P_VALUE = "p-value";
-const chance = (p) => (p < 0.0001 ? "below 0.0001" : p.toFixed(4));
+const chance = (p) => (p < 0.0001 ? phrase("below", { number: 0.0001 }) : fixed(p, 4));
 const QUARTILES = ["lower quartile", "median", "upper quartile"];
 const isShare = ({ measure }) => measure === "share" || measure === "share at most";
-const label = (line) => line.answer || line.measure;
-const counted = (reports) => `${whole(reports)} report${reports === 1 ? "" : "s"}`;
+const label = (line) => line.answer || measured(line.measure);
+const counted = (reports) => phrase("reports", { reports });
 
 function rowsOf(found, chart) {
   if (chart.measure === "share" && found.chart && !["places", "cells"].includes(chart.draw)) return found.chart; // ordered and folded by the collector
@@ -128,8 +122,8 @@ function rowsOf(found, chart) {
 }
 
 function drawn(question, chart, rows, width, quartiles) {
-  const first = [...rows].sort((a, b) => b.value - a.value).slice(0, 3).map((row) => `${row.label} ${isShare(chart) ? asPercent(row.value) : asNumber(row.value)}`);
-  const title = `${question.ask} ${chart.caption ?? ""} ${chart.measure}: ${first.join(", ")}`;
+  const first = [...rows].sort((a, b) => b.value - a.value).slice(0, 3).map((row) => `${named(row.label, row.others)} ${isShare(chart) ? asPercent(row.value) : asNumber(row.value)}`);
+  const title = `${question.ask} ${chart.caption ?? ""} ${measured(chart.measure)}: ${first.join(", ")}`;
   if (chart.draw === "cells") return cells(rows, question.ask);
   if (chart.draw === "places") return places(rows, width, title, question.points);
   return { bars, columns, curve, dots, histogram }[chart.draw](rows, width, title, [question.low, question.high], quartiles);
@@ -145,7 +139,7 @@ function reserve(each) {
 
 function update(each, found) {
   each.count.textContent = counted(found.reports);
-  each.words.textContent = (found.words ?? [found.glance ?? ""]).join(" ");
+  each.words.textContent = (found.words ?? [found.glance ?? ""]).map(heard).join(" ");
   each.plan.textContent = planned(found);
   each.found = found;
   const [first] = each.boxes;
@@ -153,8 +147,8 @@ function update(each, found) {
   each.boxes.forEach((chart, place) => {
     const rows = found.hidden ? [] : rowsOf(found, chart);
     if (rows.length > 0) return chart.box.replaceChildren(drawn(each.question, chart, rows, chart.width, found.estimates.filter(({ measure }) => QUARTILES.includes(measure))));
-    if (chart !== first) return chart.box.replaceChildren(el("div", { class: "veil" }, el("p", {}, found.hidden ? "" : "So far this may be only noise. More reports are needed.")));
-    each.veil.firstChild.textContent = !found.hidden ? "Nothing stands out from the noise yet. More reports are needed." : `Hidden below ${counted(latest.minimum_reports)}; so far there ${found.reports === 1 ? "is 1" : `are ${whole(found.reports)}`}. Estimates from fewer would be mostly noise.`;
+    if (chart !== first) return chart.box.replaceChildren(el("div", { class: "veil" }, el("p", {}, found.hidden ? "" : phrase("only_noise"))));
+    each.veil.firstChild.textContent = found.hidden ? phrase("hidden", { minimum: latest.minimum_reports, reports: found.reports }) : phrase("nothing_stands_out");
     chart.box.replaceChildren(each.veil);
   });
   numbers(each, found);
@@ -163,23 +157,22 @@ function update(each, found) {
 /** What was planned beside what came out. */
 function planned({ planned: plan, error }) {
   if (!plan) return "";
-  const [size, unit] = plan.measure === "share" ? [100, " percentage points"] : [1, ""];
-  const said = (one) => `± ${digits(size * one, 2)}${unit}`;
-  return `Standard error: ${said(error)}. Planned: ${said(plan.error)}, with ${counted(plan.reports)}.`;
+  const said = (one) => (plan.measure === "share" ? phrase("percentage_points", { number: digits(100 * one, 2) }) : `± ${digits(one, 2)}`);
+  return phrase("planned", { error: said(error), planned: said(plan.error), reports: plan.reports });
 }
 
 function numbers(each, found) {
   const sure = new Map(found.estimates.filter(({ measure }) => measure === P_VALUE).map(({ answer, value }) => [answer, value]));
   each.body.replaceChildren(...inOrder(found.estimates.filter(({ measure }) => measure !== P_VALUE), each.sorted).map((line) => {
     const format = isShare(line) ? asPercent : asNumber;
-    const cells = [format(line.value), line.standard_error === null ? "unknown" : format(line.standard_error), line.low === null ? "unknown" : `${format(line.low)} to ${format(line.high)}`, sure.has(line.answer) ? chance(sure.get(line.answer)) : format(line.cleaned)];
-    return el("tr", {}, el("th", { scope: "row" }, line.measure === "share" ? line.answer : line.measure === "share at most" ? `at most ${line.answer}` : `${line.answer} ${line.measure}`.trim()), cells.map((cell) => el("td", { class: "n" }, cell)));
+    const cells = [format(line.value), line.standard_error === null ? phrase("unknown") : format(line.standard_error), line.low === null ? phrase("unknown") : range(format(line.low), format(line.high)), sure.has(line.answer) ? chance(sure.get(line.answer)) : format(line.cleaned)];
+    return el("tr", {}, el("th", { scope: "row" }, line.measure === "share" ? named(line.answer) : line.measure === "share at most" ? phrase("at_most", { number: line.answer }) : joined(named(line.answer), measured(line.measure))), cells.map((cell) => el("td", { class: "n" }, cell)));
   }));
 }
 
 /** The questions over time, of a survey with periods; and what it costs a person to be asked again. */
 async function overTime(found) {
-  if (found.spending) byId("spending").textContent = found.spending.words;
+  if (found.spending) byId("spending").textContent = heard(found.spending.words);
   if (!found.trends?.length) return;
   const { timeline } = await import("./trend.js");
   for (const each of views) {
@@ -191,13 +184,13 @@ async function overTime(found) {
 function periods(each, history) {
   each.past?.replaceChildren(...history.filter((line) => line.question === each.question.id).map((line) => {
     const first = [...line.estimates].sort((a, b) => b.value - a.value).slice(0, 3);
-    const largest = first.map((row) => (row.measure === "share" ? `${row.answer} ${asPercent(row.value)} ± ${row.low === null ? "?" : (50 * (row.high - row.low)).toFixed(1)}` : `${label(row)} ${asNumber(row.value)}`));
-    return el("tr", {}, el("th", { scope: "row" }, moment(line.begins)), el("td", { class: "n" }, whole(line.reports)), el("td", {}, line.hidden ? `hidden below ${counted(latest.minimum_reports)}` : line.words?.join(" ") ?? largest.join(", ")));
+    const largest = first.map((row) => (row.measure === "share" ? `${named(row.answer)} ${asPercent(row.value)} ± ${row.low === null ? "?" : fixed(50 * (row.high - row.low), 1)}` : `${named(label(row))} ${asNumber(row.value)}`));
+    return el("tr", {}, el("th", { scope: "row" }, moment(line.begins)), el("td", { class: "n" }, whole(line.reports)), el("td", {}, line.hidden ? phrase("hidden_below", { minimum: latest.minimum_reports }) : line.words?.map(heard).join(" ") ?? largest.join(", ")));
   }));
 }
 
 async function pictures(question, boxes) {
-  const note = `${whole(latest.people)} people, ${100 * latest.confidence} % intervals, epsilon ${latest.epsilon} for one person over the whole survey`;
+  const note = phrase("picture_note", { people: latest.people, confidence: asLevel(latest.confidence), epsilon: latest.epsilon });
   for (const [place, { box, caption }] of boxes.entries()) {
     const chart = box.querySelector("svg");
     if (chart) save(`${latest.survey}-${question.id}${place ? `-${place + 1}` : ""}.png`, await picture(chart, caption ? `${question.ask} ${caption}` : question.ask, note));
@@ -214,10 +207,10 @@ const figure = (name) => {
 let figures, refusals, promised, when, live, level, share, alarms, bounded, timer, operator = true;
 
 function build() {
-  figures = { people: figure(survey.survey.people ? `people counted, ${whole(survey.survey.people)} planned` : "people counted"), ...(operator && { duplicates: figure("duplicates, not counted"), refused: figure("refused") }), loss: figure("largest change of odds, one person") };
+  figures = { people: figure(survey.survey.people ? phrase("people_planned", { people: survey.survey.people }) : phrase("people_counted")), ...(operator && { duplicates: figure(phrase("duplicates")), refused: figure(phrase("refused")) }), loss: figure(phrase("largest_change")) };
   live = el("input", { type: "checkbox", id: "live", checked: true, onchange: () => look() });
-  level = el("select", { id: "level", onchange: () => look() }, ["0.8", "0.9", "0.95", "0.99"].map((value) => el("option", { value, selected: value === "0.95" }, `${100 * value} %`)));
-  share = el("select", { id: "share", onchange: () => look() }, ["0.01", "0.05", "0.1", "0.2"].map((value) => el("option", { value, selected: value === "0.05" }, `${100 * value} %`)));
+  level = el("select", { id: "level", onchange: () => look() }, ["0.8", "0.9", "0.95", "0.99"].map((value) => el("option", { value, selected: value === "0.95" }, asLevel(value))));
+  share = el("select", { id: "share", onchange: () => look() }, ["0.01", "0.05", "0.1", "0.2"].map((value) => el("option", { value, selected: value === "0.05" }, asLevel(value))));
   alarms = el("ul", {});
   bounded = el("tbody");
   when = el("span", { class: "count" }, "");
@@ -225,7 +218,7 @@ function build() {
     try {
       save(`${survey.survey.id}.${format}`, await (await ask(`/v1/results?format=${format}&confidence=${level.value}`)).blob(), media);
     } catch {
-      say("The file could not be downloaded. Try again.");
+      say(phrase("not_downloaded"));
     }
   } }, format.toUpperCase());
   refusals = el("tbody");
@@ -236,63 +229,64 @@ function build() {
   const scroll = (name, table) => el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": name }, table);
   stage(
     el("div", { class: "figures" }, Object.values(figures).map((each) => each.element)),
-    el("div", { class: "bar-of-tools" }, el("label", { class: "check", for: "live" }, live, "Live"), el("label", { class: "check", for: "level" }, "Confidence"), level, download("csv", "text/csv"), download("json", "application/json"), when),
+    el("div", { class: "bar-of-tools" }, el("label", { class: "check", for: "live" }, live, phrase("live")), el("label", { class: "check", for: "level" }, phrase("confidence")), level, download("csv", "text/csv"), download("json", "application/json"), when),
     el("p", { id: "spending" }),
     views.map((each) => each.element),
     relations.map((each) => each.element),
-    el("details", { class: "card", id: "promise" }, el("summary", { id: "proof" }, "Privacy: the certificate is being computed."), el("p", { id: "loss" }, " "),
-      scroll("The privacy loss of each question", el("table", { class: "exact" }, el("thead", {}, el("tr", {}, ["question", "mechanism", "exact odds", "epsilon", "certificate"].map((name) => el("th", { scope: "col" }, name)))), promised)),
-      el("h3", {}, "The certificates"), el("pre", { id: "certificates", tabindex: "0", role: "region", "aria-label": "The certificates" }, "not yet")),
-    operator && el("details", { class: "card", id: "fakes" }, el("summary", { id: "suspected" }, "False reports"), el("p", { id: "who" }, " "), alarms,
-      el("h3", {}, "What holds if some reports are false"),
-      el("p", {}, el("label", { class: "check", for: "share" }, "At most this share of the reports is false:"), " ", share),
-      scroll("Intervals in spite of false reports", el("table", {}, el("caption", {}, "The intervals hold whatever the false reports contain. A recovered share holds only under an assumption: false reports are spread evenly over the answers whose estimates are positive."),
-        el("thead", {}, el("tr", {}, ["question", "answer", "interval", "recovered"].map((name, column) => el("th", { scope: "col", class: column > 1 ? "n" : "" }, name)))), bounded))),
-    operator && el("details", { class: "card", id: "refused" }, el("summary", { id: "turned-away" }, "Refused since the collector started: 0"),
-      el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "reason"), el("th", { scope: "col" }, "meaning"), el("th", { scope: "col", class: "n" }, "number"))), refusals)));
+    el("details", { class: "card", id: "promise" }, el("summary", { id: "proof" }, phrase("computing")), el("p", { id: "loss" }, " "),
+      scroll(phrase("loss_label"), el("table", { class: "exact" }, el("thead", {}, el("tr", {}, ["question", "mechanism", "exact_odds", "epsilon", "certificate"].map((name) => el("th", { scope: "col" }, phrase(name))))), promised)),
+      el("h3", {}, phrase("certificates")), el("pre", { id: "certificates", dir: "ltr", tabindex: "0", role: "region", "aria-label": phrase("certificates") }, phrase("not_yet"))),
+    operator && el("details", { class: "card", id: "fakes" }, el("summary", { id: "suspected" }, phrase("false_reports")), el("p", { id: "who" }, " "), alarms,
+      el("h3", {}, phrase("false_reports_hold")),
+      el("p", {}, el("label", { class: "check", for: "share" }, phrase("false_share")), " ", share),
+      scroll(phrase("false_label"), el("table", {}, el("caption", {}, phrase("false_caption")),
+        el("thead", {}, el("tr", {}, ["question", "answer", "interval", "recovered"].map((name, column) => el("th", { scope: "col", class: column > 1 ? "n" : "" }, phrase(name))))), bounded))),
+    operator && el("details", { class: "card", id: "refused" }, el("summary", { id: "turned-away" }, phrase("refused_since", { count: 0 })),
+      el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, phrase("reason")), el("th", { scope: "col" }, phrase("meaning")), el("th", { scope: "col", class: "n" }, phrase("number")))), refusals)));
   views.forEach(reserve);
 }
 
 function whoAnswers({ invited, needs_token: token }) {
-  if (invited) return "Only invited people could answer, each once.";
-  const anyone = "Nothing shows that each report is another person's: whoever wants to can send many. Read the results with that in mind, or invite people once each.";
-  return token ? `Reports required a token, which many devices may share. ${anyone}` : `Anyone could answer this survey. ${anyone}`;
+  return invited ? phrase("invited_once") : joined(phrase(token ? "with_token" : "anyone"), phrase("many_each"));
 }
 
 function promises(found) {
   if (operator) byId("who").textContent = whoAnswers(found);
   promiseKnown = found.certified !== null || found.trouble !== "";
   const odds = Math.exp(found.loss.epsilon ?? Infinity);
-  figures.loss.number.textContent = `${fold(odds)}-fold`;
-  byId("loss").textContent = `A report changes the odds between two answers of a person ${found.loss.odds ? `by a factor of at most ${found.loss.odds}` : "without bound"}: from even odds to at most ${inHundred(atMost(0.5, odds))} in 100. Exact epsilon ${digits(found.loss.epsilon ?? Infinity, 9)} of ${found.budget}, for ${found.unit}.`;
-  const state = { true: `The certificate holds (${found.loss.proof}: ${PROOFS[found.loss.proof]})`, false: "THE CERTIFICATE DOES NOT HOLD", null: found.trouble ? `There is no certificate: ${found.trouble}` : "The certificate is being computed" };
-  byId("proof").textContent = `${state[String(found.certified)]}: epsilon ${digits(found.loss.epsilon ?? Infinity, 4)} for one person`;
+  figures.loss.number.textContent = phrase("fold", { number: fold(odds) });
+  byId("loss").textContent = phrase(found.loss.odds ? "odds_bounded" : "odds_unbounded", { odds: heard(found.loss.odds), sure: inHundred(atMost(0.5, odds)), epsilon: digits(found.loss.epsilon ?? Infinity, 9), budget: found.budget, unit: heard(found.unit) });
+  const state = { true: "certified", false: "uncertified", null: found.trouble ? "no_certificate" : "certifying" }[String(found.certified)];
+  byId("proof").textContent = phrase(state, { proof: known(`proof_${found.loss.proof}`, found.loss.proof), trouble: heard(found.trouble), epsilon: digits(found.loss.epsilon ?? Infinity, 4) });
   byId("promise").open ||= found.certified === false;
+  if (found.certified !== null) byId("certificates").lang = "en"; // the document is in English, whatever the page is in
   if (found.certified !== null) byId("certificates").textContent = found.questions.map((each) => `${each.question}\n${each.certificate.text}`).join("\n\n");
   [...promised.rows].forEach((row, place) => {
     const each = found.questions[place], certificate = each.certificate;
-    const said = certificate ? `${certificate.holds ? "holds" : "DOES NOT HOLD"}, ${each.loss.proof}: ${certificate.proved}` : `by formula, ${each.loss.proof}`;
-    const cells = [`${each.mechanism}, ${each.bits} bits`, each.loss.exact ?? each.loss.odds ?? "no bound", digits(each.loss.epsilon ?? Infinity, 9), `${said} (${each.loss.protects})`];
+    const said = phrase(!certificate ? "by_formula" : certificate.holds ? "holds" : "holds_not");
+    const cells = [phrase("with_bits", { mechanism: each.mechanism, bits: each.bits }), each.loss.exact ?? each.loss.odds ?? phrase("no_bound"), digits(each.loss.epsilon ?? Infinity, 9)];
+    const proof = `${each.loss.proof}${certificate ? `: ${certificate.proved}` : ""} (${each.loss.protects})`;
     cells.forEach((cell, column) => { row.cells[column + 1].textContent = cell; });
+    row.cells[4].replaceChildren(`${said}, `, el("span", { lang: "en", dir: "ltr" }, proof)); // in the words of the certificate
   });
 }
 
 function refused(counts) {
   const some = Object.entries(counts).filter(([, count]) => count > 0), all = some.reduce((sum, [, count]) => sum + count, 0);
   figures.refused.number.textContent = whole(all);
-  byId("turned-away").textContent = `Refused since the collector started: ${whole(all)}`;
+  byId("turned-away").textContent = phrase("refused_since", { count: all });
   if (all > 0 && refusals.rows.length === 0) byId("refused").open = true; // the first one is worth a look
-  refusals.replaceChildren(...some.map(([reason, count]) => el("tr", {}, el("th", { scope: "row" }, reason), el("td", {}, REASONS[reason] ?? ""), el("td", { class: "n" }, whole(count)))));
+  refusals.replaceChildren(...some.map(([reason, count]) => el("tr", {}, el("th", { scope: "row" }, reason), el("td", {}, known(`why_${reason}`, "")), el("td", { class: "n" }, whole(count)))));
 }
 
 function fakes(found) {
-  byId("suspected").textContent = found.suspicions.length === 0 ? "False reports: no suspicious pattern" : `False reports: ${found.suspicions.length} suspicious pattern${found.suspicions.length === 1 ? "" : "s"}`;
+  byId("suspected").textContent = found.suspicions.length === 0 ? phrase("unsuspected") : phrase("suspected", { count: found.suspicions.length });
   byId("fakes").open ||= found.suspicions.length > 0;
-  const alarm = (each) => `${each.question}${each.period === undefined ? "" : `, period ${each.period}`}: ${each.what}, ${asNumber(each.seen)}; at most ${asNumber(each.allowed)} if all reports are honest. The probability of a false alarm is at most ${each.false_alarm_probability.toExponential(0)}.`;
+  const alarm = (each) => phrase(each.period === undefined ? "alarm" : "alarm_period", { ...each, what: heard(each.what), seen: asNumber(each.seen), allowed: asNumber(each.allowed), chance: each.false_alarm_probability.toExponential(0) });
   alarms.replaceChildren(...found.suspicions.map((each) => el("li", { class: "wrong" }, alarm(each))));
-  if (found.suspicions.length === 0) alarms.replaceChildren(el("li", {}, "No pattern that honest people do not produce. False reports that follow the protocol cannot be seen."));
-  bounded.replaceChildren(...(found.false_reports?.estimates ?? []).map((each) => el("tr", {}, el("th", { scope: "row" }, each.question), el("td", {}, each.answer),
-    el("td", { class: "n" }, `${asPercent(each.low)} to ${asPercent(each.high)}`), el("td", { class: "n" }, each.recovered === undefined ? "–" : asPercent(each.recovered)))));
+  if (found.suspicions.length === 0) alarms.replaceChildren(el("li", {}, phrase("no_alarm")));
+  bounded.replaceChildren(...(found.false_reports?.estimates ?? []).map((each) => el("tr", {}, el("th", { scope: "row" }, each.question), el("td", {}, named(each.answer)),
+    el("td", { class: "n" }, range(asPercent(each.low), asPercent(each.high))), el("td", { class: "n" }, each.recovered === undefined ? "–" : asPercent(each.recovered)))));
 }
 
 let turn = 0;
@@ -317,12 +311,12 @@ async function look() {
     views.forEach((each) => periods(each, found.history));
     await overTime(found);
     relations.forEach((each, place) => relate(each, found.tables[place], latest));
-    when.textContent = `as of ${new Date().toLocaleTimeString()}`;
+    when.textContent = phrase("as_of", { time: new Date().toLocaleTimeString(where) });
     if (byId("status").textContent) say("");
   } catch (error) {
     if (error.status === 401) return door(true);
-    const wait = { 429: "The collector is busy.", 503: "The database is unavailable." }[error.status];
-    say(`${wait ?? "The collector cannot be reached."} Showing the last results. Retrying.`);
+    const why = { 429: "busy", 503: "database_away" }[error.status] ?? "unreachable";
+    say(joined(phrase(why), phrase("showing_last"), phrase("retrying")));
   }
   if (live.checked) timer = setTimeout(() => (document.hidden ? addEventListener("visibilitychange", look, { once: true }) : look()), EVERY);
 }
@@ -344,15 +338,15 @@ async function start() {
     if (survey.survey.window) import("./trend.js"); // arrives while the results are on their way
     const { title, results } = await (await fetch(`${base}/v1/status`)).json(); // as corrected
     byId("title").textContent = title;
-    document.title = `Results: ${title}`;
+    document.title = phrase("window", { title });
     operator = results !== "shared" || token() !== "";
     if (operator) await ask("/v1/intake");
   } catch (error) {
     if (error.status === 401) return door(token() !== "");
-    return stage(card("The collector cannot be reached", "trouble", el("p", {}, "Check the connection and try again."), el("div", { class: "buttons" }, el("button", { onclick: start }, "Try again"))));
+    return stage(card(phrase("unreachable_title"), "trouble", el("p", {}, phrase("check_connection")), el("div", { class: "buttons" }, el("button", { onclick: start }, phrase("try_again")))));
   }
   build();
-  if (!operator) byId("stage").append(el("p", { class: "small" }, el("a", { href: "#", onclick: (event) => { event.preventDefault(); door(false); } }, "I run this survey")));
+  if (!operator) byId("stage").append(el("p", { class: "small" }, el("a", { href: "#", onclick: (event) => { event.preventDefault(); door(false); } }, phrase("i_run"))));
   await look();
 }
 

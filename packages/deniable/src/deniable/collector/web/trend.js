@@ -1,12 +1,13 @@
 /** Questions over time on the results page: a line with a band for each answer, and marks where a change is larger than noise. */
 
-import { asNumber, asPercent, ticks } from "./chart.js";
+import { asNumber, asPercent, measured, named, ticks } from "./chart.js";
 import { el, svg } from "./dom.js";
-import { digits, whole } from "./words.js";
+import { lang, phrase, place as where } from "./texts.js";
+import { digits, fixed, level, range } from "./words.js";
 
 const PANEL = 112, TOP = 20, LEFT = 52, RIGHT = 14, AXIS = 22;
 
-const day = (seconds) => new Date(1000 * seconds).toLocaleDateString([], { dateStyle: "medium" });
+const day = (seconds) => new Date(1000 * seconds).toLocaleDateString(where, { dateStyle: "medium" });
 
 /** One panel: what was estimated in each period as dots, the smoothed line, and its band. */
 function panel({ answer, raw, value, low, high }, top, width, { periods, measure, changes }) {
@@ -18,36 +19,45 @@ function panel({ answer, raw, value, low, high }, top, width, { periods, measure
   const path = (column) => periods.map((period, place) => `${x(period).toFixed(1)} ${y(column[place]).toFixed(1)}`);
   const grid = ticks(...axis, 3).flatMap((mark) => [
     svg("line", { class: "grid", x1: LEFT, x2: width - RIGHT, y1: y(mark), y2: y(mark) }),
-    svg("text", { class: "faint", x: LEFT - 6, y: y(mark) + 4, "text-anchor": "end" }, share ? `${digits(100 * mark, 3)} %` : digits(mark, 4)),
+    svg("text", { class: "faint", x: LEFT - 6, y: y(mark) + 4, "text-anchor": "end" }, share ? phrase("percent", { number: digits(100 * mark, 3) }) : digits(mark, 4)),
   ]);
   const dots = path(raw).map((at) => `M${at}h.01`).join("");
   const marks = changes.filter((each) => each.answer === answer).map((each) =>
     svg("line", { class: "change", x1: x(each.since), x2: x(each.since), y1: top + TOP, y2: bottom }, svg("title", {}, described(each, measure))));
-  const now = `${share ? asPercent(value[value.length - 1]) : asNumber(value[value.length - 1])} (${share ? asPercent(low[low.length - 1]) : asNumber(low[low.length - 1])} to ${share ? asPercent(high[high.length - 1]) : asNumber(high[high.length - 1])})`;
+  const [now, least, most] = [value, low, high].map((column) => (share ? asPercent : asNumber)(column[column.length - 1]));
   return [grid, svg("path", { class: "band", d: `M${[...path(high), ...path(low).reverse()].join("L")}Z` }), svg("path", { class: "points", d: dots }),
-    svg("path", { class: "line", d: `M${path(value).join("L")}` }), marks, svg("text", { x: LEFT, y: top + 13 }, `${share ? answer : measure}: ${now}`)];
+    svg("path", { class: "line", d: `M${path(value).join("L")}` }), marks, svg("text", { x: LEFT, y: top + 13 }, phrase("trend_now", { what: share ? named(answer) : measured(measure), value: now, low: least, high: most }))];
 }
 
 /** A change in words. */
 function described({ answer, begins, since, difference, low, high }, measure) {
-  const size = (at) => (measure === "share" ? `${digits(100 * Math.abs(at), 2)} points` : digits(Math.abs(at), 3));
-  const when = begins === null ? `in period ${since}` : `on ${day(begins)}`, [least, most] = [low, high].map(Math.abs).sort((a, b) => a - b);
-  return `${measure === "share" ? answer : "The mean"} ${difference > 0 ? "rose" : "fell"} by about ${size(difference)} (${size(least)} to ${size(most)}) ${when}.`;
+  const size = (at) => (measure === "share" ? phrase("trend_points", { number: digits(100 * Math.abs(at), 2) }) : digits(Math.abs(at), 3));
+  const [least, most] = [low, high].map(Math.abs).sort((a, b) => a - b);
+  const what = measure === "share" ? named(answer) : phrase("trend_mean");
+  const said = { what, size: size(difference), least: size(least), most: size(most), period: since, when: begins === null ? "" : day(begins) };
+  return phrase(difference > 0 ? (begins === null ? "rose_in" : "rose_on") : begins === null ? "fell_in" : "fell_on", said);
 }
 
 /** The drawing of a question, and in words what changed. */
 export function timeline(found, width, confidence) {
   const { lines, periods, begins, changes } = found, height = lines.length * PANEL + AXIS;
-  const title = `${found.ask} over ${whole(periods.length)} periods. ${changes.map((each) => described(each, found.measure)).join(" ")}`;
-  const axis = [0, periods.length - 1].map((place) => svg("text", { class: "faint", x: place ? width - RIGHT : LEFT, y: height - 6, "text-anchor": place ? "end" : "start" }, begins[place] === null ? `period ${periods[place]}` : day(begins[place])));
+  const title = phrase("over_periods", { ask: found.ask, periods: periods.length, changes: changes.map((each) => described(each, found.measure)).join(" ") });
+  const axis = [0, periods.length - 1].map((place) => svg("text", { class: "faint", x: place ? width - RIGHT : LEFT, y: height - 6, "text-anchor": place ? "end" : "start" }, begins[place] === null ? phrase("period", { number: periods[place] }) : day(begins[place])));
   const chart = svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title }, lines.flatMap((line, place) => panel(line, place * PANEL, width, found)), axis);
-  const rate = `If nothing changes, the probability that a change is ever named is at most ${found.false_alarms}.`;
-  const said = changes.length ? el("ul", { class: "changes" }, changes.map((each) => el("li", {}, described(each, found.measure)))) : el("p", { class: "changes" }, "No change is larger than noise.");
-  return [chart, el("p", { class: "small soft" }, `Line: smoothed. Band: ${100 * confidence} % interval. Dots: single periods. ${rate}`), said, found.weekdays && weekdays(found)].filter(Boolean);
+  const said = changes.length ? el("ul", { class: "changes" }, changes.map((each) => el("li", {}, described(each, found.measure)))) : el("p", { class: "changes" }, phrase("no_change"));
+  return [chart, el("p", { class: "small soft" }, phrase("trend_legend", { confidence: level(confidence), rate: found.false_alarms })), said, found.weekdays && weekdays(found)].filter(Boolean);
+}
+
+const ENGLISH = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]; // as the collector names them
+
+/** The name of a day of the week; 5 January 1970 was a Monday. */
+function weekday(day) {
+  const number = ENGLISH.indexOf(day);
+  return number < 0 ? day : new Date(Date.UTC(1970, 0, 5 + number)).toLocaleDateString(lang, { weekday: "long", timeZone: "UTC" });
 }
 
 function weekdays({ weekdays: days, weekdays_of: what, measure }) {
-  const size = (at) => (measure === "share" ? `${at > 0 ? "+" : ""}${(100 * at).toFixed(1)}` : digits(at, 3));
-  return el("details", {}, el("summary", {}, `Weekdays: ${what}`), el("table", {}, el("caption", {}, "Difference from the week around the day, with its interval."),
-    el("tbody", {}, days.map((each) => el("tr", {}, el("th", { scope: "row" }, each.day), el("td", { class: "n" }, size(each.value)), el("td", { class: "n" }, `${size(each.low)} to ${size(each.high)}`))))));
+  const size = (at) => (measure === "share" ? `${at > 0 ? "+" : ""}${fixed(100 * at, 1)}` : digits(at, 3));
+  return el("details", {}, el("summary", {}, phrase("weekdays", { what: measure === "share" ? named(what) : measured(what) })), el("table", {}, el("caption", {}, phrase("weekdays_caption")),
+    el("tbody", {}, days.map((each) => el("tr", {}, el("th", { scope: "row" }, weekday(each.day)), el("td", { class: "n" }, size(each.value)), el("td", { class: "n" }, range(size(each.low), size(each.high))))))));
 }

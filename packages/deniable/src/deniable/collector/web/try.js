@@ -5,16 +5,15 @@ import { estimate, tally as counted } from "./estimate.js";
 import { supports } from "./reports.js";
 import { bars, heights, lines } from "./chart.js";
 import { base, byId, el, say, stage } from "./dom.js";
-import { atMost, digits, fold, inHundred, listed, percent, whole } from "./words.js";
+import { heard, joined, phrase } from "./texts.js";
+import { atMost, digits, fixed, fold, inHundred, listed, percent, whole } from "./words.js";
 
 const TIMES = 1000; // reports of one run
 const FRAMES = 50;
 const MOST = 12; // bars that are shown
-const ONE = "Press “Once” and look at what would be sent.";
 const NAMES = {
-  direct: "one answer, often a wrong one", "unary, symmetric": "a noisy bit for each answer", "unary, optimized": "a noisy bit for each answer, better tuned",
-  subset: "a set of answers", design: "a point of a block design", wheel: "a stretch of a ring", "hashing, binary": "a hash function and a bit",
-  "hashing, optimized": "a hash function and a bucket", hadamard: "a column of a Hadamard matrix",
+  direct: "name_direct", "unary, symmetric": "name_unary_symmetric", "unary, optimized": "name_unary_optimized", subset: "name_subset", design: "name_design",
+  wheel: "name_wheel", "hashing, binary": "name_hashing_binary", "hashing, optimized": "name_hashing_optimized", hadamard: "name_hadamard",
 };
 
 const state = { epsilon: 1, people: 10_000, values: 8, picked: null, options: [], answer: 0, who: "me", run: 0 };
@@ -37,16 +36,16 @@ const round = (number) => Number(number.toPrecision(2));
 
 function trade() {
   const sliders = el("div", { class: "sliders" },
-    slider("epsilon", "Privacy: epsilon", { min: 0.1, max: 8, step: 0.1, value: state.epsilon, shown: (value) => value.toFixed(1), set: (value) => { state.epsilon = value; } }),
-    slider("people", "People", { min: 1, max: 7, step: 0.1, value: 4, shown: (value) => whole(round(10 ** value)), set: (value) => { state.people = round(10 ** value); } }),
-    slider("values", "Possible answers", { min: 2, max: 64, step: 1, value: state.values, shown: String, set: (value) => { state.values = value; } }));
+    slider("epsilon", phrase("privacy_slider"), { min: 0.1, max: 8, step: 0.1, value: state.epsilon, shown: (value) => fixed(value, 1), set: (value) => { state.epsilon = value; } }),
+    slider("people", phrase("people_slider"), { min: 1, max: 7, step: 0.1, value: 4, shown: (value) => whole(round(10 ** value)), set: (value) => { state.people = round(10 ** value); } }),
+    slider("values", phrase("values_slider"), { min: 2, max: 64, step: 1, value: state.values, shown: String, set: (value) => { state.values = value; } }));
   parts.words = el("p", { class: "notice words" }, " ");
   parts.rows = el("tbody");
-  const head = ["mechanism", "typical error of a share", "", "bits sent", "guessed right from one report"].map((name) => (name ? el("th", { scope: "col" }, name) : el("td")));
-  const table = el("table", { class: "options" }, el("caption", {}, "All of them keep the same promise. They differ in precision and in what is sent."), el("thead", {}, el("tr", {}, head)), parts.rows);
-  return el("section", { class: "card", "aria-labelledby": "trade" }, el("h2", { id: "trade" }, "1. Private or precise"),
-    el("p", {}, "A small epsilon protects each person well and needs many people. A large one reveals more about each."), sliders, parts.words,
-    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "The mechanisms" }, table));
+  const head = ["mechanism", "typical_error", "", "bits_sent", "guessed"].map((name) => (name ? el("th", { scope: "col" }, phrase(name)) : el("td")));
+  const table = el("table", { class: "options" }, el("caption", {}, phrase("options_caption")), el("thead", {}, el("tr", {}, head)), parts.rows);
+  return el("section", { class: "card", "aria-labelledby": "trade" }, el("h2", { id: "trade" }, phrase("trade")),
+    el("p", {}, phrase("trade_why")), sliders, parts.words,
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": phrase("mechanisms") }, table));
 }
 
 /** One line of the table; before there are numbers it takes the same room. */
@@ -55,9 +54,9 @@ function row(option, worst) {
   const input = el("input", { type: "radio", name: "mechanism", id: `m-${option.name}`, value: option.name, checked: option.name === state.picked, onchange: () => pick(option.name) });
   const fill = el("div", { class: "fill" });
   fill.style.width = known ? `${Math.max(1, (100 * option.error) / worst)}%` : "0";
-  const name = el("label", { class: "check", for: `m-${option.name}` }, input, el("span", {}, option.name, option.planned && el("b", {}, " (the planner’s choice)")));
-  return el("tr", { class: option.name === state.picked ? "picked" : "" }, el("th", { scope: "row" }, name, el("div", { class: "small soft" }, NAMES[option.name])),
-    el("td", {}, known ? `± ${digits(100 * option.error, 2)} points` : "…"), el("td", {}, el("div", { class: "track", "aria-hidden": "true" }, fill)),
+  const name = el("label", { class: "check", for: `m-${option.name}` }, input, el("span", {}, option.name, option.planned && el("b", {}, ` ${phrase("planners_choice")}`)));
+  return el("tr", { class: option.name === state.picked ? "picked" : "" }, el("th", { scope: "row" }, name, el("div", { class: "small soft" }, NAMES[option.name] && phrase(NAMES[option.name]))),
+    el("td", {}, known ? phrase("points", { number: digits(100 * option.error, 2) }) : "…"), el("td", {}, el("div", { class: "track", "aria-hidden": "true" }, fill)),
     el("td", {}, known ? whole(option.bits) : ""), el("td", {}, known ? percent(option.guess) : ""));
 }
 
@@ -78,7 +77,7 @@ async function load() {
     if (!answer.ok) throw new Error(String(answer.status));
     found = await answer.json();
   } catch (error) {
-    if (turn === asked) say(error.message === "429" ? "The collector is busy. Retrying." : "The collector cannot be reached. Retrying.");
+    if (turn === asked) say(joined(phrase(error.message === "429" ? "busy" : "unreachable"), phrase("retrying")));
     pending = setTimeout(load, 3000);
     return;
   }
@@ -87,8 +86,9 @@ async function load() {
   state.options = found.options;
   if (!found.options.some((option) => option.name === state.picked)) state.picked = found.options.find((option) => option.planned).name;
   const odds = Math.exp(state.epsilon), best = found.options[0];
-  parts.words.textContent = `Epsilon ${state.epsilon.toFixed(1)}: a report changes odds by a factor of at most ${fold(odds)}, so even odds become at most ${inHundred(atMost(0.5, odds))} in 100. ` +
-    `With ${whole(state.people)} people a share is then off by about ${digits(100 * best.error, 2)} percentage points. Four times as many people halve that.`;
+  parts.words.textContent = phrase("trade_words", {
+    epsilon: fixed(state.epsilon, 1), fold: fold(odds), sure: inHundred(atMost(0.5, odds)), people: state.people, error: digits(100 * best.error, 2),
+  });
   paint();
   choices();
   certify();
@@ -111,9 +111,9 @@ function pick(name) {
 // Section 2: the certificate
 
 function proof() {
-  parts.certificate = el("pre", { tabindex: "0", role: "region", "aria-label": "The certificate" }, "…");
-  return el("section", { class: "card", "aria-labelledby": "certified" }, el("h2", { id: "certified" }, "2. The certificate"),
-    el("p", {}, "The law of a mechanism is the program that a device runs on an answer. The collector proves a bound on the privacy loss of this program, in exact fractions, for every answer and every random draw, and names the rules it used. If it finds a report that reaches the bound, it shows it as the worst case."), parts.certificate);
+  parts.certificate = el("pre", { lang: "en", dir: "ltr", tabindex: "0", role: "region", "aria-label": phrase("certificate") }, "…");
+  return el("section", { class: "card", "aria-labelledby": "certified" }, el("h2", { id: "certified" }, phrase("certificate_title")),
+    el("p", {}, phrase("certificate_why")), parts.certificate);
 }
 
 async function certify() {
@@ -121,9 +121,9 @@ async function certify() {
   try {
     const answer = await fetch(`${base}/v1/try?values=${state.values}&epsilon=${state.epsilon}&certify=${encodeURIComponent(name)}`);
     const found = await answer.json();
-    if (name === state.picked && turn === asked) parts.certificate.textContent = answer.ok ? found.text : found.detail;
+    if (name === state.picked && turn === asked) parts.certificate.textContent = answer.ok ? found.text : heard(found.detail);
   } catch {
-    parts.certificate.textContent = "The collector cannot be reached.";
+    parts.certificate.textContent = phrase("unreachable");
   }
 }
 
@@ -132,25 +132,25 @@ async function certify() {
 function settle() {
   const answer = el("select", { id: "answer", onchange: () => { state.answer = Number(answer.value); stop(); } });
   const who = el("select", { id: "who", onchange: () => { state.who = who.value; stop(); } },
-    el("option", { value: "me" }, "me, a thousand times"), el("option", { value: "crowd" }, "a thousand different people"));
+    el("option", { value: "me" }, phrase("who_me")), el("option", { value: "crowd" }, phrase("who_crowd")));
   parts.answer = answer;
-  parts.one = el("p", { class: "notice", "aria-live": "polite" }, ONE);
+  parts.one = el("p", { class: "notice", "aria-live": "polite" }, phrase("press_once"));
   parts.line = el("div", { class: "chart" });
   parts.bars = el("div", { class: "chart" });
   parts.end = el("p", { "aria-live": "polite" }, " ");
   const field = (id, name, control) => el("div", {}, el("label", { for: id }, name), control);
-  return el("section", { class: "card", "aria-labelledby": "settle" }, el("h2", { id: "settle" }, "3. Your answer, a thousand times"),
-    el("p", {}, "Your browser does this itself, with real randomness. It runs the program of the mechanism selected above, after checking its privacy proof. Nothing is sent."),
-    el("div", { class: "sliders" }, field("answer", "Your answer", answer), field("who", "Who answers", who)),
-    el("div", { class: "buttons" }, el("button", { onclick: once }, "Once"), el("button", { class: "plain", onclick: thousand }, "A thousand times"), el("button", { class: "plain", onclick: stop }, "Start again")),
-    el("p", {}), parts.one, el("h3", {}, "The share of your answer, as reports come in"), parts.line,
-    el("p", { class: "legend" }, el("span", {}, el("span", { class: "key" }), "estimate, with its 95 % band"), el("span", {}, el("span", { class: "key clean" }), "truth")),
-    el("h3", {}, "All answers"), parts.bars, parts.end);
+  return el("section", { class: "card", "aria-labelledby": "settle" }, el("h2", { id: "settle" }, phrase("settle")),
+    el("p", {}, phrase("settle_why")),
+    el("div", { class: "sliders" }, field("answer", phrase("your_answer"), answer), field("who", phrase("who_answers"), who)),
+    el("div", { class: "buttons" }, el("button", { onclick: once }, phrase("once")), el("button", { class: "plain", onclick: thousand }, phrase("thousand")), el("button", { class: "plain", onclick: stop }, phrase("start_again"))),
+    el("p", {}), parts.one, el("h3", {}, phrase("share_of_yours")), parts.line,
+    el("p", { class: "legend" }, el("span", {}, el("span", { class: "key" }), phrase("band_key")), el("span", {}, el("span", { class: "key clean" }), phrase("truth_key"))),
+    el("h3", {}, phrase("all_answers")), parts.bars, parts.end);
 }
 
 function choices() {
   state.answer = Math.min(state.answer, state.values - 1);
-  parts.answer.replaceChildren(...Array.from({ length: state.values }, (_, place) => el("option", { value: place, selected: place === state.answer }, `answer ${place + 1}`)));
+  parts.answer.replaceChildren(...Array.from({ length: state.values }, (_, place) => el("option", { value: place, selected: place === state.answer }, phrase("answer_place", { place: place + 1 }))));
   room();
 }
 
@@ -163,10 +163,9 @@ function mechanism() {
 function once() {
   if (!state.options.length) return;
   const law = mechanism(), [report] = law.perturb([state.answer]), names = supports(law, report).map((place) => place + 1);
-  const shown = names.length > 10 ? `${names.slice(0, 10).join(", ")} and ${names.length - 10} more` : listed(names);
-  const said = names.length === 0 ? "names no answer" : `names ${names.length === 1 ? "answer" : "answers"} ${shown}`;
-  const among = names.includes(state.answer + 1) ? "Yours is among them, perhaps only by chance." : "Yours is not among them.";
-  parts.one.textContent = `Your answer is ${state.answer + 1}. The report ${said}. ${among} Press again: it changes.`;
+  const shown = names.length > 10 ? phrase("names_more", { names: names.slice(0, 10).join(", "), count: names.length - 10 }) : listed(names);
+  const said = names.length === 0 ? "once_none" : names.includes(state.answer + 1) ? "once_among" : "once_not_among";
+  parts.one.textContent = phrase(said, { answer: state.answer + 1, count: names.length, names: shown });
 }
 
 /** What is true: one answer of mine, or shares that fall like 1 / rank, beginning with mine. */
@@ -195,14 +194,14 @@ function room() {
 }
 
 function show(points, estimate, shares) {
-  const name = `Estimate of the share of answer ${state.answer + 1}`;
-  parts.line.replaceChildren(lines(points, parts.width, name, { truth: shares[state.answer], last: TIMES, unit: "reports" }));
+  const name = phrase("estimate_of", { place: state.answer + 1 });
+  parts.line.replaceChildren(lines(points, parts.width, name, { truth: shares[state.answer], last: TIMES, unit: phrase("reports_axis") }));
   const rows = estimate.values.map((value, place) => {
     const reach = 1.96 * Math.sqrt(Math.max(estimate.variance[place], 0));
-    return { label: `answer ${place + 1}`, value, low: value - reach, high: value + reach, cleaned: shares[place] };
+    return { label: phrase("answer_place", { place: place + 1 }), value, low: value - reach, high: value + reach, cleaned: shares[place] };
   });
   const kept = rows.length <= MOST ? rows : [...rows].sort((a, b) => b.cleaned - a.cleaned || b.value - a.value).slice(0, MOST);
-  parts.bars.replaceChildren(bars(kept, parts.width, "Estimates of all answers"));
+  parts.bars.replaceChildren(bars(kept, parts.width, phrase("estimates_all")));
 }
 
 function thousand() {
@@ -224,9 +223,8 @@ function thousand() {
     if (!still || tally.n === TIMES) show(points, estimate, shares);
     if (tally.n < TIMES) return still ? step(frame + 1) : requestAnimationFrame(() => step(frame + 1));
     const [, value, reach] = points[points.length - 1];
-    parts.end.textContent = state.who === "me"
-      ? `After ${whole(TIMES)} reports of one person the estimate is ${percent(value)} ± ${(100 * reach).toFixed(1)}, and the truth is 100 %: the answer is known. That is why a device randomizes once, keeps that report, and sends the same one however often it is asked.`
-      : `After ${whole(TIMES)} people the estimate is ${percent(value)} ± ${(100 * reach).toFixed(1)}, and the truth is ${percent(shares[state.answer])}. The shares are known, and each single report can still be denied.`;
+    const truth = state.who === "me" ? percent(1, 0) : percent(shares[state.answer]);
+    parts.end.textContent = phrase(`end_${state.who}`, { times: TIMES, value: percent(value), reach: fixed(100 * reach, 1), truth });
   };
   step(1);
 }
@@ -234,9 +232,9 @@ function thousand() {
 /** Forget the run, so that another may begin. */
 function stop() {
   state.run += 1;
-  for (const chart of [parts.line, parts.bars]) chart.replaceChildren(el("p", { class: "empty" }, "Press “A thousand times”."));
+  for (const chart of [parts.line, parts.bars]) chart.replaceChildren(el("p", { class: "empty" }, phrase("press_thousand")));
   parts.end.textContent = " ";
-  parts.one.textContent = ONE;
+  parts.one.textContent = phrase("press_once");
 }
 
 let resized;

@@ -1,9 +1,9 @@
 /** Keeps the answer page for when there is no network. It never touches reports, results or tokens. */
 
-const KEPT = "deniable-pages-6";
+const KEPT = "deniable-pages-7";
 const here = (part) => new URL(part, self.location.href).pathname;
 const PARTS = [
-  "./", "./pages/style.css", "./pages/icon.svg", "./pages/answer.js", "./pages/dom.js", "./pages/words.js", "./pages/promise.js",
+  "./", "./pages/style.css", "./pages/icon.svg", "./pages/answer.js", "./pages/dom.js", "./pages/texts.js", "./pages/wording.js", "./pages/words.js", "./pages/promise.js",
   "./pages/questions.js", "./pages/chance.js", "./pages/deniable.js", "./pages/reports.js", "./v1/survey", "./v1/law", "./v1/promise", "./v1/status",
 ].map(here);
 // kept when a survey asks for it

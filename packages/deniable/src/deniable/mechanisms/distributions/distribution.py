@@ -71,7 +71,7 @@ class Histogram(Estimate):
     def interval(self, confidence: float = 0.95, together: bool = False) -> tuple[Floats, Floats]:
         """Lower and upper ends of intervals around the unbiased estimates; see `Estimate.interval`."""
         reach = _reach(confidence_each(confidence, len(self.values) if together else 1)) * self.standard_error
-        return np.clip(self.raw - reach, 0, 1), np.clip(self.raw + reach, 0, 1)
+        return share_ends(self.raw, reach)
 
 
 class FittedShares:
@@ -294,10 +294,21 @@ def within_one(found: Value) -> Value:
     """A share of people, whose interval lies within 0 and 1."""
 
     def ends(confidence: float) -> tuple[float, float]:
-        low, high = found.interval(confidence)
-        return max(low, 0.0), min(high, 1.0)
+        low, high = share_ends(np.array(found.raw), _reach(confidence) * found.standard_error)
+        return float(low), float(high)
 
     return Value(float(found), found.raw, found.standard_error, ends)
+
+
+def share_ends(raw: Floats, reach: Floats | float) -> tuple[Floats, Floats]:
+    """The ends of intervals of shares, which lie within 0 and 1 and are never empty.
+
+    An unbiased share may be negative. Its interval is then as wide as that of 0: the least share that is possible.
+
+    >>> share_ends(np.array([-0.3, 0.5, 1.2]), 0.1)
+    (array([0. , 0.4, 0.9]), array([0.1, 0.6, 1. ]))
+    """
+    return np.clip(np.minimum(raw, 1) - reach, 0, 1), np.clip(np.maximum(raw, 0) + reach, 0, 1)
 
 
 def _reach(confidence: float) -> float:

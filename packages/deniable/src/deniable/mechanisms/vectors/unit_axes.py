@@ -3,17 +3,17 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.arrays import Floats, Ints
+from deniable.arrays import Floats, Ints, Words
+from deniable.core import Ranked
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.vectors.unit_codes import UnitCodes, _mixed, outer_mean
+from deniable.kernels.rotations import TURNS, axes_before, axis_sums, rotated
+from deniable.mechanisms.vectors.unit_codes import UNIT, UnitCodes, _mixed, outer_mean
 
 SMALLEST = 128  # dimensions to which vectors are filled up with zeros, so that three turns look like any rotation
-TURNS = 3
 
 
 @dataclass(frozen=True)
@@ -85,52 +85,27 @@ class UnitAxes(UnitCodes):
         return max(1, (1 << 19) // self.padded)
 
     def order(self, truth: Floats, seed: Ints) -> Ints:
-        wide = np.zeros((len(truth), self.padded), np.float32)  # the loss does not depend on the floats
-        wide[:, : truth.shape[1]] = truth
-        signs = _signs(seed, self.padded)
-        for turn in range(TURNS):
-            wide = _hadamard(wide * signs[:, turn])
-        axes = np.argsort(-np.abs(wide), axis=1, kind="stable")
-        order = np.empty((len(truth), self.codes), np.min_scalar_type(self.codes - 1))
-        near, rows = order[:, : self.padded], (np.arange(len(truth)) * self.padded)[:, None]
-        np.multiply(axes, 2, out=near, casting="unsafe")
-        near |= np.signbit(wide).reshape(-1)[axes + rows]
-        np.bitwise_xor(near[:, ::-1], 1, out=order[:, self.padded :])  # then the opposites, the least far of them first
-        return order
+        wide = rotated(truth, _sign_words(seed, self.padded), self.padded)  # the loss does not depend on the floats
+        return cast(Ints, Ranked(wide))
 
     def outer_mean(self, rows: Floats) -> Floats:
         """The mean of x x' from decoded rows, the noise taken out."""
         return outer_mean(rows, self.second_moments, self.length, self.rounds)
 
     def named(self, seed: Ints, code: Ints) -> Floats:
-        wide = np.zeros((len(code), self.padded))
-        wide[np.arange(len(code)), code // 2] = 1 - 2 * (code % 2)
-        signs = _signs(seed, self.padded)
-        for turn in reversed(range(TURNS)):
-            wide = _hadamard(wide) * signs[:, turn]
-        return np.asarray(wide[:, : self.domain.dimensions])
+        words = _sign_words(seed, self.padded)
+        return axes_before(code // 2, code % 2, words, self.padded, self.domain.dimensions)
+
+    def _sums(self, seed: Ints, code: Ints) -> Ints:
+        words = _sign_words(seed, self.padded)
+        return axis_sums(code // 2, code % 2, words, self.padded, self.domain.dimensions, UNIT)
 
 
-def _signs(seed: Ints, size: int) -> NDArray[np.int8]:
-    """Public random signs for every turn and coordinate."""
-    words = TURNS * size // 64
+def _sign_words(seed: Ints, size: int) -> Words:
+    """Public random bits for every turn and coordinate."""
     start = _mixed((seed.astype(np.uint64) << np.uint64(16)) + np.uint64(1))
-    bits = _mixed(start[:, None] + np.arange(words, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15))
-    unpacked = np.unpackbits(bits.astype("<u8").view(np.uint8), axis=1, bitorder="little")
-    return 1 - 2 * unpacked.reshape(len(seed), TURNS, size).astype(np.int8)
-
-
-def _hadamard(rows: Any) -> Any:
-    """The Hadamard transform of each row, scaled so that lengths stay: it undoes itself. The rows given are used up."""
-    n, size = rows.shape
-    after, step = np.empty_like(rows), 1
-    while step < size:
-        pairs, turned = (each.reshape(n, size // (2 * step), 2, step) for each in (rows, after))
-        np.add(pairs[:, :, 0], pairs[:, :, 1], out=turned[:, :, 0])
-        np.subtract(pairs[:, :, 0], pairs[:, :, 1], out=turned[:, :, 1])
-        rows, after, step = after, rows, 2 * step
-    rows *= rows.dtype.type(1 / math.sqrt(size))
-    return rows
+    words = np.arange(TURNS * size // 64, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return _mixed(start[:, None] + words)
 
 
 def _normal(x: Floats) -> Floats:

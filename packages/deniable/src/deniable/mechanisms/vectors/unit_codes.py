@@ -150,9 +150,11 @@ class UnitCodes(Mechanism[Sequence[float], Floats]):
         for k in range(self.rounds):
             seed, code = (columns[f"{name}{k}"].astype(np.int64) for name in ("seed", "code"))
             for start in range(0, len(seed), step):
-                part = self.named(seed[start : start + step], code[start : start + step])
-                sums += np.rint((part + 1) * UNIT).astype(np.int64).sum(axis=0)
+                sums += self._sums(seed[start : start + step], code[start : start + step])
         return sums
+
+    def _sums(self, seed: Ints, code: Ints) -> Ints:
+        return np.asarray(np.rint((self.named(seed, code) + 1) * UNIT).astype(np.int64).sum(axis=0))
 
     def decode(self, reports: Reports) -> Floats:
         """An unbiased row of numbers for each report."""
