@@ -1,6 +1,7 @@
 """Which mechanism for the mean of a number: the smallest variance, at worst or for a prior, beside what is possible."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import singledispatch
 
@@ -22,8 +23,14 @@ from deniable.planning.vectors import plan_vectors
 COARSE = 16  # steps of the grid on which the bound is worked out; a finer one changes it by less than one percent
 
 
-def mean_options(domain: Interval, epsilon: float, n: int = 1, prior: ArrayLike | None = None) -> Ranking[MeanMechanism]:
-    """Every mechanism for the mean of a number, the smallest error first: at worst, or under the prior."""
+def mean_options(
+    domain: Interval,
+    epsilon: float,
+    n: int = 1,
+    prior: ArrayLike | None = None,
+    offered: Iterable[Candidate[MeanMechanism]] | None = None,
+) -> Ranking[MeanMechanism]:
+    """Every mechanism for the mean of a number, or those offered, the smallest error first: at worst, or under the prior."""
     checked_people(n)
     budget = checked_epsilon(epsilon)
 
@@ -32,7 +39,7 @@ def mean_options(domain: Interval, epsilon: float, n: int = 1, prior: ArrayLike 
         variance = mechanism.worst_variance() if prior is None else _variance(mechanism, prior)
         return Row(candidate.name, mechanism, math.sqrt(variance / n), mechanism.layout.bits)
 
-    rows, remarks = made(candidates("means").values(), domain.size, row)
+    rows, remarks = made(candidates("means").values() if offered is None else offered, domain.size, row)
     subject = f"the mean of numbers from {domain.low:g} to {domain.high:g}, epsilon {budget:g} for one answer, {people(n)}"
     what = "for the worst answers" if prior is None else "expected under the prior"
     return Ranking(
@@ -61,6 +68,16 @@ def plan_mean(
     bound = Row("bound", None, error, 0)
     words = f"The bound is the best of all channels, by linear programming on {COARSE} steps (MeanChannel.optimal)."
     return planned(replace(ranking, beside=(bound,)), words)
+
+
+def plan_brief_mean(domain: Interval, epsilon: float, n: int = 1) -> MeanMechanism:
+    """The best mechanism for a mean among those that epsilon fixes, without a table of weights: what survey files have.
+
+    >>> [plan_brief_mean(Interval(0, 200_000), epsilon).wire for epsilon in (0.5, 1.0, 2.0, 4.0)]
+    ['duchi-1', 'hybrid-1', 'three-outputs-1', 'piecewise-1']
+    """
+    brief = [candidate for name, candidate in candidates("means").items() if name != "optimal"]
+    return planned(mean_options(domain, epsilon, n, offered=brief))
 
 
 def bounded(ranking: Ranking[MeanMechanism], domain: Interval, epsilon: float, n: int) -> Ranking[MeanMechanism]:
