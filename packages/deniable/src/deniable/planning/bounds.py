@@ -8,7 +8,7 @@ from deniable.core import checked_epsilon
 from deniable.domains.interval import Interval
 from deniable.errors import InvalidParameter
 
-MOST_EPSILON = 6.0  # above, the linear program mixes numbers too large and too small for floats
+LEAST_EPSILON, MOST_EPSILON = 0.01, 6.0  # beyond, the linear program mixes numbers too large and too small for floats
 
 
 def share_bound(values: int, epsilon: float, n: int) -> float:
@@ -51,7 +51,9 @@ def _least_variance(epsilon: float) -> Fraction:
     """The variance of one report that cannot be beaten, on [-1, 1]."""
     from deniable.mechanisms.algebra.mean_program import proved, reports  # which plans for shares need not load
 
-    if epsilon > MOST_EPSILON:
-        raise InvalidParameter(f"The smallest error of a mean is proved up to epsilon {MOST_EPSILON:g}.")
+    if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
+        raise InvalidParameter(
+            f"The smallest error of a mean is proved for epsilon from {LEAST_EPSILON:g} to {MOST_EPSILON:g}."
+        )
     steps = 8 if epsilon <= MOST_EPSILON / 2 else 16
     return proved(math.exp(epsilon), steps, reports(epsilon, 10 * steps + 1)).bound

@@ -18,6 +18,7 @@ from deniable.mechanisms.shares.finite_channel import worst_odds
 
 REPORTS = 121  # equally spaced numbers of which the best law uses a few dozen
 MOST_KNOTS = 64
+LEAST_EPSILON, MOST_EPSILON = 0.01, 8.0  # beyond, the linear program mixes numbers too large and too small for floats
 NEVER = 1e-9  # reports less likely than this are left out
 DIGITS = 50  # binary digits of the weights
 
@@ -66,6 +67,10 @@ class OptimalMean(MeanMechanism):
         """The law with the smallest largest variance over all numbers of the interval."""
         if not isinstance(domain, Interval) or domain.steps < 2:
             raise InvalidParameter("The best law for a mean needs an Interval of at least 2 steps.")
+        if not LEAST_EPSILON <= checked_epsilon(epsilon) <= MOST_EPSILON:
+            raise InvalidParameter(
+                f"The best law for a mean is computed for epsilon from {LEAST_EPSILON:g} to {MOST_EPSILON:g}."
+            )
         return cls(domain, epsilon, *_best(checked_epsilon(epsilon), min(MOST_KNOTS, 1 << domain.steps.bit_length() - 1)))
 
     @classmethod
