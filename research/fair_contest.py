@@ -7,10 +7,14 @@ one whose 95 % interval holds zero is a tie. The choice itself looks at the trai
 covered by the certified epsilon, of ours or of the others, and the table says how many trainings it took.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
 
 from research.contest import Score
+from research.data.folder import Data
 from research.papers.figure import Pace
 
 SELECTING, FRESH = 1_000_000, 0  # where the seeds of the choice and of the scores begin
@@ -22,13 +26,14 @@ Train = Callable[[Setting, float, int, bool], tuple[float, float]]
 class Fair:
     """A learner: `train(setting, epsilon, seed, choosing)` returns a score and the certified epsilon.
 
-    While choosing, it must be scored on training people only. `paper` is empty for our own learners.
+    While choosing, it must be scored on training people only. `paper` is empty for our own learners. One that is not
+    `tuned` has none of the settings of the grid, and nothing to choose.
     """
 
     name: str
     train: Train
     paper: str = ""
-    allows: Callable[[Setting], bool] = field(default=lambda _: True, compare=False)
+    tuned: bool = True
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,7 @@ def entered(
 ) -> Entry:
     """Choose the setting, then score it."""
     pace = pace or Pace()
-    settings = [setting for setting in grid if learner.allows(setting)]
+    settings: Sequence[Setting] = grid if learner.tuned else [{}]
 
     def once(setting: Setting, seed: int, choosing: bool) -> list[float]:
         what = (learner.name, sorted(setting.items()), epsilon, seed, choosing)
@@ -64,7 +69,8 @@ def entered(
     best = max(settings, key=chosen) if len(settings) > 1 else settings[0]
     trials = [once(best, FRESH + number, False) for number in range(fresh)]
     scores = [score for score, _ in trials]
-    return Entry(learner, epsilon, best, scores, max(loss for _, loss in trials), len(settings) * selecting)
+    tried = len(settings) * selecting if len(settings) > 1 else 0
+    return Entry(learner, epsilon, best, scores, max(loss for _, loss in trials), tried)
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,49 @@ class Lead:
         return f"{(self.first if found.mean > 0 else self.second).learner.name} leads"
 
 
+@dataclass(frozen=True)
+class FairContest:
+    """Learners on one data set, the settings that each of them may choose from, and the budgets."""
+
+    title: str
+    measure: str  # a share, of which more is better
+    learners: Sequence[Fair]
+    grid: Sequence[Setting]
+    budgets: Sequence[float]
+
+    def run(self, selecting: int, fresh: int, pace: Pace | None = None) -> list[Entry]:
+        """All entries, by budget."""
+        cases = [(epsilon, each) for epsilon in self.budgets for each in self.learners]
+        pace = pace or Pace()
+        return [entered(each, self.grid, epsilon, selecting, fresh, pace) for epsilon, each in pace.over(cases)]
+
+
+def fair_command(
+    result: Path, head: str, contests: Callable[[Data], Iterable[FairContest]], selecting: int = 2, fresh: int = 10
+) -> click.Command:
+    """A command that runs contests and writes their page; `head` may name {selecting} and {fresh}."""
+
+    @click.command()
+    @click.option("--data", type=click.Path(path_type=Path), help="The folder of real data.")
+    @click.option("--kept", type=click.Path(path_type=Path), help="A folder for trainings, to resume a run.")
+    @click.option("--selecting", default=selecting, show_default=True, help="Trainings of each setting for the choice.")
+    @click.option("--fresh", default=fresh, show_default=True, help="Fresh trainings of each learner.")
+    @click.option("--only", default="", help="Only contests whose title contains this.")
+    def main(data: Path | None, kept: Path | None, selecting: int, fresh: int, only: str) -> None:
+        """Choose settings on training people, then compare learners with fresh seeds."""
+        if kept is not None:
+            kept.mkdir(parents=True, exist_ok=True)
+        text = [*head.format(selecting=selecting, fresh=fresh).splitlines(), ""]
+        for contest in contests(Data(data)):
+            if only in contest.title:
+                text += markdown(contest.title, contest.measure, contest.run(selecting, fresh, Pace(kept=kept)))
+        click.echo("\n".join(text))
+        if data is not None and not only:
+            result.write_text("\n".join(text), encoding="utf-8")
+
+    return main
+
+
 def best_of(entries: Sequence[Entry], ours: bool) -> Entry:
     """Our best entry, or the rivals'. Taken by its score, which flatters both sides alike."""
     return max((each for each in entries if (each.learner.paper == "") == ours), key=lambda each: each.score.mean)
@@ -107,7 +156,7 @@ def markdown(title: str, measure: str, entries: Sequence[Entry]) -> list[str]:
         "|--:|--:|---|---|---|--:|--:|",
     ]
     for each in entries:
-        setting = ", ".join(f"{key} {value}" for key, value in each.setting.items())
+        setting = ", ".join(f"{key} {value}" for key, value in each.setting.items()) or "-"
         whose = each.learner.paper or "ours"
         lines.append(
             f"| {each.epsilon:g} | {each.certified:.3g} | {each.learner.name} | {whose} | {setting} | {each.tried} | "

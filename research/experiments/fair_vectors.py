@@ -5,11 +5,10 @@
 Whoever uses the most important features knows them from one training person in twenty, who is public and not learnt from.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 
-import click
 import numpy as np
 
 import deniable as dn
@@ -21,11 +20,10 @@ from deniable_learn.means import unit
 from research.data.folder import Data
 from research.data.tables import Table
 from research.experiments.learning_vectors import CLASSES, EPOCHS, KEPT, strength, tables
-from research.fair_contest import Entry, Fair, Setting, entered, markdown
-from research.papers.figure import Pace
+from research.fair_contest import Fair, FairContest, Setting, fair_command
 
 RESULT = Path(__file__).with_suffix(".md")
-BUDGETS, SELECTING, FRESH, PEOPLE = (0.25, 1.0, 3.5), 2, 10, 12_000
+BUDGETS, PEOPLE = (1.0, 3.5), 6_000
 FAINT = 1e-3  # of the largest importance, which every column is taken to have: no budget may vanish
 GRID: tuple[Setting, ...] = tuple(
     {"columns": columns, "features": features, "budget": budget}
@@ -117,38 +115,22 @@ def learners(data: Table) -> list[Fair]:
     ]
 
 
-HEAD = """Fair contests on vectors; `python -m research.experiments.fair_vectors --data DIR` writes this.
+def contests(data: Data) -> Iterator[FairContest]:
+    """One for each table."""
+    for table in tables(data, quick=data.folder is None):
+        yield FairContest(table.name, "AUC", learners(table.sampled(PEOPLE)), GRID, BUDGETS)
 
-Every learner chose from the same {settings} settings: columns as ranks or one-hot, all features or the {kept} most important
-ones (known from one public person in twenty), and the budget in equal parts or by importance (for class means and signed
-vectors, which send one report, the columns are scaled by it). The choice was made on training people, with {selecting} seeds
-of its own for each setting; epsilon does not cover it. {people:,} people of each table, drawn once; a quarter of them test.
+
+HEAD = f"""Fair contests on vectors; `python -m research.experiments.fair_vectors --data DIR` writes this.
+
+Every learner chose from the same {len(GRID)} settings: columns as ranks or one-hot, all features or the {KEPT}
+most important ones (known from one public person in twenty), and the budget in equal parts or by importance (for
+class means and signed vectors, which send one report, the columns are scaled by it). The choice was made on
+training people, with {{selecting}} seeds of its own for each setting; epsilon does not cover it. {PEOPLE:,} people
+of each table, drawn once; a quarter of them test.
 """
 
-
-@click.command()
-@click.option("--data", type=click.Path(path_type=Path), help="The folder of real data.")
-@click.option("--kept", type=click.Path(path_type=Path), help="A folder for trainings, to go on where a run was cut off.")
-@click.option("--budgets", default=",".join(map(str, BUDGETS)), help="Epsilons, with commas between.")
-@click.option("--fresh", default=FRESH, help="Fresh trainings of each learner.")
-@click.option("--people", default=PEOPLE, help="People of each table.")
-@click.option("--only", default="", help="Only tables whose name contains this.")
-def main(data: Path | None, kept: Path | None, budgets: str, fresh: int, people: int, only: str) -> None:
-    """Choose settings on training people, then compare learners with fresh seeds."""
-    if kept is not None:
-        kept.mkdir(parents=True, exist_ok=True)
-    text = [*HEAD.format(settings=len(GRID), kept=KEPT, selecting=SELECTING, people=people).splitlines(), ""]
-    for table in tables(Data(data), quick=data is None):
-        if only not in table.name:
-            continue
-        own = table.sampled(people)
-        entries: list[Entry] = []
-        for epsilon in map(float, budgets.split(",")):
-            entries += [entered(each, GRID, epsilon, SELECTING, fresh, Pace(kept=kept)) for each in learners(own)]
-        text += markdown(table.name, "AUC", entries)
-    click.echo("\n".join(text))
-    if data is not None:
-        RESULT.write_text("\n".join(text), encoding="utf-8")
+main = fair_command(RESULT, HEAD, contests)
 
 
 if __name__ == "__main__":

@@ -230,7 +230,8 @@ def section(name: str, result: Result) -> list[str]:
     if behind:
         lines.append(f"- guarantees and theorems behind it that do not hold: {', '.join(behind)}")
     lines += ["", *(f"*Data.* {note}." for note in result.notes), ""]
-    return [*lines, f"**{result.status}**; set-up: {result.setup}.", ""]
+    run = [f"Run with `--{result.made['mode']}` on {str(result.made['date'])[:10]}.", ""] if result.made else []
+    return [*lines, f"**{result.status}**; set-up: {result.setup}.", "", *run]
 
 
 def codes_of(checks: Iterable[Check]) -> list[str]:

@@ -1,6 +1,7 @@
 """One look for all figures: readable in print, in grey and for colour-blind readers; error bars, units, nothing else."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,23 +19,25 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES = ("-", "--", "-.", ":")
 LOOK: dict[str, Any] = {
-    "font.size": 9,
+    "font.size": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
     "axes.axisbelow": True,
-    "axes.titlesize": 10,
+    "axes.titlesize": 11,
     "grid.color": "#dddddd",
     "grid.linewidth": 0.6,
     "lines.linewidth": 1.4,
     "lines.markersize": 4,
     "legend.frameon": False,
-    "legend.fontsize": 8,
+    "legend.fontsize": 9.5,
 }
 MOST_COLUMNS = 3
 MOST_NAMES = 4  # beside each other below the panels
 FEW = 8  # values on an axis that are marked one by one
-LETTER, HANDLE = 0.056, 0.55  # inches of a letter there, and of the line before a name and the space after it
+WIDE = 9.0  # inches of all panels beside each other: a page shows them at about their size
+LINE, ROOM = 0.2, 2  # inches of a line of names, and how many a figure has room for
+LETTER, HANDLE = 0.068, 0.6  # inches of a letter there, and of the line before a name and the space after it
 
 
 def blank(rows: int = 1, columns: int = 1, width: float = 4.2, height: float = 3.2) -> tuple["Picture", list[Any]]:
@@ -82,10 +85,21 @@ def plain_numbers(chart: Any) -> None:
             continue
         low, high = axis.get_view_interval()
         axis.set_major_formatter(shown)
-        if high / max(low, 1e-300) < 30:
-            axis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "25" else ""))
+        if high / max(low, 1e-300) < 100:
+            digits = "23456789" if high / low < 4 else "25"
+            named = partial(_named, digits)
+            axis.set_minor_formatter(FuncFormatter(lambda value, _, named=named: named(value)))
         else:
             axis.set_minor_formatter(FuncFormatter(lambda *_: ""))
+
+
+def _named(digits: str, value: float) -> str:
+    """A number that begins with one of these digits, or nothing.
+
+    >>> _named("25", 500.0), _named("25", 300.0)
+    ('500', '')
+    """
+    return f"{value:g}" if f"{value:e}"[0] in digits else ""
 
 
 def distinct(cells: Sequence[Cell]) -> list[Cell]:
@@ -104,15 +118,16 @@ def panels(
     units: tuple[str, str] = ("", ""),
     points: bool = False,
     size: tuple[float, float] | None = None,
+    looks: Callable[[str], dict[str, Any]] | None = None,
 ) -> "Picture":
     """Lines of y over x, one for each cell of `by`, in one panel for each cell of `panel`; `error` is a standard error.
 
-    `size` is of one panel, in inches.
+    `size` is of one panel, in inches. `looks` gives each line its look by its name, where their number is not enough.
     """
     titles = distinct(result.column(panel)) if panel else [""]
     names = distinct(result.column(by)) if by else [""]
     columns = 2 if len(titles) == 4 else min(len(titles), MOST_COLUMNS)
-    figure, axes = blank(-(-len(titles) // columns), columns, *(size or (5.0 if columns == 1 else 10.2 / columns, 3.0)))
+    figure, axes = blank(-(-len(titles) // columns), columns, *(size or (5.0 if columns == 1 else WIDE / columns, 3.0)))
     for place, title in enumerate(titles):
         chart = axes[place]
         for number, name in enumerate(names):
@@ -123,7 +138,8 @@ def panels(
                 and (not by or row[result.columns.index(by)] == name)
             ]
             if rows:
-                _series(chart, result, rows, (x, y, error), str(name), number, points)
+                own = look(number, str(name)) | (looks(str(name)) if looks else {})
+                _series(chart, result, rows, (x, y, error), own, points)
         _axes(chart, log, (units[0] or x, units[1] or y), title if isinstance(title, str) else f"{panel} {title:g}")
         if "x" in log and all(isinstance(cell, str) for cell in result.column(x)):
             chart.set_xscale("linear")
@@ -137,11 +153,10 @@ def panels(
 
 
 def _series(
-    chart: Any, result: Result, rows: Sequence[Any], columns: tuple[str, str, str | None], name: str, number: int, dots: bool
+    chart: Any, result: Result, rows: Sequence[Any], columns: tuple[str, str, str | None], own: dict[str, Any], dots: bool
 ) -> None:
     x, y, error = columns
     at, values = ([row[result.columns.index(column)] for row in rows] for column in (x, y))
-    own = look(number, name)
     if dots:
         chart.plot(at, values, alpha=0.6, **{**own, "marker": ".", "markersize": 2, "linestyle": ""})
     elif error is None:
@@ -167,7 +182,10 @@ def legend(figure: "Picture") -> None:
         named = {**dict(zip(labels, handles, strict=True)), **named}
     wide = LETTER * max(map(len, named), default=0) + HANDLE
     columns = max(1, min(MOST_NAMES, len(named), int(figure.get_size_inches()[0] / wide)))
-    figure.legend(list(named.values()), list(named), loc="outside lower center", ncols=columns, fontsize=8, frameon=False)
+    width, height = figure.get_size_inches()
+    lines = -(-len(named) // columns)
+    figure.set_size_inches(width, height + LINE * max(0, lines - ROOM))  # panels keep their height
+    figure.legend(list(named.values()), list(named), loc="outside lower center", ncols=columns, fontsize=9.5, frameon=False)
 
 
 def bars(result: Result, x: str, y: str, by: str, error: str | None = None, log: str = "", unit: str = "") -> "Picture":

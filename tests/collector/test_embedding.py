@@ -105,6 +105,16 @@ def test_people_answer_in_the_element(places: tuple[Served, int, dict[str, str]]
     until(fits)  # no scroll bar inside
 
 
+def test_the_element_has_a_language_and_the_title_of_the_survey(
+    places: tuple[Served, int, dict[str, str]], page: "Page"
+) -> None:
+    collector, port, pages = places
+    pages["/german"] = ELEMENT.format(url=f"{collector.url}/asked").replace('title="Towns"', 'lang="de-AT"')
+    page.goto(f"http://127.0.0.1:{port}/german")
+    page.frame_locator("iframe").get_by_role("button", name="Meine Antwort zufällig verändern").wait_for()
+    expect(page.locator("iframe")).to_have_attribute("title", "one")
+
+
 def test_a_plain_frame_works_and_other_sites_are_refused(places: tuple[Served, int, dict[str, str]], page: "Page") -> None:
     collector, port, pages = places
     pages["/frame"] = FRAME.format(url=f"{collector.url}/asked")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ import pytest
 from deniable.collector import texts
 from deniable.collector.static import page_in
 from tests.browsers import Picture, Site, Visit, Visitor, expect, site, violations
-from tests.collector.test_looks import OUTSIDE
+from tests.collector.test_looks import OUTSIDE, UNSEEN
 from tests.collector.test_pages import SEVERAL
+from tests.surveys import ONE
 
 pytestmark = [
     pytest.mark.needs("starlette", "uvicorn", "playwright", "chromium"),
@@ -112,6 +114,9 @@ def test_people_answer_in_their_language(
     assert re.search(r"\d,\d\xa0% ±", page.evaluate("document.querySelector('.chart svg').textContent"))
     said = texts.table("results")["heard_most_common"][language].split(" {")[0]
     expect(page.locator(".findings").first).to_contain_text(said)
+    page = person.goto("/try")
+    page.locator("tr.picked").wait_for()
+    assert page.evaluate(OUTSIDE) == [] and page.evaluate(UNSEEN) == 0
 
 
 def test_a_language_is_chosen_by_a_link_and_stays(several: Site, visit: Visit) -> None:
@@ -123,6 +128,32 @@ def test_a_language_is_chosen_by_a_link_and_stays(several: Site, visit: Visit) -
     page.get_by_role("link", name="Essayer").click()
     page.wait_for_url("**/try?lang=fr")
     page.get_by_role("button", name="Mille fois").wait_for()
+
+
+def test_a_number_that_may_mean_two_is_refused(several: Site, visit: Visit) -> None:
+    person = visit(several)
+    page = person.goto("/?lang=de")
+    page.get_by_label("bus").check()
+    for typed, refused in (("1.500", True), ("25,5", False)):
+        page.locator("input[type=text]").fill(typed)
+        person.click("Meine Antworten zufällig verändern")
+        if refused:
+            expect(page.locator(".summary")).to_contain_text("ohne Tausendertrennzeichen ein, etwa 1500")
+    expect(page.locator(".pair").last).to_contain_text("25,5")
+
+
+def test_a_survey_is_asked_in_its_language(visit: Visit, tmp_path: Path) -> None:
+    with site(ONE.replace("[survey]", '[survey]\nlanguage = "es"'), tmp_path) as running:
+        person = visit(running, locale="de-DE")
+        page = person.goto()
+        page.get_by_label("Nice").check()
+        person.click("Aleatorizar mi respuesta")
+        person.click("Enviar el informe")
+        page.locator(".card.good").wait_for()
+        assert running.people == 1
+        page = visit(running).goto("/?lang=fr")  # the page in another language than the survey
+        expect(page.locator("legend bdi")).to_have_attribute("lang", "es")
+        expect(page.locator("h1")).to_have_attribute("lang", "es")
 
 
 def test_nothing_is_left_in_english_and_right_to_left_works(

@@ -293,6 +293,18 @@ class TestTraining:
             with pytest.raises(dn.InvalidParameter):
                 learning.unbiased_labels([0], bad)
 
+    def test_channels_in_single_precision(self) -> None:
+        """What single precision rounds away from a row's sum is no fault; what is more than that is one."""
+        channel = learning.transition(dn.DirectResponse(dn.Categories(range(10)), 1.0))
+        rough = channel.astype(np.float32)
+        assert np.abs(rough.astype(np.float64).sum(axis=1) - 1).max() > 1e-9  # so that it was refused before
+        np.testing.assert_allclose(
+            learning.unbiased_labels([2], rough), learning.unbiased_labels([2], channel), rtol=1e-5, atol=1e-5
+        )
+        for bad in (rough * np.float32(1.001), channel * (1 + 1e-8)):
+            with pytest.raises(dn.InvalidParameter, match="sum to 1"):
+                learning.unbiased_labels([2], bad)
+
     def test_corrections_beat_raw_labels(self) -> None:
         """Few samples for many dimensions: raw labels are learned by heart. Fixed seeds, the margins are wide."""
         x, y = blobs(1500, d=200, seed=1)

@@ -4,11 +4,25 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from research.data.folder import Data
-from research.experiments import fair_vectors
+from research.experiments import fair_images, fair_text, fair_trees, fair_vectors
+from research.experiments.learning_images import made_up
+from research.experiments.learning_text import Texts, stand_in
 from research.experiments.learning_vectors import tables
-from research.fair_contest import FRESH, SELECTING, Fair, Lead, Setting, best_of, entered, markdown
+from research.fair_contest import (
+    FRESH,
+    SELECTING,
+    Fair,
+    FairContest,
+    Lead,
+    Setting,
+    best_of,
+    entered,
+    fair_command,
+    markdown,
+)
 from research.papers.figure import Pace
 
 GRID = ({"size": "small"}, {"size": "large"})
@@ -72,3 +86,66 @@ def test_the_choice_sees_training_people_only(monkeypatch: pytest.MonkeyPatch) -
     fair.train(fair_vectors.GRID[0], 1.0, 5, False)
     (chosen_on, judged_on), (trained_on, tested_on) = seen
     assert (chosen_on | judged_on) == trained_on and not (chosen_on & judged_on) and not (trained_on & tested_on)
+
+
+def test_digits_and_texts_are_chosen_on_training_people_only() -> None:
+    images = made_up(400)
+    seen: list[tuple[int, int, bool]] = []
+
+    def watched(
+        rows: np.ndarray, labels: np.ndarray, test: np.ndarray, right: np.ndarray, *_: object
+    ) -> tuple[float, float]:
+        seen.append((len(rows), len(test), test is images[2]))
+        return 0.5, 1.0
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fair_images, "means", watched)
+        first = fair_images.learners(images)[0]
+        for choosing in (True, False):
+            first.train({}, 1.0, 3, choosing)
+    assert seen == [(225, 75, False), (300, 100, True)]
+
+    texts = stand_in(80, 8)
+    parts = []
+
+    def scored(own: Texts, *_: object) -> tuple[float, float]:
+        parts.append((len(own.x), len(own.test_x), own is texts))
+        return 0.5, 1.0
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fair_text, "ours", lambda _: scored)
+        first = fair_text.learners(texts)[0]
+        for choosing in (True, False):
+            first.train({}, 1.0, 3, choosing)
+    assert parts == [(60, 20, False), (80, 80, True)]
+
+
+def test_rivals_on_texts_get_every_setting_and_keep_epsilon() -> None:
+    """Shares of the budget, losses and penalties are used: scores differ, and the certified epsilon stays within 2."""
+    rivals = [each for each in fair_text.learners(stand_in(400, 16)) if each.tuned]
+    assert len(rivals) == 2 and all(each.paper for each in rivals)
+    found = [rivals[1].train(setting, 2.0, 1, True) for setting in fair_text.GRID]
+    assert all(1.99 < loss <= 2 for _, loss in found) and len({score for score, _ in found}) > 3
+
+
+def test_trees_explain_variance_within_epsilon() -> None:
+    contest = next(fair_trees.contests(Data()))
+    ours = contest.learners[0]
+    scores = [ours.train(setting, 50.0, 1, True) for setting in contest.grid[:2]]
+    assert all(score <= 1 and loss <= 50 for score, loss in scores) and scores[0] != scores[1]
+    assert {each.paper for each in contest.learners} == {"", "DPBoost", "BRR"} and len(contest.grid) == 32
+
+
+def test_a_command_runs_a_contest(tmp_path: Path) -> None:
+    contest = FairContest("data", "AUC", [learner("A", 0.5, 0.7), learner("B", 0.5, 0.6, "somebody")], GRID, [1.0])
+    command = fair_command(tmp_path / "page.md", "chosen with {selecting} seeds", lambda _: [contest], fresh=4)
+    run = CliRunner().invoke(command, ["--data", str(tmp_path), "--kept", str(tmp_path / "kept"), "--selecting", "3"])
+    assert run.exit_code == 0 and "chosen with 3 seeds" in run.output and "A leads" in run.output
+    assert "| 6 |" in run.output and (tmp_path / "page.md").read_text(encoding="utf-8") in run.output
+
+
+def test_who_has_no_settings_chooses_nothing() -> None:
+    fixed = Fair("A", lambda setting, epsilon, *_: (float(len(setting)), epsilon), tuned=False)
+    entry = entered(fixed, GRID, 1.0, selecting=2, fresh=3)
+    assert entry.setting == {} and entry.tried == 0 and entry.scores == [0.0] * 3
+    assert "| - | 0 |" in "\n".join(markdown("data", "AUC", [entry, entered(learner("B", 0, 1, "other"), GRID, 1.0, 1, 3)]))

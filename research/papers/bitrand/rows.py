@@ -3,7 +3,7 @@
 from functools import partial
 
 from research.data.folder import Data
-from research.papers.bitrand import attack, bits, claims, elastic, training
+from research.papers.bitrand import attack, bits, claims, elastic, trained_picture, training
 from research.papers.figure import ALL, Figure, Loaded, Pace, Result
 
 FLIPS = {"fig4": ("epsilon 1", (1.0,)), "fig12": ("epsilon 0.1, 1 and 2", bits.EPSILONS)}
@@ -59,7 +59,7 @@ def _trained(name: str) -> Loaded:
     what, measure, seconds, minutes = TRAINED[name]
     shown = "area under the curve" if measure == "AUC %" else "accuracy"
     inputs = "gradients are randomized, with an anonymizer" if what == "anonymized" else f"{what} are randomized"
-    run, plot = partial(trained, what, measure), partial(training.drawn, measure=measure)
+    run, plot = partial(trained, what, measure), partial(trained_picture.drawn, measure=measure)
     return Loaded(_figure(name, f"{shown} where {inputs}", seconds, minutes, LIMIT), run, plot)
 
 

@@ -14,7 +14,6 @@ from deniable.arrays import Floats
 from deniable_learn.learner import area_under_curve
 from research.data.folder import Data
 from research.data.samples import images, texts
-from research.papers import style
 from research.papers.bitrand.lines import (
     OURS_AWARE,
     OURS_FAIR,
@@ -25,7 +24,7 @@ from research.papers.bitrand.lines import (
     Task,
     outcome,
 )
-from research.papers.figure import Pace, Result, Row
+from research.papers.figure import Pace, Row
 
 COLUMNS = (
     "data",
@@ -178,9 +177,3 @@ def scored(scores: Floats, right: NDArray[np.int64]) -> tuple[float, float]:
         area_under_curve(right == c, scores[:, c]) for c in range(scores.shape[1]) if 0 < (right == c).sum() < len(right)
     ]
     return 100 * float((scores.argmax(axis=1) == right).mean()), 100 * float(np.mean(areas))
-
-
-def drawn(result: Result, measure: str) -> "style.Picture":
-    """One panel for each set; gains are in the table only."""
-    units = ("claimed epsilon", measure)
-    return style.panels(result, "epsilon", measure, "mechanism", "data", ERRORS[measure], units=units, size=(5.2, 6.4))

@@ -47,7 +47,7 @@ def pixels(data: Data, seed: int, people: int, tests: int, pool: int) -> Images:
     return Images(rows, right, test, truth)
 
 
-def course(images: Images, way: str, epsilon: float, epochs: int, every: int, seed: int) -> Floats:
+def course(images: Images, way: str, epsilon: float, epochs: int, every: int, seed: int, rate: float = RATE) -> Floats:
     """The accuracy after every so many iterations; `way` is "none", "laplace" or "bipartite".
 
     The budget of an iteration is epsilon over their number, as composition has it.
@@ -70,7 +70,7 @@ def course(images: Images, way: str, epsilon: float, epochs: int, every: int, se
             gradient /= max(1.0, length / clip)
             size = release.perturb(np.minimum(np.abs(gradient) / clip, 1), coins).columns["value"] / STEPS
             gradient = np.sign(gradient) * size * clip
-        weights = weights - RATE * gradient
+        weights = weights - rate * gradient
         if (turn + 1) % every == 0:
             right = network.predict(weights, images.test).argmax(axis=1) == images.test_right
             scores.append(float(right.mean()))

@@ -19,8 +19,8 @@ def by_size(result: Result) -> "style.Picture":
                     values,
                     linestyle="",
                     marker=style.MARKERS[number],
-                    markersize=2.5,
-                    alpha=0.7,
+                    markersize=4,
+                    alpha=0.6,
                     color=style.COLOURS[number],
                     label=str(way),
                 )
@@ -49,7 +49,7 @@ def by_setting(result: Result, setting: str, column: str) -> "style.Picture":
             marker=style.MARKERS[number],
             label=str(way),
         )
-    chart.set(xlabel=setting, ylabel=f"{column}, quartiles over people", xscale="log", yscale="log")
+    chart.set(xlabel=setting, ylabel=f"{column} (quartiles)", xscale="log", yscale="log")
     style.plain_numbers(chart)
     style.legend(figure)
     return figure

@@ -137,5 +137,5 @@ plot = partial(
     panel="data",
     error="standard error",
     log="xy",
-    units=("", "RMSE of the share of people linked"),
+    units=("", "RMSE, share of people"),
 )

@@ -13,11 +13,10 @@ from research.data.histograms import STATED, Histogram, histogram
 from research.papers import style
 from research.papers.figure import ALL, Check, Figure, Pace, Result, near, printed, ranking, set_up, trend
 from research.papers.uldp.collect import Measured, measure, over_exact
-from research.papers.uldp.mechanisms import EPSILONS, FEW, LEAN, PUBLISHED, stated_error
+from research.papers.uldp.mechanisms import EPSILONS, FEW, FEWER, LEAN, PEOPLE, PUBLISHED, stated_error
 
-FIGURE = Figure("uldp/fig4", "ULDP", "measured error against epsilon, on four data sets", seconds=11, minutes=27)
+FIGURE = Figure("uldp/fig4", "ULDP", "measured error against epsilon, on four data sets", seconds=11, minutes=4, limit=FEWER)
 COLUMNS = ("data", "epsilon", "mechanism", "n x MSE", "standard error", "exact", "paper's formula")
-PEOPLE = 20_000, 200_000
 NAMES = (*PUBLISHED, "uSS lean", "uRAP lean")
 LEANS, LARGE = ("uSS", "uRAP"), ("Census", "Normal")
 SAME = 1 + 1e-6  # two mechanisms of one law differ by rounding
@@ -26,7 +25,7 @@ SAME = 1 + 1e-6  # two mechanisms of one law differ by rounding
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """Repeated collections, beside the exact error and the paper's formula."""
     rows, found, notes = [], list[Measured](), [LEAN]
-    people, repeats = pace.times(quick, *PEOPLE), pace.times(quick, 5, 50)
+    people, repeats = pace.times(quick, PEOPLE, PEOPLE), pace.times(quick, 5, 50)
     sets = {name: histogram(data, name, seed) for name in STATED}
     for name, held in pace.over(list(sets.items())):
         notes.append(held.note)
@@ -57,7 +56,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         f"{name}, estimated without the noisy part of its reports, has {share.min():.2f} to {share.max():.2f} of its error"
         for name, share in gain.items()
     )
-    return Result(COLUMNS, rows, checks, tuple(notes), improved=better, setup=set_up(notes, other=True, smaller=quick))
+    return Result(COLUMNS, rows, checks, tuple(notes), improved=better, setup=set_up(notes, other=True, smaller=True))
 
 
 def orderings(table: Result) -> list[Check]:

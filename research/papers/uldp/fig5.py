@@ -9,11 +9,13 @@ from research.data.histograms import STATED, histogram
 from research.papers import style
 from research.papers.figure import ALL, Figure, Pace, Result, near, ranking, set_up, trend
 from research.papers.uldp.collect import Measured, measure, over_exact
-from research.papers.uldp.mechanisms import LEAN, PUBLISHED
+from research.papers.uldp.mechanisms import FEWER, LEAN, PEOPLE, PUBLISHED
 
-FIGURE = Figure("uldp/fig5", "ULDP", "measured error against the share of sensitive answers", seconds=7, minutes=10)
+FIGURE = Figure(
+    "uldp/fig5", "ULDP", "measured error against the share of sensitive answers", seconds=7, minutes=1.5, limit=FEWER
+)
 COLUMNS = ("data", "sensitive share", "mechanism", "n x MSE", "standard error", "exact")
-EPSILON, SHARES, PEOPLE = 2.0, (0.2, 0.4, 0.6, 0.8, 0.99), (20_000, 200_000)
+EPSILON, SHARES = 2.0, (0.2, 0.4, 0.6, 0.8, 0.99)
 NAMES = (*PUBLISHED, "uSS lean", "uRAP lean")
 MUCH = 0.4  # from which the text advises against uHR
 
@@ -21,7 +23,7 @@ MUCH = 0.4  # from which the text advises against uHR
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """Random answers are made sensitive; the larger sets contain the smaller ones."""
     rows, found, notes = [], list[Measured](), [LEAN]
-    people, repeats = pace.times(quick, *PEOPLE), pace.times(quick, 4, 50)
+    people, repeats = pace.times(quick, PEOPLE, PEOPLE), pace.times(quick, 4, 50)
     for name in pace.over(list(STATED)):
         held = histogram(data, name, seed)
         notes.append(held.note)
@@ -66,7 +68,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
         ),
     )
     drawn = "which answers become sensitive is drawn; the last point has one open answer at least"
-    return Result(COLUMNS, rows, checks, (*notes, drawn), setup=set_up(notes, other=True, smaller=quick))
+    return Result(COLUMNS, rows, checks, (*notes, drawn), setup=set_up(notes, other=True, smaller=True))
 
 
 plot = partial(style.panels, x="sensitive share", y="n x MSE", by="mechanism", panel="data", error="standard error", log="y")

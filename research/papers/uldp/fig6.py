@@ -12,19 +12,19 @@ from research.data.histograms import STATED, Histogram, histogram
 from research.papers import style
 from research.papers.figure import ALL, Figure, Pace, Result, coins_for, near, set_up
 from research.papers.uldp.collect import collector
-from research.papers.uldp.mechanisms import EPSILONS, FAMILIES, FEW
+from research.papers.uldp.mechanisms import EPSILONS, FAMILIES, FEW, FEWER_MANY, MANY, PEOPLE
 from research.papers.uldp.pilot import PILOT, divided, published_pilot, shown_share
 
-FIGURE = Figure("uldp/fig6", "ULDP", "error with an open share from a pilot, and with the true one", seconds=13, minutes=20)
+WHAT = "error with an open share from a pilot, and with the true one"
+FIGURE = Figure("uldp/fig6", "ULDP", WHAT, seconds=13, minutes=20, limit=FEWER_MANY)
 COLUMNS = ("data", "epsilon", "mechanism", "n x MSE, pilot", "standard error", "n x MSE, known")
-PEOPLE = 20_000, 200_000
 OURS = "uSS lean, merged"
 
 
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """The paper discards the pilot's answers; ours are kept."""
     rows, notes = [], []
-    people, repeats = pace.times(quick, *PEOPLE), pace.times(quick, 5, 50)
+    people, repeats = pace.times(quick, PEOPLE, MANY), pace.times(quick, 5, 50)
     for name in pace.over(list(STATED)):
         held = histogram(data, name, seed)
         notes.append(held.note)
@@ -54,7 +54,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     better = (
         f"a pilot whose answers are kept: {extra[OURS][0]:.3f} +- {extra[OURS][1]:.3f} times the error with the true share",
     )
-    return Result(COLUMNS, rows, checks, tuple(notes), improved=better, setup=set_up(notes, other=True, smaller=quick))
+    return Result(COLUMNS, rows, checks, tuple(notes), improved=better, setup=set_up(notes, other=True, smaller=True))
 
 
 def over_known(table: Result, name: str) -> tuple[float, float]:

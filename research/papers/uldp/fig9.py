@@ -7,10 +7,10 @@ from deniable.metrics import top_f1, top_ndcg
 from research.data.folder import Data
 from research.papers import style
 from research.papers.figure import ALL, Check, Figure, Pace, Result, near, ranking, set_up
-from research.papers.uldp.mechanisms import LEAN, PUBLISHED
+from research.papers.uldp.mechanisms import FEWER_MANY, LEAN, MANY, PUBLISHED
 from research.papers.uldp.metrics import average, judged
 
-FIGURE = Figure("uldp/fig9", "ULDP", "F1 and NDCG of the 30 most frequent answers", seconds=5, minutes=12)
+FIGURE = Figure("uldp/fig9", "ULDP", "F1 and NDCG of the 30 most frequent answers", seconds=5, minutes=12, limit=FEWER_MANY)
 COLUMNS = ("data", "epsilon", "mechanism", "F1", "F1 error", "NDCG", "NDCG error")
 TOP, SETS = 30, ("Foursquare", "Census", "Normal")
 
@@ -27,7 +27,7 @@ def ndcg(truth: Floats, values: Floats) -> float:
 
 def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
     """The collections of Fig. 4, judged by rank; the ten answers of Drug have no top thirty."""
-    rows, notes = judged(quick, seed, data, pace, {"F1": f1, "NDCG": ndcg}, SETS)
+    rows, notes = judged(quick, seed, data, pace, {"F1": f1, "NDCG": ndcg}, SETS, MANY)
     table = Result(COLUMNS, rows)
     checks = list[Check]()
     for metric in ("F1", "NDCG"):
@@ -52,7 +52,7 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
                 sure=False,
             ),
         ]
-    return Result(COLUMNS, rows, tuple(checks), (*notes, LEAN), setup=set_up(notes, other=True, smaller=quick))
+    return Result(COLUMNS, rows, tuple(checks), (*notes, LEAN), setup=set_up(notes, other=True, smaller=True))
 
 
 plot = partial(style.panels, x="epsilon", y="F1", by="mechanism", panel="data", error="F1 error")

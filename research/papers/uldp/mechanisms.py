@@ -28,6 +28,10 @@ OURS = ("uSS lean", "block design")
 FAMILIES: dict[str, type[UtilityBase]] = {"uSS": SubsetSelection, "uUE": Unary, "uLH": LocalHashing}
 EPSILONS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
 FEW = (0.5, 1.0, 2.0, 3.5, 5.0)
+PEOPLE = 20_000  # of a collection whose error is multiplied by n, or only compared with others
+FEWER = f"{PEOPLE:,} people at most, where the sets have up to 2,458,285: n times the error does not depend on n"
+MANY = 200_000  # of one whose score depends on n
+FEWER_MANY = f"{MANY:,} people at most, where Census has 2,458,285 and Foursquare 419,959"
 LEAN = (
     "all six as published: uRAP's reports have a noisy part beside an open answer (uRAP lean is ours, without it), uLH has "
     "random functions, and uHR the only unbiased estimator that is linear in its counts"

@@ -9,19 +9,18 @@ from research.data.folder import Data
 from research.data.histograms import STATED, histogram
 from research.papers.figure import Pace, Result, Row
 from research.papers.uldp.collect import measure
-from research.papers.uldp.mechanisms import EPSILONS, FEW, PUBLISHED
+from research.papers.uldp.mechanisms import EPSILONS, FEW, PEOPLE, PUBLISHED
 
-PEOPLE = 20_000, 200_000
 NAMES = (*PUBLISHED, "uSS lean", "uRAP lean")
 Metric = Callable[[Floats, Floats], float]
 
 
 def judged(
-    quick: bool, seed: int, data: Data, pace: Pace, metrics: dict[str, Metric], sets: tuple[str, ...]
+    quick: bool, seed: int, data: Data, pace: Pace, metrics: dict[str, Metric], sets: tuple[str, ...], many: int
 ) -> tuple[list[Row], list[str]]:
-    """Rows of data, epsilon, mechanism, and mean and standard error of each metric; and notes on the data."""
+    """Rows of data, epsilon, mechanism, and mean and standard error of each metric; and notes. `many` people with --full."""
     rows, notes = list[Row](), []
-    people, repeats = pace.times(quick, *PEOPLE), pace.times(quick, 5, 50)
+    people, repeats = pace.times(quick, PEOPLE, many), pace.times(quick, 5, 50)
     for name in pace.over([each for each in STATED if each in sets]):
         held = histogram(data, name, seed)
         notes.append(held.note)

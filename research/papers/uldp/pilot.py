@@ -15,10 +15,9 @@ def published_pilot(held: Histogram, name: str, epsilon: float) -> Collector:
     return collector(name, len(held.people), held.sensitive, epsilon, 0.0)
 
 
-def expected_error(disclosed: float, share: float, people: int) -> float:
-    """The mean of |found - true| / true for a share found from so many people, each disclosed with this probability."""
-    spread = np.sqrt(share * (1 - disclosed) / (people * disclosed) + share * (1 - share) / people)
-    return float(spread * np.sqrt(2 / np.pi) / share)
+def spread_of(disclosed: float, share: float, people: int) -> float:
+    """The standard deviation of a share found from so many people, each disclosed with this probability."""
+    return float(np.sqrt(share * (1 - disclosed) / (people * disclosed) + share * (1 - share) / people))
 
 
 def divided(counts: Ints, seed: int, *what: object) -> tuple[Ints, Ints]:

@@ -34,15 +34,19 @@ def unbiased_labels(labels: ArrayLike, channel: ArrayLike) -> Floats:
 
 
 def _checked(channel: ArrayLike) -> Floats:
-    matrix = np.asarray(channel, np.float64)
+    """The channel in double precision; rows may miss 1 by what the precision of its numbers rounds away."""
+    given = np.asarray(channel)
+    matrix = given.astype(np.float64)
     square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1]
-    if not square or (matrix < 0).any() or np.abs(matrix.sum(axis=1) - 1).max() > 1e-9:
+    coarse = given.dtype.kind == "f" and given.dtype.itemsize < 8
+    missed = len(given) * float(np.finfo(given.dtype).eps) if coarse and square else 1e-9
+    if not square or (matrix < 0).any() or np.abs(matrix.sum(axis=1) - 1).max() > missed:
         raise InvalidParameter("A channel of labels is a square matrix of probabilities, whose rows sum to 1.")
     if np.linalg.cond(matrix) > 1e12:
         raise InvalidParameter(
             "This channel of labels cannot be inverted: reports contain too little information about the label."
         )
-    return matrix
+    return np.asarray(matrix / matrix.sum(axis=1, keepdims=True)) if coarse else matrix
 
 
 def forward_loss(logits: "Tensor", labels: "Tensor", channel: ArrayLike) -> "Tensor":

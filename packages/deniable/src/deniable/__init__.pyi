@@ -137,6 +137,7 @@ from deniable.files.reports import (
 from deniable.graphs.bipartite import BipartiteGraph as BipartiteGraph
 from deniable.graphs.graph import Graph as Graph
 from deniable.graphs.neighbours import common_neighbours as common_neighbours
+from deniable.graphs.triangle_survey import estimate_triangles as estimate_triangles
 from deniable.graphs.triangles import count_triangles as count_triangles
 from deniable.mechanisms.algebra.rotation import Rotation as Rotation
 from deniable.mechanisms.discovery.prefix_hashing import PrefixHashing as PrefixHashing
@@ -200,6 +201,8 @@ from deniable.planning.costs import Cost as Cost
 from deniable.planning.costs import measured_cost as measured_cost
 from deniable.planning.measured import MeasuredErrors as MeasuredErrors
 from deniable.planning.measured import compare as compare
+from deniable.planning.padding import Padding as Padding
+from deniable.planning.padding import PaddingPilot as PaddingPilot
 from deniable.planning.planner import plan as plan
 from deniable.planning.planner import required_n as required_n
 from deniable.planning.releases import plan_release as plan_release

@@ -1,5 +1,6 @@
 """What a client reports of its update in each round, and what all rounds cost: public, and the same on both sides."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -20,6 +21,7 @@ from deniable.domains.interval import Interval
 from deniable.domains.vectors import Vectors
 from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
 from deniable.privacy.shuffle import ShuffledLoss, shuffled
+from deniable_learn.federated.forecast import UpdateForecast
 from deniable_learn.guarantee import together
 
 Maker = Callable[["UpdatePlan", float], Mechanism]
@@ -107,6 +109,19 @@ class UpdatePlan:
         one = shuffled(self.mechanism, anonymizer.clients, anonymizer.delta / self.rounds)
         total = rounded_up(Fraction(one.epsilon) * self.rounds)
         return replace(one, epsilon=total, delta=anonymizer.delta, local=self.loss().epsilon())
+
+    def foresee(self, clients: int) -> UpdateForecast:
+        """The noise to expect in the mean update of so many clients in each round, whose updates are short.
+
+        `hopeless` says whether it outweighs every update that the clip allows, over all rounds; `needed` how many clients
+        would be enough.
+        """
+        if not self.unbiased:
+            raise InvalidParameter(f"{self.method} is biased, and its error depends on the updates. Take another method.")
+        still = np.append(np.zeros(self.dimensions), 1.0) if self.method in UNITS else np.zeros(self.dimensions)
+        spread = self.mechanism.predict(still, clients).standard_error[: self.dimensions]
+        scale, longest = (self.clip, self.clip) if self.method in UNITS else (1.0, self.clip * math.sqrt(self.dimensions))
+        return UpdateForecast(clients, self.rounds, scale * float(np.linalg.norm(spread)), longest)
 
     @property
     def unbiased(self) -> bool:

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.arrays import Bools, Ints
 from deniable.errors import OutsideDomain
-from deniable.kernels.rotations import Singles, largest_at
 
 NO_CODE = "An encoder gave a code outside the bounds of the law. Nothing was reported."
 FEW = 64  # numbers of a vector that are often in order
@@ -101,7 +101,7 @@ class Ranked:
     opposite ones, back to front. So each of 0..2 k - 1 has one place, whatever the numbers are: nothing is left to check.
     """
 
-    def __init__(self, numbers: Singles) -> None:
+    def __init__(self, numbers: NDArray[np.float32]) -> None:
         self._numbers = numbers.astype(np.float32)  # a copy of its own
 
     def __len__(self) -> int:
@@ -114,6 +114,8 @@ class Ranked:
 
     def at(self, place: Ints | int) -> Ints:
         """The number at a place of each."""
+        from deniable.kernels.rotations import largest_at  # which few questions need
+
         place = np.broadcast_to(place, len(self)).astype(np.int64)
         opposite = 2 * place >= self.size
         column = largest_at(self._numbers, np.where(opposite, self.size - 1 - place, place))
