@@ -68,7 +68,7 @@ def balanced_blocks(d: int, k: int) -> tuple[tuple[Block, ...], tuple[int, ...]]
     """Few sets of k residues modulo d, and weights with which they and their multiples are balanced.
 
     >>> balanced_blocks(7, 3)
-    (((0, 1, 3),), (1,))
+    (((0, 1, 5),), (1,))
     """
     draws, classes = np.random.default_rng(0), _classes(d)
     nearly = [(*range(k - 1), last) for last in range(k - 1, d)]  # an arc and one residue apart from it
