@@ -17,19 +17,21 @@ export ALL
 # The tests start hundreds of processes, which would compile our modules anew each time if nobody kept what is compiled.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: env env-spark env-learn check demo test test-learn bench docs release image js clean
+.PHONY: env env-spark env-learn env-peers check demo test test-learn bench docs release image js clean
 .DELETE_ON_ERROR:
 
 env: $(VENV)/.installed
 env-spark: $(VENV)/.spark
 env-learn: $(LEARN)/.installed
+env-peers: env
+	$(VENV)/bin/python -m benchmarks.peers.environment
 
-# $(call environment,folder,constraints,packages)
+# $(call environment,folder,constraints,packages). What is imported is compiled then, and kept: a part of what is installed.
 define environment
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "deniable needs Python 3.11 or later: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(1)
 	$(1)/bin/python -m pip install --quiet --disable-pip-version-check -c $(2) uv
-	$(1)/bin/uv pip install --quiet --python $(1)/bin/python -c $(2) --compile-bytecode $(3)
+	$(1)/bin/uv pip install --quiet --python $(1)/bin/python -c $(2) $(3)
 	touch $(1)/.installed
 endef
 
@@ -39,7 +41,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt $(wildcard packages/*/pyproje
 
 # Spark needs Java and is built from source, which takes a minute: only where everything must run.
 $(VENV)/.spark: $(VENV)/.installed
-	$(VENV)/bin/uv pip install --quiet --python $(VENV)/bin/python -c constraints.txt --compile-bytecode 'deniable[spark]'
+	$(VENV)/bin/uv pip install --quiet --python $(VENV)/bin/python -c constraints.txt 'deniable[spark]'
 	touch $@
 
 # The frameworks pin older releases of packages that the product uses, so they live apart from it.

@@ -38,6 +38,7 @@ ORDER = [
     "invitations",
     "survey",
     "device",
+    "mixing",
     "collector",
     "learning",
     "cli",

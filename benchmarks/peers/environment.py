@@ -26,5 +26,10 @@ def make() -> list[str]:
 
 
 def _install(*what: str) -> bool:
-    command = [str(PYTHON), "-m", "pip", "install", "--quiet", "--no-deps", *what]
+    command = [str(PYTHON), "-m", "pip", "install", "--quiet", "--no-compile", "--no-deps", *what]
     return subprocess.run(command, check=False, capture_output=True).returncode == 0
+
+
+if __name__ == "__main__":
+    if not is_ready():
+        make()

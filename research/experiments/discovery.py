@@ -83,14 +83,10 @@ def listed(epsilon: float, keys: Keys, counts: Counts, coins: dn.Coins) -> list[
     return [int(key) for key in keys[np.argsort(-shares, kind="stable")[:TOP]]]
 
 
-def bound(epsilon: float, choices: int = KEYS, draws: int = 400) -> float:
-    """The expected F1 of the same with the least variance for so many choices, and normal errors.
-
-    4 e^epsilon / (e^epsilon - 1)^2 for many; for few, direct response may have less.
-    """
+def bound(epsilon: float, draws: int = 400) -> float:
+    """The expected F1 of the same with the least variance of a large domain, 4 e^epsilon / (e^epsilon - 1)^2."""
     random, odds, found = np.random.default_rng(0), np.exp(epsilon), 0
-    direct = (odds + choices - 2) / (odds - 1) ** 2
-    error = np.sqrt(PEOPLE * min(4 * odds / (odds - 1) ** 2, direct))
+    error = np.sqrt(PEOPLE * 4 * odds) / (odds - 1)
     for _ in range(draws):
         counts = random.multinomial(PEOPLE, chances())
         seen = counts[:4000] + error * random.standard_normal(4000)
@@ -104,7 +100,8 @@ def bound(epsilon: float, choices: int = KEYS, draws: int = 400) -> float:
 def unlisted(epsilon: float, draws: int = 400) -> float:
     """The expected F1 of a decoder that compares all 2^64 keys, if all people report whole keys with the least variance.
 
-    A key is found if its support exceeds that of the luckiest key which nobody has, and all that are found are right.
+    A key is found if its support exceeds that of the luckiest key which nobody has, and all that are found are right, as
+    far as with a dictionary.
     """
     random, odds, found = np.random.default_rng(0), np.exp(epsilon), list[float]()
     luckiest, error = -NormalDist().inv_cdf(2.0**-64), np.sqrt(PEOPLE * 4 * odds) / (odds - 1)
@@ -112,7 +109,7 @@ def unlisted(epsilon: float, draws: int = 400) -> float:
         top = np.sort(random.multinomial(PEOPLE, chances()))[-TOP:]
         right = int((top / error + random.standard_normal(TOP) > luckiest).sum())
         found.append(2 * right / (TOP + right))
-    return float(np.mean(found))
+    return min(float(np.mean(found)), bound(epsilon, draws))
 
 
 def scores(found: Collection[int], truth: set[int]) -> tuple[float, float]:
@@ -208,7 +205,9 @@ def measured(known: dict[str, Any], way: str, epsilon: float) -> list[Scores]:
 def mean_and_error(found: Sequence[Scores], of: str) -> str:
     """The mean of a figure and its standard error."""
     values = np.array([each[of][0] for each in found])
-    return f"{values.mean():.3f} ± {values.std() / max(len(values) - 1, 1) ** 0.5:.3f}" if len(values) else "not measured"
+    if len(values) < 2:
+        return f"{values[0]:.3f}" if len(values) else "not measured"
+    return f"{values.mean():.3f} ± {values.std() / (len(values) - 1) ** 0.5:.3f}"
 
 
 def mean(found: Sequence[Scores], of: str, place: int) -> str:

@@ -91,9 +91,24 @@ class TestBounds:
         assert loss_from_shares(0, 0, 0, 0, 0.01) == loss_from_shares(5, 1000, 0, 1000, 0.01, delta=0.5) == 0.0
 
 
+# What the worst event of some bugs is said to be.
+WHERE = {
+    "bit not randomized": "bit 0 is",
+    "shared draws": " and ",
+    "true value first": "place",
+    "same noise": "previous",
+    "memoization missing": "20",
+    "truth in batches of one": "if asked one at a time",
+    "truth in the padding": "padding bit 1",
+    "floating-point Laplace": "lowest binary digit",
+    "own hash: SHA-256": "sha256 of {s}:{v}",
+}
+
+
 class TestPlantedBugs:
     @pytest.mark.parametrize("name", sorted(BUGS))
     def test_found(self, name: str) -> None:
+        """And the event says where."""
         planted: Planted = BUGS[name]()
         found = dn.audit(
             planted.client,
@@ -107,33 +122,10 @@ class TestPlantedBugs:
         )
         assert not found.consistent, str(found)
         assert found.verdict.startswith("BREAKS ITS CLAIM")
+        assert WHERE.get(name, "") in str(found)
 
-    @pytest.mark.parametrize(
-        ("name", "word"),
-        [
-            ("bit not randomized", "bit 0 is"),
-            ("shared draws", " and "),
-            ("true value first", "place"),
-            ("same noise", "previous"),
-            ("memoization missing", "20"),
-            ("truth in batches of one", "if asked one at a time"),
-            ("truth in the padding", "padding bit 1"),
-            ("floating-point Laplace", "lowest binary digit"),
-            ("own hash: SHA-256", "sha256 of {s}:{v}"),
-        ],
-    )
-    def test_the_event_says_where(self, name: str, word: str) -> None:
-        planted = BUGS[name]()
-        found = dn.audit(
-            planted.client,
-            VALUES,
-            claimed=CLAIMED,
-            trials=planted.trials,
-            repeats=planted.repeats,
-            seed=8,
-            coins=dn.SeededCoins(8),
-        )
-        assert word in str(found)
+    def test_every_event_that_is_expected_is_of_a_bug(self) -> None:
+        assert set(WHERE) <= set(BUGS)
 
     @pytest.mark.parametrize("seed", [1, 2, 3])
     def test_a_rare_leak_without_limit(self, seed: int) -> None:
@@ -223,9 +215,8 @@ class TestCorrectClients:
         found = dn.audit(make(dn.Categories(range(16)), epsilon), trials=200_000, seed=4, coins=dn.SeededCoins(4))
         assert 0.85 * epsilon < found.epsilon <= epsilon
 
-    @pytest.mark.parametrize("seed", [1, 2])
-    def test_an_own_hash_that_keeps_its_claim(self, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        """All four clients with a quieter randomized response; each of the 8 audits errs with probability 1e-8."""
+    def test_an_own_hash_that_keeps_its_claim(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """All four clients with a quieter randomized response; each of the 4 audits errs with probability 1e-8."""
         monkeypatch.setattr(planted_clients, "LOUD", math.e / (math.e + 3))
         for name in ("SHA-256", "affine", "xxHash", "any, with its decoder"):
             planted = BUGS[f"own hash: {name}"]()
@@ -236,7 +227,7 @@ class TestCorrectClients:
                 trials=8_000,
                 confidence=1 - 1e-8,
                 supports=planted.supports,
-                seed=seed,
+                seed=1,
             )
             assert found.consistent, str(found)
 

@@ -38,15 +38,45 @@ def test_edges_in_files(edges: Path) -> None:
     assert np.array_equal(again.lower, found.lower) and np.array_equal(again.offsets, found.offsets)
 
 
+@pytest.mark.needs("pyarrow")
+def test_edges_in_parquet(edges: Path, tmp_path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    lines = [line.split(",")[:2] for line in edges.read_text().splitlines()[1:] if line]
+    path = tmp_path / "edges.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"src": [a for a, _ in lines], "dst": [b for _, b in lines]}), path)
+    found, names = read_edges(path)
+    csv, csv_names = read_edges(edges)
+    assert names == csv_names and np.array_equal(found.lower, csv.lower) and np.array_equal(found.offsets, csv.offsets)
+    pyarrow.parquet.write_table(pyarrow.table({"src": ["a"]}), path)
+    assert "no second column" in refusal("graph", "triangles", str(path), "--epsilon", "1")
+    pyarrow.parquet.write_table(pyarrow.table({"src": ["a", None], "dst": ["b", "c"]}), path)
+    assert "empty name" in refusal("graph", "triangles", str(path), "--epsilon", "1")
+
+
 @pytest.mark.parametrize("options", [(), ("--plain",), ("--second", "laplace"), ("--alpha", "2")])
 def test_triangles(edges: Path, options: tuple[str, ...]) -> None:
     record = json.loads(done("triangles", str(edges), "--epsilon", "8", "--seed", "1", "--json", *options))
     exact = read_edges(edges)[0].triangles()
     assert record["exact"] == exact and record["edges"] == read_edges(edges)[0].edges
-    assert abs(record["estimate"] - exact) < 6 * record["standard_error"]  # a false alarm once in 5e8, and the seed is fixed
+    assert abs(record["raw"] - exact) < 6 * record["standard_error"]  # a false alarm once in 5e8, and the seed is fixed
+    assert 0 <= record["low"] <= record["estimate"] <= record["high"] <= 40 * 39 * 38 / 6
     shown = done("triangles", str(edges), "--epsilon", "8", "--seed", "1", *options)
-    assert f"triangles  {record['estimate']:,.0f}, standard error" in shown and f"the file has {exact:,}" in shown
+    says = f"{record['estimate']:,.0f} triangles, between" if record["clear"] else "too noisy to say how many triangles"
+    assert f"triangles  {says}" in shown and f"the file has {exact:,}" in shown
     assert f"download   {record['bits']:,} bits" in shown
+
+
+def test_no_number_for_a_graph_of_two_people(tmp_path: Path) -> None:
+    """It has no triangles, and no noise makes one of it."""
+    path = tmp_path / "two.csv"
+    path.write_text("src,dst\nann,bob\n")
+    for seed in range(5):
+        shown = done("triangles", str(path), "--epsilon", "1", "--seed", str(seed))
+        assert "too noisy to say how many triangles: between 0 and 0 (95 % interval); the file has 0" in shown
+        record = json.loads(done("triangles", str(path), "--epsilon", "1", "--seed", str(seed), "--json"))
+        assert record["estimate"] == 0 and not record["clear"]
 
 
 def test_common_neighbours(edges: Path) -> None:
@@ -55,7 +85,8 @@ def test_common_neighbours(edges: Path) -> None:
     found, names = read_edges(edges)
     both = set(found.neighbours(names.index("p3"))) & set(found.neighbours(names.index("p17")))
     assert record["exact"] == len(both)
-    assert abs(record["estimate"] - record["exact"]) < 6 * record["standard_error"]
+    assert abs(record["raw"] - record["exact"]) < 6 * record["standard_error"]
+    assert 0 <= record["low"] <= record["estimate"] <= record["high"] <= 38
     assert "from 40 possible neighbours" in done(*arguments)
 
 

@@ -130,6 +130,18 @@ def test_a_language_is_chosen_by_a_link_and_stays(several: Site, visit: Visit) -
     page.get_by_role("button", name="Mille fois").wait_for()
 
 
+def test_a_number_that_may_mean_two_is_refused(several: Site, visit: Visit) -> None:
+    person = visit(several)
+    page = person.goto("/?lang=de")
+    page.get_by_label("bus").check()
+    for typed, refused in (("1.500", True), ("25,5", False)):
+        page.locator("input[type=text]").fill(typed)
+        person.click("Meine Antworten zufällig verändern")
+        if refused:
+            expect(page.locator(".summary")).to_contain_text("ohne Tausendertrennzeichen ein, etwa 1500")
+    expect(page.locator(".pair").last).to_contain_text("25,5")
+
+
 def test_a_survey_is_asked_in_its_language(visit: Visit, tmp_path: Path) -> None:
     with site(ONE.replace("[survey]", '[survey]\nlanguage = "es"'), tmp_path) as running:
         person = visit(running, locale="de-DE")
@@ -139,6 +151,9 @@ def test_a_survey_is_asked_in_its_language(visit: Visit, tmp_path: Path) -> None
         person.click("Enviar el informe")
         page.locator(".card.good").wait_for()
         assert running.people == 1
+        page = visit(running).goto("/?lang=fr")  # the page in another language than the survey
+        expect(page.locator("legend bdi")).to_have_attribute("lang", "es")
+        expect(page.locator("h1")).to_have_attribute("lang", "es")
 
 
 def test_nothing_is_left_in_english_and_right_to_left_works(

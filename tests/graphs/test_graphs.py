@@ -10,8 +10,9 @@ import deniable as dn
 from deniable.arrays import Floats
 from deniable.graphs import Graph, Split, best_split, common_neighbours, count_triangles, noise
 from deniable.graphs.foreseen import RESPONSES, WIDENINGS, foreseen_shared_pairs, foreseen_split, foreseen_variance
+from deniable.graphs.outlook import largest_answer
 from deniable.graphs.response import CompressedLists, NoisyGraph, compressed_response, plain_response, transposed
-from deniable.graphs.triangles import cut_to, laplace_scale, largest_change, second_round
+from deniable.graphs.triangles import cut_to, laplace_scale, second_round
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.sparsity import NoisyCount
 from research.rivals.asymmetric import Asymmetric, asymmetric_response, count_triangles_asymmetric, triangles_of
@@ -282,7 +283,7 @@ class TestNoise:
     def test_largest_change(self) -> None:
         coordinate = CoordinateResponse.of(0.5)
         both = coordinate.indicator(np.array([0, 1]), 1)
-        assert largest_change(coordinate) == pytest.approx(np.abs(both).max())
+        assert largest_answer(coordinate) == pytest.approx(np.abs(both).max())
 
 
 class TestOthers:

@@ -22,6 +22,7 @@ from deniable.mechanisms.algebra.difference_sets import (
     Singer,
     Trivial,
     TwinPrimes,
+    candidates,
     check_differences,
     verified,
 )
@@ -36,7 +37,7 @@ from deniable.mechanisms.algebra.fields import (
 from deniable.mechanisms.algebra.transforms import ShiftedSums, walsh_hadamard
 from deniable.mechanisms.algebra.tuning import total_error
 from deniable.mechanisms.shares.block_design import best_design
-from deniable.mechanisms.shares.subset_selection import best_size, chance
+from deniable.mechanisms.shares.subset_selection import best_size, chance, subset_error
 
 SETS: list[DifferenceSet] = [
     *(Singer(q, 3) for q in (2, 3, 4, 5, 7, 8, 9, 11, 13, 16)),
@@ -195,6 +196,15 @@ def test_no_design_is_better_than_the_chosen_one(values: int) -> None:
         errors = [total_error(values, *chance(each.v, each.k, odds)) for each in every_design(values, 1000)]
         chosen = best_design(values, odds)
         assert total_error(values, *chance(chosen.v, chosen.k, odds)) <= min(errors)
+
+
+@pytest.mark.parametrize("open_share", [Fraction(0), Fraction(9, 10)])
+def test_fractions_decide_which_design_is_best(open_share: Fraction) -> None:
+    for values, epsilon in [(3, 12.0), (20, 0.00005), (20, 0.0002), (50, 1.0), (101, 9.0)]:
+        odds = dn.odds_below(epsilon)
+        errors = [(subset_error(values, each.v, each.k, odds, open_share), each.v) for each in candidates(values, 1 << 20)]
+        chosen = best_design(values, odds, open_share)
+        assert (subset_error(values, chosen.v, chosen.k, odds, open_share), chosen.v) == min(errors)
 
 
 def test_error_is_near_the_optimum_of_subset_selection() -> None:

@@ -137,6 +137,7 @@ from deniable.files.reports import (
 from deniable.graphs.bipartite import BipartiteGraph as BipartiteGraph
 from deniable.graphs.graph import Graph as Graph
 from deniable.graphs.neighbours import common_neighbours as common_neighbours
+from deniable.graphs.triangle_survey import estimate_triangles as estimate_triangles
 from deniable.graphs.triangles import count_triangles as count_triangles
 from deniable.mechanisms.algebra.rotation import Rotation as Rotation
 from deniable.mechanisms.discovery.prefix_hashing import PrefixHashing as PrefixHashing

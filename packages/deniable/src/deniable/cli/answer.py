@@ -12,6 +12,7 @@ from deniable.cli import options, surveys
 from deniable.device import Device, Ledger
 from deniable.device.sending import FINGERPRINT, http_exchanger, http_sender
 from deniable.errors import BudgetSpent, InvalidParameter, OutsideDomain
+from deniable.mixing import Terms, mix_sender
 from deniable.survey import Survey
 from deniable.survey.repeating import spoken
 from deniable.survey.rounds import people_of
@@ -39,6 +40,7 @@ CHANGES = 0.02  # of simulated people, between two periods
     metavar="LINK",
     help="Your invitation, if the survey requires one: the link or its code; by default the variable DENIABLE_INVITATION.",
 )
+@options.file_option("--mix", help="Send through the relay of these terms, a file that deniable mix keys wrote.")
 @click.option("--yes", is_flag=True, help="Send without asking for confirmation.")
 def answer(
     survey: Path,
@@ -47,6 +49,7 @@ def answer(
     ledger: Path | None,
     lifetime: float | None,
     invitation: str | None,
+    mix: Path | None,
     yes: bool,
 ) -> None:
     """Answer SURVEY in the terminal. Your answers are randomized on this machine, and you see each report before it is sent.
@@ -57,11 +60,18 @@ def answer(
     \b
     deniable answer survey.toml
     deniable answer survey.toml --url https://survey.example --ledger me.ledger
+    deniable answer survey.toml --mix survey.mix
     """
-    asked = surveys.fetched(Survey.load(survey), url)
+    asked = Survey.load(survey)
+    terms = None if mix is None else Terms.load(mix)
+    if terms is None:
+        asked = surveys.fetched(asked, url)
+    else:
+        terms.check(asked)  # and the collector is not asked for anything, so that it sees no address
+    send = http_sender(url, token) if terms is None else mix_sender(terms)
     book = Ledger(ledger if ledger is not None else survey.with_suffix(".ledger"), lifetime)
     exchanger = http_exchanger(url, asked.fingerprint)
-    device = Device(asked, book, http_sender(url, token), invitation=invitation, exchange=exchanger)
+    device = Device(asked, book, send, invitation=invitation, exchange=exchanger)
     _exchanged(device, sending=False)
     if device.message() is None:
         if not device.due:
@@ -81,7 +91,10 @@ def answer(
     reply = device.send()
     if not reply.arrived:
         raise InvalidParameter(f"The report did not arrive: {reply.detail or reply.status}. It is kept in the ledger.")
-    click.echo("The collector has counted it.")
+    if terms is None:
+        click.echo("The collector has counted it.")
+    else:
+        click.echo(f"The relay has stored it, and passes it on with at least {terms.people - 1:,} others.")
 
 
 def _exchanged(device: Device, sending: bool) -> None:

@@ -14,6 +14,7 @@ from deniable.core import Mechanism
 from deniable.domains import Categories
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.shares.subset_selection import SubsetSelection
+from deniable.mixing import BothLosses, Terms, mixed_losses
 from deniable.privacy.certify import certify as certificate_of
 from deniable.privacy.proofs import Method, second_loss
 from deniable.survey import Survey, certify_survey
@@ -153,10 +154,18 @@ def _show(ctx: click.Context, mechanism: Mechanism, proof: Method | None, as_jso
 @certify.command("survey", short_help="Every question of a survey, and all of them together.")
 @surveys.argument
 @options.json_flag
+@options.file_option("--mix", help="State what is lost if reports are mixed on these terms, and if they are not.")
+@click.option(
+    "--delta",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=1e-9,
+    show_default=True,
+    help="With --mix: the probability with which the smaller loss may fail.",
+)
 @options.target("--html", help="Write the certificate to FILE as a page that people can read and deniable verify can check.")
 @options.force
 @click.pass_context
-def survey_mode(ctx: click.Context, survey: Path, as_json: bool, html: Path | None) -> None:
+def survey_mode(ctx: click.Context, survey: Path, as_json: bool, mix: Path | None, delta: float, html: Path | None) -> None:
     """Certify every question of SURVEY, and what one person spends on all of them.
 
     The certificate can be handed on: with --json or --html it holds the survey, the law of the reports and the steps of the
@@ -166,8 +175,12 @@ def survey_mode(ctx: click.Context, survey: Path, as_json: bool, html: Path | No
     deniable certify survey.toml
     deniable certify survey.toml --json > certificate.json
     deniable certify survey.toml --html certificate.html
+    deniable certify survey.toml --mix survey.mix
     """
     asked = Survey.load(survey)
+    if mix is not None and (as_json or html is not None):
+        raise InvalidParameter("The losses of mixed reports are printed, and are no part of the record. Leave --mix out.")
+    both = None if mix is None else _mixed(asked, mix, delta)
     for question in asked.questions:
         _check_mechanism(question.mechanism)
     from deniable.cli import panel
@@ -190,12 +203,21 @@ def survey_mode(ctx: click.Context, survey: Path, as_json: bool, html: Path | No
         click.echo(str(found))
         click.echo()
         click.echo(found.statement())
+        if both is not None:
+            click.echo(f"\n{both}")
         if asked.invitations is None:
             click.echo(
                 "\nNot certified: that each person answers once. Anyone can, any number of times: see deniable invite."
             )
     if not found.holds:
         ctx.exit(1)
+
+
+def _mixed(survey: Survey, file: Path, delta: float) -> BothLosses:
+    """Both losses, under these terms of mixing."""
+    terms = Terms.load(file)
+    terms.check(survey)
+    return mixed_losses(survey, terms.people, delta)
 
 
 def _check_mechanism(mechanism: Mechanism) -> None:

@@ -23,10 +23,13 @@ from deniable.graphs.neighbours import common_neighbours
 def neighbours(edges: Path, first: str, second: str, epsilon: float, alpha: float, seed: int | None, as_json: bool) -> None:
     """Estimate how many neighbours FIRST and SECOND have in common in the graph in EDGES.
 
-    EDGES is a CSV file with a line of column names and one edge per line, its two ends in the first two columns.
+    EDGES is a CSV file with a line of column names and one edge per line, or a Parquet file. The two ends of an edge are in
+    the first two columns.
 
     SECOND sends a compressed randomized response of their list of neighbours. FIRST adds up its unbiased estimates over
-    their own list and reports the sum with noise added. Neither learns the other's list.
+    their own list and reports the sum with noise added, and the length of their list with noise, from which the interval is
+    worked out. Where it is wider than the estimate, the command says so instead of a number. Neither learns the other's
+    list.
 
     \b
     deniable graph common-neighbours edges.csv ann bob --epsilon 2
@@ -38,10 +41,10 @@ def neighbours(edges: Path, first: str, second: str, epsilon: float, alpha: floa
     ends = names.index(first), names.index(second)
     found = common_neighbours(graph, *ends, epsilon, alpha, coins=options.coins_of(seed))
     exact = len(np.intersect1d(graph.neighbours(ends[0]), graph.neighbours(ends[1])))
-    error = found.variance**0.5
     if as_json:
-        record = {"epsilon": epsilon, "estimate": found.estimate, "standard_error": error, "exact": exact}
-        click.echo(json.dumps({**record, "bits": found.bits}))
+        record = {"epsilon": epsilon, "estimate": found.value, "standard_error": found.standard_error, "exact": exact}
+        shown = {"raw": found.raw, "low": found.low, "high": found.high, "clear": found.clear}
+        click.echo(json.dumps({**record, **shown, "bits": found.bits}))
         return
-    click.echo(f"common neighbours  {found.estimate:,.1f}, standard error {error:,.1f}; the file has {exact:,}")
+    click.echo(f"common neighbours  {found}; the file has {exact:,}")
     click.echo(f"message            {found.bits:,} bits, from {graph.vertices:,} possible neighbours")

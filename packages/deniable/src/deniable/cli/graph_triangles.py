@@ -7,7 +7,11 @@ from typing import Literal
 import click
 
 from deniable.cli import options
+from deniable.core import Coins
 from deniable.files.edges import read_edges
+from deniable.graphs.graph import Graph
+from deniable.graphs.honest import HonestCount
+from deniable.graphs.triangle_survey import TriangleEstimate, estimate_triangles
 from deniable.graphs.triangles import count_triangles
 
 
@@ -21,7 +25,7 @@ from deniable.graphs.triangles import count_triangles
     type=click.Choice(["smooth", "laplace"]),
     default="smooth",
     show_default=True,
-    help="Noise of the second round: from smooth sensitivity, or Laplace noise on lists cut to their noisy length.",
+    help="Noise of the last round: from smooth sensitivity, or Laplace noise on lists cut to their noisy length.",
 )
 @options.seed
 @options.json_flag
@@ -34,26 +38,42 @@ def triangles(
     seed: int | None,
     as_json: bool,
 ) -> None:
-    """Estimate the number of triangles of the graph in EDGES, in two rounds.
+    """Estimate the number of triangles of the graph in EDGES, in three rounds.
 
-    EDGES is a CSV file with a line of column names and one edge per line, its two ends in the first two columns.
+    EDGES is a CSV file with a line of column names and one edge per line, or a Parquet file. The two ends of an edge are in
+    the first two columns.
 
-    In the first round, each person sends a compressed randomized response of their list of neighbours. In the second, each
+    In the first round, each person reports a noisy number of neighbours. In the second, each person sends a randomized
+    response of their list of neighbours, compressed except between the people with the most neighbours. In the third, each
     person downloads all of these, counts their own triangles in the noisy graph, corrects the count for the noise and
-    reports it with noise added.
+    reports it with noise added. The interval is worked out from the reports alone. Where it is wider than the estimate, the
+    command says so instead of a number.
 
     \b
     deniable graph triangles edges.csv --epsilon 1
     deniable graph triangles edges.csv --epsilon 1 --alpha 2 --json
     """
     graph, _ = read_edges(edges)
-    found = count_triangles(graph, epsilon, alpha, "plain" if plain else "compressed", second, coins=options.coins_of(seed))
-    error = (found.second_variance + found.response_variance(graph.shared_pairs())) ** 0.5
-    exact = graph.triangles()
+    coins, exact = options.coins_of(seed), graph.triangles()
+    if second == "laplace":
+        found, bits = _cut(graph, epsilon, alpha, plain, coins)
+    else:
+        hubs = graph.vertices if plain else None
+        estimate: TriangleEstimate = estimate_triangles(graph, epsilon, alpha, hubs, coins)
+        found, bits = estimate, estimate.bits
     if as_json:
-        record = {"vertices": graph.vertices, "edges": graph.edges, "epsilon": epsilon, "estimate": found.estimate}
-        click.echo(json.dumps({**record, "standard_error": error, "exact": exact, "bits": found.bits}))
+        record = {"vertices": graph.vertices, "edges": graph.edges, "epsilon": epsilon, "estimate": found.value}
+        ends = {"standard_error": found.standard_error, "low": found.low, "high": found.high, "clear": found.clear}
+        click.echo(json.dumps({**record, "raw": found.raw, **ends, "exact": exact, "bits": bits}))
         return
     click.echo(f"graph      {graph.vertices:,} vertices, {graph.edges:,} edges; epsilon {epsilon:g} for one edge")
-    click.echo(f"triangles  {found.estimate:,.0f}, standard error {error:,.0f}; the file has {exact:,}")
-    click.echo(f"download   {found.bits:,} bits, the same for everybody")
+    click.echo(f"triangles  {found}; the file has {exact:,}")
+    click.echo(f"download   {bits:,} bits, the same for everybody")
+
+
+def _cut(graph: Graph, epsilon: float, alpha: float, plain: bool, coins: Coins | None) -> tuple[HonestCount, int]:
+    """Lists cut to their noisy length; the error is worked out from the graph, which only a simulation has."""
+    counted = count_triangles(graph, epsilon, alpha, "plain" if plain else "compressed", "laplace", coins=coins)
+    error = (counted.second_variance + counted.response_variance(graph.shared_pairs())) ** 0.5
+    most = graph.vertices * (graph.vertices - 1) * (graph.vertices - 2) // 6
+    return HonestCount(counted.estimate, error, most, "triangles"), counted.bits

@@ -34,6 +34,7 @@ VERBS = {
     "answer": ("answer:answer", "Answer a survey in the terminal."),
     "simulate": ("answer:simulate", "Answer a survey with made-up people."),
     "token": ("token:token", "Create, list, rotate and revoke access tokens of a survey."),
+    "mix": ("mix:mix", "Mix the reports of a survey before they are counted."),
     "invite": ("invite:invite", "Invite people to a survey, once each."),
     "manage": ("manage:manage", "Open, close, list, limit, correct, archive or delete a survey."),
     "backup": ("moving:backup", "Write a backup of a collector's data."),

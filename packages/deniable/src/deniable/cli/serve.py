@@ -173,11 +173,14 @@ class Making:
     def app(self, asked: Survey, file: Path, shared: "Shared | None" = None) -> "App":
         """The application of the survey in this file; the first one comes with a token to read its results."""
         from deniable.collector.serve import application
+        from deniable.mixing import Opener
 
         if not self.open_results:
             self.store.register(asked)  # refuses a changed one before anything is made
             self.first_token(asked.id, self.token_file or file.with_suffix(".token"))
         app = application(asked, self.store, self.limits, self.open_results, shared)
+        key = file.with_suffix(".mixkey")
+        app.opener = Opener.load(key) if key.exists() else None
         own = file.with_suffix(".reports")
         app.segments = own if self.reports is None else self.reports if shared is None else self.reports / asked.id
         return app

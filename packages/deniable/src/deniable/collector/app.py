@@ -10,7 +10,7 @@ from deniable.collector import verdicts
 from deniable.collector.access import Gate, RateLimit
 from deniable.collector.begun import Begun
 from deniable.collector.collector import Collector
-from deniable.collector.intake import QUICK, media_of, read_messages, too_large
+from deniable.collector.intake import QUICK, SEALED, media_of, read_messages, read_sealed, too_large
 from deniable.collector.service import (
     Client,
     Headers,
@@ -121,6 +121,8 @@ class App(Service):
     ) -> tuple[Collector, list[Message] | Refusal]:
         """The messages in a body, and the collector they are for: that of the survey, or of one of its rounds."""
         media, collector = media_of(headers.get(b"content-type")), self.collector
+        if media == SEALED:
+            return collector, read_sealed(self.opener, collector.survey, body, self.limits, sender.batch)
         found = read_messages(collector.survey, body, media, self.limits, sender.batch)
         if collector.survey.rounds is None or not _is_other(found):
             return collector, found

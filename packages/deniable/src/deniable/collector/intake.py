@@ -7,11 +7,14 @@ from deniable.collector.json_reports import read_json
 from deniable.collector.service import Limits
 from deniable.collector.verdicts import Refusal
 from deniable.errors import InvalidReport, SurveyMismatch
+from deniable.mixing.sealing import MEDIA_TYPE as SEALED_TYPE
+from deniable.mixing.sealing import Opener
 from deniable.survey import Message, Survey
 from deniable.survey.message import MEDIA_TYPE
 
 QUICK = 4 << 10  # bytes that take less time to read than to hand over to another thread
 JSON = b"application/json"
+SEALED = SEALED_TYPE.encode()
 BINARY = frozenset({MEDIA_TYPE.encode(), b"application/octet-stream"})
 
 
@@ -39,6 +42,22 @@ def read_messages(survey: Survey, body: bytes, media: bytes, limits: Limits, bat
     except InvalidReport as error:
         return verdicts.DAMAGED.saying(str(error))
     return verdicts.MEDIA.saying(f"Use {MEDIA_TYPE} or application/json.")
+
+
+def read_sealed(opener: Opener | None, survey: Survey, body: bytes, limits: Limits, batch: bool) -> list[Message] | Refusal:
+    """The messages that a relay passes on. Those that cannot be read are left out, since others must not wait for them."""
+    if opener is None or opener.survey != survey.fingerprint:
+        return verdicts.MEDIA.saying("This collector has no key for sealed reports of this survey.")
+    if len(body) % opener.length:
+        return verdicts.DAMAGED
+    if len(body) > opener.length * (limits.messages if batch else limits.people):
+        return too_large(limits, batch)
+    found = list[Message]()
+    for plain in opener.messages(body):
+        inside = verdicts.DAMAGED if plain is None else read_messages(survey, plain, MEDIA_TYPE.encode(), limits, False)
+        if not isinstance(inside, Refusal) and len(inside) == 1:
+            found += inside
+    return found or verdicts.DAMAGED
 
 
 def _limited(messages: Iterable[Message], limits: Limits, batch: bool) -> list[Message] | Refusal:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -142,9 +142,30 @@ def warm_up(survey: Survey) -> None:
     gc.freeze()
 
 
+def server_settings(place: Place) -> dict[str, Any]:
+    """The settings of uvicorn that all our servers share."""
+    from deniable.collector.connections import KEEP_ALIVE
+
+    return {
+        "host": place.host,
+        "port": place.port,
+        "ssl_certfile": place.tls_certificate,
+        "ssl_keyfile": place.tls_key,
+        "access_log": place.addresses_in_log,
+        "log_level": "info" if place.addresses_in_log else "warning",
+        "server_header": False,
+        "proxy_headers": False,
+        "backlog": BACKLOG,
+        "timeout_keep_alive": KEEP_ALIVE,
+        "timeout_graceful_shutdown": 30,
+        "lifespan": "on",
+        "ws": "none",
+    }
+
+
 def serve(site: "Site", place: Place, bound: socket.socket) -> None:
     """Serve at a socket until the process is asked to stop; what has arrived by then is counted and answered."""
-    from deniable.collector.connections import KEEP_ALIVE, Server
+    from deniable.collector.connections import Server
 
     uvicorn = optional("uvicorn", "A collector over HTTP", "collector")
     waiting = queue.SimpleQueue[App | None]()
@@ -176,20 +197,8 @@ def serve(site: "Site", place: Place, bound: socket.socket) -> None:
 
     config = uvicorn.Config(
         site,
-        host=place.host,
-        port=place.port,
         http=Limited,
-        ssl_certfile=place.tls_certificate,
-        ssl_keyfile=place.tls_key,
-        access_log=place.addresses_in_log,
-        log_level="info" if place.addresses_in_log else "warning",
-        server_header=False,
-        proxy_headers=False,
-        backlog=BACKLOG,
-        timeout_keep_alive=KEEP_ALIVE,
-        timeout_graceful_shutdown=30,
-        lifespan="on",
-        ws="none",
+        **server_settings(place),
         **({"log_config": None} if place.log_format == "json" else {}),  # then the server's lines are JSON too
     )
     if not site.apps:

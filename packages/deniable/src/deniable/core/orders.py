@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.arrays import Bools, Ints
 from deniable.errors import OutsideDomain
-from deniable.kernels.rotations import Singles, largest_at
 
 NO_CODE = "An encoder gave a code outside the bounds of the law. Nothing was reported."
 FEW = 64  # numbers of a vector that are often in order
@@ -34,6 +34,8 @@ def differ(code: Ints, low: int, size: int) -> bool:
 
 def inside(code: Ints, low: int, high: int) -> bool:
     """Whether all numbers are from `low` to `high`; from 0 on in one pass: those below are large without a sign."""
+    if code.size == 1:
+        return low <= code.item() <= high
     if low == 0 and code.dtype == np.int64 and code.flags.c_contiguous:
         return bool(code.view(np.uint64).max() <= high)
     return bool(low <= code.min() and code.max() <= high)
@@ -101,7 +103,7 @@ class Ranked:
     opposite ones, back to front. So each of 0..2 k - 1 has one place, whatever the numbers are: nothing is left to check.
     """
 
-    def __init__(self, numbers: Singles) -> None:
+    def __init__(self, numbers: NDArray[np.float32]) -> None:
         self._numbers = numbers.astype(np.float32)  # a copy of its own
 
     def __len__(self) -> int:
@@ -114,6 +116,8 @@ class Ranked:
 
     def at(self, place: Ints | int) -> Ints:
         """The number at a place of each."""
+        from deniable.kernels.rotations import largest_at  # which few questions need
+
         place = np.broadcast_to(place, len(self)).astype(np.int64)
         opposite = 2 * place >= self.size
         column = largest_at(self._numbers, np.where(opposite, self.size - 1 - place, place))
@@ -122,6 +126,13 @@ class Ranked:
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         return np.stack([self.at(place) for place in range(self.size)], axis=1)
+
+
+def padded(starts: Ints, numbers: Ints, padding: Ints) -> "Padded | Ints":
+    """Vectors filled up with `padding`; one alone is written down, since it takes less time to look at as an array."""
+    if len(starts) == 2:
+        return np.concatenate([numbers, padding[len(numbers) :]])[None]
+    return Padded(starts, numbers, padding)
 
 
 class Padded:

@@ -47,7 +47,7 @@ def http_sender(url: str, token: str | None = None, timeout: float = 10.0) -> Se
     It believes only the collector itself: any other answer, such as the page of a network that wants a login, means that
     nobody has counted the report. Redirects are not followed.
     """
-    ask = _asker(url, timeout)
+    ask = asker(url, timeout)
     headers = {"Content-Type": MEDIA_TYPE} | ({} if token is None else {"Authorization": f"Bearer {token}"})
 
     def send(message: bytes) -> Reply:
@@ -62,7 +62,7 @@ def http_exchanger(url: str, survey: str, timeout: float = 10.0) -> Exchanger:
 
     Each request has a connection of its own, so that an exchange and a report have none in common.
     """
-    ask = _asker(url, timeout)
+    ask = asker(url, timeout)
 
     def exchange(path: str, body: bytes | None) -> tuple[Reply, dict[str, object]]:
         found = ask(path, body, {"Content-Type": "application/json"})
@@ -79,7 +79,7 @@ def http_exchanger(url: str, survey: str, timeout: float = 10.0) -> Exchanger:
     return exchange
 
 
-def _asker(
+def asker(
     url: str, timeout: float
 ) -> "Callable[[str, bytes | None, dict[str, str]], tuple[int, bytes, float | None] | Reply]":
     """A function that makes one request: its status, body and the seconds to wait, or why there was no answer."""

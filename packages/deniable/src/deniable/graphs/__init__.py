@@ -2,19 +2,30 @@
 
 from deniable.graphs.bipartite import BipartiteGraph
 from deniable.graphs.budget import Split
+from deniable.graphs.edge_count import estimate_edges
 from deniable.graphs.foreseen import foreseen_split
 from deniable.graphs.graph import Graph
+from deniable.graphs.honest import HonestCount
+from deniable.graphs.imported import imported_graph
 from deniable.graphs.neighbours import common_neighbours
+from deniable.graphs.plan import Plan
+from deniable.graphs.triangle_survey import TriangleEstimate, estimate_triangles
 from deniable.graphs.triangles import TriangleCount, count_triangles
 from deniable.graphs.tuning import best_split
 
 __all__ = [
     "BipartiteGraph",
     "Graph",
+    "HonestCount",
+    "Plan",
     "Split",
     "TriangleCount",
+    "TriangleEstimate",
     "best_split",
     "common_neighbours",
     "count_triangles",
+    "estimate_edges",
+    "estimate_triangles",
     "foreseen_split",
+    "imported_graph",
 ]

@@ -34,8 +34,7 @@ def foreseen_shared_pairs(noisy: Ints, noisy_count: NoisyCount) -> float:
     vertices each is the last in a third of all orders. Without structure (Chung and Lu 2002) the c (c - 1) of pairs with c
     common neighbours sum to (6 W / 2 M)^4 / 2, and two of four vertices are the last ones in a sixth of all orders.
     """
-    odds = float(noisy_count.odds)
-    spread = 2 * odds / (odds - 1) ** 2  # the variance of the noise
+    spread = noisy_count.deviation**2
     edges = max(float(noisy.sum()), 1.0)
     pairs = max((float((noisy.astype(np.float64) ** 2).sum()) - len(noisy) * spread - edges) / 2, 1.0)
     return pairs + (3 * pairs / edges) ** 4 / 12

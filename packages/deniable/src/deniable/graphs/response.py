@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,13 +116,22 @@ class CompressedLists:
     @cached_property
     def weights(self) -> tuple[int, ...]:
         """Of the code; most lists are short, so that chunks hold about half of what they could."""
-        return codes.model_weights(mixed_index_law(self.coordinate, self.alpha, self.load / 2))
+        return _weights(self.coordinate, self.alpha, self.load / 2)
+
+    def wanted(self, noisy: Ints, sizes: Ints) -> Ints:
+        """How many chunks keep the encoder quick, from the noisy lengths of the lists."""
+        return self.noisy_count.chunks(noisy, self.coordinate.epsilon, self.load, sizes)
 
     def chunks(self, noisy: Ints, sizes: Ints) -> Ints:
         """How many chunks each list is reported in, from its noisy length; none where plain response is shorter."""
-        wanted = self.noisy_count.chunks(noisy, self.coordinate.epsilon, self.load, sizes)
+        wanted = self.wanted(noisy, sizes)
         plain = wanted * codes.mean_bits(self.weights) >= sizes * self.coordinate.entropy()
         return np.where(plain, 0, wanted)
+
+
+@lru_cache(maxsize=64)
+def _weights(coordinate: CoordinateResponse, alpha: float, load: float) -> tuple[int, ...]:
+    return codes.model_weights(mixed_index_law(coordinate, alpha, load))
 
 
 def compressed_response(graph: Graph, lists: CompressedLists, noisy: Ints, coins: Coins) -> NoisyGraph:

@@ -17,6 +17,7 @@ from deniable.graphs import noise
 from deniable.graphs.budget import Split
 from deniable.graphs.foreseen import foreseen_split
 from deniable.graphs.graph import Graph
+from deniable.graphs.outlook import largest_answer
 from deniable.graphs.response import CompressedLists, NoisyGraph, compressed_response, plain_response
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
 from deniable.mechanisms.sparse.index_law import checked_alpha
@@ -94,7 +95,7 @@ def count_triangles(
         variance = 2 * float((scales**2).sum())
     else:
         seen = second_round(graph, answered)
-        step = largest_change(answered.coordinate)
+        step = largest_answer(answered.coordinate)
         scales = noise.smooth_scales(seen.local, step, split.for_second_round, split.widening)
         reported = noise.rounded(seen.counts(answered.coordinate) + noise.smooth(scales, coins))
         variance = float((scales**2).sum())
@@ -127,11 +128,6 @@ def cut_to(graph: Graph, most: Ints) -> Graph:
     place = np.arange(graph.edges) - graph.offsets[graph.owners]
     kept = place < most[graph.owners]
     return Graph.of(np.stack([graph.owners[kept], graph.lower[kept]], axis=1), graph.vertices)
-
-
-def largest_change(coordinate: CoordinateResponse) -> float:
-    """The largest size of one unbiased answer: (1 - q) / (1 - 2 q)."""
-    return float((1 - coordinate.q) / (1 - 2 * coordinate.q))
 
 
 def laplace_scale(most: Ints, coordinate: CoordinateResponse, epsilon: float) -> Floats:

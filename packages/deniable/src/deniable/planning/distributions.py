@@ -12,7 +12,7 @@ from deniable.arrays import Floats
 from deniable.core import Candidate, Domain, checked_epsilon, odds_below
 from deniable.domains import Interval, Ordered, domain_from_spec
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
+from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism, check_points
 from deniable.mechanisms.distributions.fitting import differences, fitted
 from deniable.mechanisms.distributions.grid import grid_of
 from deniable.mechanisms.distributions.hierarchy import Hierarchy
@@ -39,6 +39,7 @@ def distribution_options(
     """Every mechanism for the distribution of a number, the smallest error for the target first."""
     checked_people(n)
     budget, grid = checked_epsilon(epsilon), grid_of(domain)
+    check_points(grid.size)
     if circular and (not grid.atoms or target == "quantiles"):
         raise InvalidParameter(
             "Answers that go round are Ordered, such as Ordered(range(24)) for hours, because the ends of an Interval would "

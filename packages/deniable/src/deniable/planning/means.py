@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from functools import singledispatch
+from functools import lru_cache, singledispatch
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -64,14 +64,20 @@ def mean_bound(domain: Interval, epsilon: float, prior: ArrayLike | None = None)
 
     For the worst case it is taken over the points of that grid, and the rounding between them is left out.
     """
-    coarse = Interval(-1, 1, steps=min(COARSE, domain.steps))
-    half = (domain.high - domain.low) / 2
+    steps, half = min(COARSE, domain.steps), (domain.high - domain.low) / 2
     if prior is None:
-        best = MeanChannel.optimal(coarse, epsilon)
-        return half**2 * float((best.second_moments - np.linspace(-1, 1, coarse.size) ** 2).max())
-    shares = _coarser(np.asarray(prior, np.float64), coarse.steps)
-    best = MeanChannel.optimal(coarse, epsilon, shares)
+        return half**2 * _worst_bound(steps, epsilon)
+    shares = _coarser(np.asarray(prior, np.float64), steps)
+    best = MeanChannel.optimal(Interval(-1, 1, steps=steps), epsilon, shares)
     return half**2 * _variance(best, shares)
+
+
+@lru_cache(maxsize=64)
+def _worst_bound(steps: int, epsilon: float) -> float:
+    """The bound for numbers from -1 to 1. Survey files are planned whenever they are read."""
+    coarse = Interval(-1, 1, steps=steps)
+    best = MeanChannel.optimal(coarse, epsilon)
+    return float((best.second_moments - np.linspace(-1, 1, coarse.size) ** 2).max())
 
 
 def _variance(mechanism: Mechanism, prior: ArrayLike) -> float:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 
-from deniable.core import Mechanism, checked_epsilon
+from deniable.core import Mechanism, checked_epsilon, log_up
 from deniable.errors import InvalidParameter
-from deniable.privacy.hiding import MOST_PAIRS, Common, Hidden, attained, bounds
+from deniable.privacy.hiding import MOST_PAIRS, Clones, Common, Hidden, attained, bounds
 from deniable.privacy.positive_part import Atom, mean_if_positive, mean_positive_part, power_of_test
 from deniable.privacy.profile import LossLattice, Steps
 
@@ -161,6 +161,14 @@ def shuffled(
     else:
         most, least = in_a_row([(each, times) for each in shuffles], delta, local)
     return ShuffledLoss(most, delta, n, local, proof, at_least=least, shuffles=total, taking_part=part)
+
+
+def shuffled_odds(odds: Fraction, n: int, delta: float) -> ShuffledLoss:
+    """The same for any n messages whose laws for two values never differ by more than these odds: merged clones."""
+    if odds <= 1 or n < 1 or not 0 < delta < 1:
+        raise InvalidParameter("Shuffling needs odds above 1, at least one person, and a delta between 0 and 1.")
+    local, hidden = log_up(odds), Clones(odds, 1 / (odds + 1), 1 / (odds + 1))
+    return ShuffledLoss(_smallest(hidden, n, delta, local), delta, n, local, "odds alone")
 
 
 def in_a_row(shuffles: Sequence[tuple[Shuffle, int]], delta: float, local: float) -> tuple[float, float]:

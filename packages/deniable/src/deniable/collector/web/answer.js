@@ -5,7 +5,7 @@ import { explain } from "./reports.js";
 import { truthful } from "./chance.js";
 import { base, byId, card, el, save, say, stage } from "./dom.js";
 import { checkedHere, promise } from "./promise.js";
-import { asks, control, mark } from "./questions.js";
+import { asks, control, mark, own } from "./questions.js";
 import { heard, joined, kept, known, lang, phrase, place } from "./texts.js";
 import { listed, moment, quoted, span } from "./words.js";
 
@@ -56,6 +56,8 @@ async function load(retried = false) {
   }
   const strange = survey.questions.flatMap(({ asked }) => asked).find((question) => !asks(question));
   if (strange) return unknown(phrase("strange_kind", { kind: strange.kind }));
+  const { language } = survey.tree.survey;
+  if (language) byId("title").lang = language;
   document.title = byId("title").textContent = survey.title;
   await shown();
   byId("lead").hidden = false; // only now: a long title moves it
@@ -270,7 +272,7 @@ async function comparison() {
     const mine = el("div", {}, el("h3", {}, phrase("your_answer")), el("p", { class: "answer" }, given ? question.asked.map(({ id }) => given[id]).join(", ") : phrase("not_stored")));
     const theirs = el("div", { class: "sent" }, el("h3", {}, phrase("what_is_sent")), el("p", { class: "answer" }, line.text), bits(line));
     const chance = line.disclosed ? null : truthful(question, truth, line.fields);
-    return el("section", { class: "card" }, el("h2", {}, question.ask), el("div", { class: "pair" }, mine, theirs),
+    return el("section", { class: "card" }, el("h2", {}, own(question.ask)), el("div", { class: "pair" }, mine, theirs),
       question.together && el("p", { class: "small soft" }, phrase("together")),
       chance && el("p", { class: "small chance" }, chance),
       el("p", { class: "small soft" }, phrase(line.disclosed ? "disclosed" : question.sensitive ? "every_protected" : "every_other")));

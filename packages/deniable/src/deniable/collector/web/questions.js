@@ -1,6 +1,6 @@
 /** The kinds of questions, one entry of `KINDS` each: the control that asks it, and the charts that show its results. */
 
-import { el, svg } from "./dom.js";
+import { byId, el, svg } from "./dom.js";
 import { heard, joined, lang, phrase } from "./texts.js";
 import { digits, listed, quoted } from "./words.js";
 
@@ -36,8 +36,8 @@ export function mark(control, problem) {
 
 // What all have in common
 
-/** A text of the survey, whose language may go the other way. */
-const own = (text) => el("bdi", {}, String(text));
+/** A text of the survey, in the language of its title, which may go the other way. */
+export const own = (text) => el("bdi", { lang: byId("title").lang || null }, String(text));
 
 const wrongLine = (id) => el("p", { class: "wrong", id: `${id}-wrong` });
 

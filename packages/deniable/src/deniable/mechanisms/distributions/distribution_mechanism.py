@@ -18,6 +18,14 @@ from deniable.mechanisms.shares.channel import Channel
 MOST_POINTS = 2048  # of a grid: the estimate solves equations in so many unknowns
 
 
+def check_points(size: int) -> None:
+    """Whether a distribution can be estimated on a grid of so many points."""
+    if not 2 <= size <= MOST_POINTS:
+        raise InvalidParameter(
+            f"A distribution is estimated on a grid of 2 to {MOST_POINTS} points; this one has {size:,}. Use fewer steps."
+        )
+
+
 class LinearMechanism(Channel):
     """A report is one number whose law depends on the place of the answer among all answers.
 
@@ -30,11 +38,7 @@ class LinearMechanism(Channel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 2 <= self.domain.size <= MOST_POINTS:
-            raise InvalidParameter(
-                f"A distribution is estimated on a grid of 2 to {MOST_POINTS} points; this one has {self.domain.size:,}. "
-                "Use fewer steps."
-            )
+        check_points(self.domain.size)
 
     @property
     @abstractmethod

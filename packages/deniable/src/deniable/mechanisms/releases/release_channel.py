@@ -139,7 +139,8 @@ def one_sum(rows: list[list[int]]) -> list[list[int]]:
     except InvalidParameter:
         out = []
         for row in rows:
-            scaled = [weight * TOTAL // sum(row) for weight in row]
+            whole = sum(row)
+            scaled = [weight * TOTAL // whole for weight in row]
             scaled[scaled.index(max(scaled))] += TOTAL - sum(scaled)
             out.append(scaled)
         return out

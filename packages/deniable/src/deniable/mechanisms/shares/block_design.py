@@ -28,6 +28,7 @@ from deniable.core.spec import part
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.algebra.difference_sets import LARGEST, DifferenceSet, candidates, difference_set, verified
 from deniable.mechanisms.algebra.transforms import MANY, ShiftedSums
+from deniable.mechanisms.algebra.tuning import hidden_share, open_error
 from deniable.mechanisms.shares.subset_selection import chance, subset_error
 
 WIDE = 1 << 20  # designs with so many points are looked at even for small domains
@@ -151,5 +152,20 @@ def best_design(values: int, odds: Fraction, open_share: Fraction = Fraction(0))
     """
     if values > LARGEST:
         raise InvalidParameter(f"Block designs have at most {LARGEST} points. Use Hadamard response for more values.")
-    found = candidates(values, min(max(WIDE, 4 * values), LARGEST))
+    found = _nearly_best(list(candidates(values, min(max(WIDE, 4 * values), LARGEST))), values, odds, open_share)
     return min(found, key=lambda each: (subset_error(values, each.v, each.k, odds, open_share), each.v))
+
+
+def _nearly_best(designs: list[DifferenceSet], values: int, odds: Fraction, open_share: Fraction) -> Sequence[DifferenceSet]:
+    """The designs whose error in floats is within a millionth of the smallest: fractions decide among these alone.
+
+    All of them where the odds are so near to one, or so large, that floats would lose digits.
+    """
+    if not 1.0001 <= odds <= 10_000:
+        return designs
+    v, k = (np.array([getattr(each, name) for each in designs], np.float64) for name in "vk")
+    ratio = np.full(len(designs), float(odds))
+    p = k * ratio / (k * ratio + v - k)
+    q = (p * (k - 1) + (1 - p) * k) / (v - 1)
+    rough = open_error(values, p, q, ratio, hidden_share(p, ratio, k / v), np.full(len(designs), float(open_share)))
+    return [designs[place] for place in np.flatnonzero(rough <= rough.min() * (1 + 1e-6))]

@@ -142,9 +142,10 @@ def equal_sums(rows: Sequence[Sequence[Fraction | int]]) -> list[list[int]]:
     [[3, 3], [4, 2]]
     """
     exact = [[Fraction(weight) for weight in row] for row in rows]
-    if not exact or any(min(row, default=Fraction(-1)) < 0 or sum(row) == 0 for row in exact):
+    sums = [sum(row) for row in exact]
+    if not exact or any(min(row, default=Fraction(-1)) < 0 for row in exact) or 0 in sums:
         raise InvalidParameter("Every row needs weights that are not negative, and one that is positive.")
-    shares = [[weight / sum(row) for weight in row] for row in exact]
+    shares = [[weight / whole for weight in row] for row, whole in zip(exact, sums, strict=True)]
     total = math.lcm(*(share.denominator for row in shares for share in row))
     if total > LARGEST_SUM:
         raise InvalidParameter("These probabilities have no common denominator below 2^63. Round them first.")

@@ -38,6 +38,21 @@ class NoisyCount:
         """The exact odds between neighbouring counts."""
         return simplest_between(odds_below(0.97 * self.epsilon), odds_below(self.epsilon))
 
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the noise: the square root of 2 odds / (odds - 1)^2."""
+        return math.sqrt(2 * self.odds) / float(self.odds - 1)
+
+    def likely(self, noisy: int) -> float:
+        """The mean of the true count given the noisy one, where all counts from none on are equally likely beforehand.
+
+        >>> round(NoisyCount(0.5).likely(100)), round(NoisyCount(0.5).likely(-100), 1)
+        (100, 1.6)
+        """
+        counts = np.arange(max(noisy, 0) + math.ceil(RARE / math.log(self.odds)))
+        weights = np.exp(-math.log(self.odds) * (np.abs(counts - noisy) - max(-noisy, 0)))
+        return float(counts @ weights / weights.sum())
+
     @cached_property
     def digits(self) -> list[Fraction]:
         """The probability of each binary digit of a geometric number, which are independent; last, that of more digits.
