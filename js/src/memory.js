@@ -1,16 +1,21 @@
 // Permanent answers: the part of a law that is made once for an answer and kept, and the reports that are made from it alone.
 
+import { fingerprint } from "./bytes.js";
 import { InvalidParameter } from "./errors.js";
 import { lawful } from "./insist.js";
 import { UNREAD } from "./ledger.js";
 import { isDraw, isSingle } from "./graph.js";
 import { before, Program } from "./program.js";
 
+const NOT_KEPT = "The law does not keep its permanent answer.";
+
 /**
  * The part of a program that is kept: its base, the places of its report, and what an answer is kept under, where that is a
- * value of the program. What follows the part may look at its report, and at nothing else before.
+ * value of the program. What follows the part may look at its report, and at nothing else before. Last comes the name of all
+ * this: a server that changes it would get another permanent answer.
  */
-export function keeping({ nodes, report }, { nodes: many, report: fields, under }, plain) {
+export function keeping({ nodes, report }, kept, plain) {
+  const { nodes: many, report: fields, under } = kept;
   const base = new Program({ nodes: plain.slice(0, many), report: fields });
   const places = base.report.map(([, place]) => place);
   const free = (place) => place >= many || places.includes(place) || nodes[place].op === "const";
@@ -23,9 +28,9 @@ export function keeping({ nodes, report }, { nodes: many, report: fields, under 
     base.codes.every((node) => isSingle(node) && node.args.every((place) => nodes[place].op === "public")) &&
     upstream.every((place) => place < many && isSingle(nodes[place])) &&
     drawn.every((place) => nodes[place].op === "public"),
-    "The law does not keep its permanent answer.",
+    NOT_KEPT,
   );
-  return [base, many, places, under, upstream, drawn];
+  return [base, many, places, under, upstream, drawn, fingerprint(JSON.stringify([kept, plain.slice(0, many)]))];
 }
 
 /** As text, and back: a row as its bits, a number in digits. */
@@ -41,8 +46,9 @@ function parsed(text, { row, width, least, most }) {
  * The values of a law whose kept part comes from `memory`, a plain object, or is made now and put there. `name` is what the
  * answer is kept under where the law does not say.
  */
-export function remembered(program, [, many, places, under, upstream, drawn], memory, codes, name, coins) {
+export function remembered(program, [, many, places, under, upstream, drawn, part], memory, codes, name, coins) {
   const { nodes } = program;
+  lawful((memory.part ??= part) === part, NOT_KEPT);
   const known = [];
   if (under !== undefined) {
     memory.public ??= drawn.map((place) => String(coins.below(nodes[place].params[0])));

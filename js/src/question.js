@@ -61,7 +61,7 @@ export class Question {
     else Object.assign(this, asked(data, domain, refuse), { weight, sensitive, items: atMost && domain.labels });
     this.rated = low !== undefined;
     /** What permanent answers to this question are kept under: no other question has this name. */
-    this.memory = law?.kept ? fingerprint(JSON.stringify([data, law])) : null;
+    this.memory = law?.kept ? fingerprint(JSON.stringify(data)) : null;
   }
 
   /** The questions that people see, one by one. */

@@ -2,11 +2,12 @@
 // survey asks again. What was kept and the report are written together, before anything is sent.
 
 import { hex, unhex } from "./bytes.js";
-import { BudgetSpent, Device, InvalidLaw, openLedger, SecureCoins } from "./index.js";
+import { BudgetSpent, Device, InvalidLaw, InvalidSurvey, openLedger, SecureCoins } from "./index.js";
 import { within } from "./fraction.js";
 import { sendUntil } from "./sending.js";
 
 const MOST_PERIODS = 4096; // that are remembered; reports for earlier ones are not made any more
+const LONGEST_SPAN = 1000;
 const MADE = "There is a report for this period already. The same one can be sent again, but not a new one.";
 
 const insist = (good, what, kind) => {
@@ -18,6 +19,22 @@ const asksAgain = ({ repeat = "once" }) => repeat !== "once";
 
 /** Whether a survey asks anything again. */
 export const isRepeated = (survey) => survey.tree.question.some(asksAgain);
+
+/**
+ * In one of how many periods a person reports. Refused is what would let a server have fresh reports as often as it likes: another
+ * way to repeat, answers that are not kept, a span of no periods, or periods that are not those of the clock.
+ */
+function spanOf({ tree: { survey: about, question: asked }, questions, opens, closes, window }) {
+  const again = asked.filter(asksAgain);
+  const { repeat, span = 1 } = again[0] ?? {};
+  const keeps = (question, place) => !asksAgain(question) || questions[place].mechanism.lifetimeLoss;
+  const isKept = repeat === "permanent" && span === 1 && about.lifetime_epsilon > 0 && asked.every(keeps);
+  const isInTurn = repeat === "windows" && Number.isInteger(span) && span > 1 && span <= LONGEST_SPAN;
+  const isAlike = again.every((question) => question.repeat === repeat && (question.span ?? 1) === span);
+  const isTimed = [opens, closes ?? 0, window].every(Number.isInteger) && window > 0 && !about.rounds;
+  insist((isKept || isInTurn) && isAlike && isTimed, "How the survey repeats is not one of the ways that this client knows.", InvalidSurvey);
+  return span;
+}
 
 /** The odds of all reports ever on one answer to each question, as a fraction; null where they grow with time. */
 function everOf(survey, span) {
@@ -42,8 +59,9 @@ export class RepeatedDevice extends Device {
     super(survey, { ledger, coins, now });
     this.#coins = coins;
     this.#now = now;
+    survey.needLaw();
     const asked = survey.tree.question;
-    this.#span = asked.find(asksAgain)?.span ?? 1;
+    this.#span = spanOf(survey);
     survey.later = asked.reduce((bits, question, place) => (asksAgain(question) ? bits | (1n << BigInt(place)) : bits), 0n);
     const { lifetime_epsilon: lifetime } = survey.tree.survey;
     const ever = everOf(survey, this.#span);
@@ -100,8 +118,9 @@ export class RepeatedDevice extends Device {
   async #part() {
     const { survey } = this;
     const ledger = await this.#opened();
+    const entry = await super.entry(); // which refuses a changed survey
     if (survey.budget === "sampled") return BigInt(await ledger.part(this.#name(""), String(survey.drawPart(this.#coins))));
-    return (await super.entry()) ? survey.later : survey.drawPart(this.#coins);
+    return entry ? survey.later : survey.drawPart(this.#coins);
   }
 
   async questions() {
@@ -119,6 +138,7 @@ export class RepeatedDevice extends Device {
     const ledger = await this.#opened();
     const now = this.#now();
     const period = survey.period(now);
+    insist(survey.closes === null || now < survey.closes, "The survey is closed, so that nothing more is reported.", BudgetSpent);
     insist(period % this.#span === (await this.#turn()), "It is not this person's turn in this period.", BudgetSpent);
     const part = await this.#part();
     const coins = this.#coins ?? new SecureCoins();

@@ -95,7 +95,8 @@ addDomain("strings", (spec) => {
   };
   const coded = (value) => {
     const all = made.listed(value).map(cellsOf);
-    return { cells: made.atMost > 1 ? (draw) => all[Number(draw) % all.length] : all[0] };
+    // Whatever the law gives: if some draws led nowhere, silence would depend on how many strings there are.
+    return { cells: made.atMost > 1 ? (draw) => all[Math.abs(Number(draw ?? 0)) % all.length] : all[0] };
   };
   return [{ ...made, form, prefixes, cells, size: 0 }, { cells: [cells - 1, levels] }, coded];
 });

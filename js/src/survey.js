@@ -11,7 +11,7 @@ import { Question } from "./question.js";
 
 const FORMAT = "deniable survey 1";
 const LAW_FORMAT = "deniable law 1";
-const UNREAD = "This is not a survey, or a law, in a format that this client reads. Use the text that the collector serves.";
+const UNREAD = "This is not a survey or law in a format that this client reads. Use what the collector serves.";
 const SKEW = 600; // seconds by which a device's clock may be behind
 
 export const clock = () => Date.now() / 1000;

@@ -157,11 +157,11 @@ test("every refusal says what is wrong", () => {
 test("the largest laws are read in a moment", () => {
   const chain = [["const", [], 1], ...Array.from({ length: 19_999 }, (_, i) => ["max", [i, i]])];
   const sums = [["toss", [], "1/2"], ...Array.from({ length: 60 }, (_, i) => ["add", [i, i]])];
-  const start = performance.now();
+  const start = process.cpuUsage();
   assert.equal(refusal(law(...chain)), "");
   assert.equal(refusal(law(...sums)), "");
   assert.match(refusal(law(...sums, ["mul", [60, 60]])), /operation mul is not given/);
   const bits = law(["toss", [], "1/2"], ["pack", new Array(2 ** 20).fill(0), 1]);
   assert.equal(refusal(bits), "");
-  assert.ok(performance.now() - start < 3000);
+  assert.ok(process.cpuUsage(start).user < 3e6); // of the processor, whatever else the machine does
 });

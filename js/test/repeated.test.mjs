@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { BudgetSpent, openLedger, Survey } from "../src/index.js";
+import { fingerprint } from "../src/bytes.js";
+import { BudgetSpent, openLedger, Survey, SurveyMismatch } from "../src/index.js";
 import { isRepeated, RepeatedDevice } from "../src/repeated.js";
 
 const KNOWN = JSON.parse(readFileSync(new URL("repeated.json", import.meta.url), "utf8"));
@@ -133,4 +134,64 @@ test("with windows, a lifetime is checked by how often a person reports until th
   assert.throws(() => new RepeatedDevice(found, {}), /disclose more/); // three reports
   found.closes = found.opens + 14 * DAY;
   assert.ok(new RepeatedDevice(found, {}));
+});
+
+// What a server may say that is not so: none of it gets a fresh report where one was promised to be made from a kept answer.
+
+/** A survey that asks again, with its lines changed, and its laws. */
+function told(name, { about = () => {}, laws = () => {} }) {
+  const tree = JSON.parse(KNOWN[name].survey);
+  about(tree.survey, tree.question);
+  const text = JSON.stringify(tree);
+  const law = JSON.parse(KNOWN[name].law);
+  law.survey = fingerprint(text);
+  laws(law.questions);
+  return Survey.parse(text, { law: JSON.stringify(law) });
+}
+
+const unkept = (laws) => Object.values(laws).forEach((law) => delete law.kept);
+
+for (const [what, name, lie, message] of [
+  ["permanent answers are not kept", "wellbeing", { laws: unkept }, /repeats/],
+  ["permanent answers are not kept, and the survey closes", "wellbeing", { laws: unkept, about: (own) => (own.closes = own.opens + DAY) }, /repeats/],
+  ["permanent answers have no budget for all reports", "wellbeing", { about: (own) => delete own.lifetime_epsilon }, /repeats/],
+  ["the budget for all reports is no number", "wellbeing", { about: (own) => (own.lifetime_epsilon = "all") }, /repeats/],
+  ["the way to repeat is unknown", "weekly", { about: (_, [question]) => (question.repeat = "sometimes") }, /repeats/],
+  ["permanent answers that are windows", "wellbeing", { about: (_, [question]) => Object.assign(question, { repeat: "windows", span: 7 }) }, /repeats/],
+  ["windows without a span", "weekly", { about: (_, [question]) => delete question.span }, /repeats/],
+  ...[0, 1, -7, 0.5, "7", true, null, 1e300].map((span) => [`windows of ${span} periods`, "weekly", { about: (_, [question]) => Object.assign(question, { span }) }, /repeats/]),
+  ["periods without a beginning", "weekly", { about: (own) => delete own.opens }, /repeats/],
+  ["periods of no time", "weekly", { about: (own) => (own.window = 0.001) }, /repeats/],
+  ["periods that a server counts as rounds", "weekly", { about: (own) => Object.assign(own, { rounds: 9, round: 4 }) }, /repeats/],
+]) {
+  test(`a lie: ${what}`, () => {
+    assert.ok(new RepeatedDevice(told(name, {}), {}));
+    assert.throws(() => new RepeatedDevice(told(name, lie), {}), message);
+  });
+}
+
+test("a law that changes gets no other permanent answer", async () => {
+  const { ledger } = await person("wellbeing");
+  await new RepeatedDevice(told("wellbeing", {}), { ledger, now: () => FIRST }).answer(ANSWERS);
+  const later = (laws) => new RepeatedDevice(told("wellbeing", { laws }), { ledger, now: () => FIRST + DAY });
+  const kept = await ledger.change();
+  const noisier = ({ mood: { law } }) => {
+    const draw = law.nodes.find(([op]) => op === "split");
+    draw[2] = draw[2].replace(/\d+$/, (whole) => String(BigInt(whole) + 1n)); // which loses less, and is proved
+  };
+  await assert.rejects(later(noisier).answer(LATER), /does not keep/);
+  await later((laws) => Object.values(laws).forEach((law) => (law.remark = "new"))).answer(LATER);
+  assert.deepEqual((await ledger.change()).memories, kept.memories);
+});
+
+test("a changed survey with the same id is not answered, sampled or not; nor is one that is closed", async () => {
+  for (const budget of ["equal", "sampled"]) {
+    const { ledger } = await person("wellbeing");
+    const own = (title, closes) => ({ about: (about) => Object.assign(about, { title, budget, sample: 5, closes }) });
+    const device = (day, ...lines) => new RepeatedDevice(told("wellbeing", own(...lines)), { ledger, now: () => FIRST + day * DAY });
+    const closing = FIRST + 2 * DAY;
+    await device(0, "one", closing).answer(ANSWERS);
+    await assert.rejects(device(1, "two", closing).answer(LATER), SurveyMismatch);
+    await assert.rejects(device(2, "one", closing).answer(LATER), /closed/);
+  }
 });

@@ -24,6 +24,8 @@ test("of several strings the one that is drawn is coded", () => {
   const domain = domainFrom({ kind: "strings", form, prefixes, cells, at_most: 3 });
   const own = domain.codes(strings.slice(0, 3).map(({ string }) => string)).cells;
   assert.deepEqual(own(4), strings[1].cells);
+  // A law may give anything: nobody falls silent, however many strings they list.
+  for (const drawn of [undefined, 0n, -1n, -4n, 2n ** 62n, -(2n ** 62n)]) assert.equal(own(drawn).length, prefixes.length + 1);
 });
 
 test("what is no string is refused without being repeated", () => {

@@ -57,6 +57,27 @@ def test_every_pair_of_bytes_is_tossed_to_the_right_side(heads: Fraction) -> Non
     assert won == math.floor(heads * 65536)
 
 
+@pytest.mark.parametrize(
+    "heads",
+    [Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(77, 65536), Fraction(10**30, 3 * 10**30 + 1)],
+)
+def test_one_toss_takes_the_bytes_of_a_row_of_one(heads: Fraction) -> None:
+    """For every first byte, and second ones on both sides of a tie; the bytes after it are the same too."""
+    for first, second in itertools.product(range(256), (0, 76, 77, 84, 85, 86, 255)):
+        stream = planes(np.r_[first, np.arange(63) * 4]), bytes([second, 86, 255, 84, 0, 1, 2, 3, 4])
+        one, row = GivenCoins(*stream), GivenCoins(*stream)
+        assert one.toss(heads, 1).tolist() == row.toss_packed(heads, 1, 1).unpack()[0].tolist()
+        assert one.draw(3).tolist() == row.draw(3).tolist()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 2**24), st.booleans(), st.integers(0, 9))
+def test_one_word_is_added_as_in_a_batch(word: int, n: int, where: bool, more: int) -> None:
+    words, chosen, many, alone = np.array([word] * 2, "<u4"), np.array([where] * 2), np.array([5, 5]), np.array([5])
+    again = plain.add_scaled(many, words, n, 32, chosen, more)
+    assert plain.add_scaled(alone, words[:1], n, 32, chosen[:1], more).tolist() == again[:1].tolist()
+    assert alone.tolist() == many[:1].tolist()
+
+
 def test_ties_are_settled_in_the_order_of_the_lanes() -> None:
     heads = Fraction(1, 3)  # 0x55 0x55 ...
     lanes = np.full(64, 0x55)

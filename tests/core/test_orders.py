@@ -5,7 +5,7 @@ import pytest
 
 import deniable as dn
 from deniable.core.operations import Type
-from deniable.core.orders import Padded
+from deniable.core.orders import Padded, padded
 from deniable.core.running import checked_code
 
 
@@ -23,6 +23,13 @@ def test_numbers_and_padding() -> None:
     assert code.at(np.array([2, 0, 1])).tolist() == [8, 6, 3] and code.at(1).tolist() == [4, 7, 3]
     nobody = checked_code(made([0, 0], [], [6, 7, 8]), KEYS, 1)
     assert np.asarray(nobody).tolist() == [[6, 7, 8]]
+
+
+def test_one_vector_is_the_array_that_several_stand_for() -> None:
+    for numbers in ([], [1], [1, 4, 5]):
+        given = np.array([0, len(numbers)]), np.array(numbers, np.int64), np.array([6, 7, 8])
+        assert np.asarray(checked_code(padded(*given), KEYS, 1)).tolist() == np.asarray(Padded(*given)).tolist()
+    assert isinstance(padded(np.array([0, 1, 1]), np.array([1]), np.array([6, 7, 8])), Padded)
 
 
 def test_what_is_not_in_order_is_looked_at_as_an_array() -> None:

@@ -139,6 +139,20 @@ def test_windows_report_in_one_of_seven_periods(made: Callable[..., tuple[dn.Dev
         clock.now += DAY
 
 
+def test_nothing_is_reported_after_the_end_that_the_lifetime_was_counted_to(tmp_path: Path) -> None:
+    lines = "lifetime_epsilon = 2.9\nopens = 2024-10-04T00:00:00Z\ncloses = 2024-10-18T00:00:00Z\n"
+    asked, clock = survey(WEEKLY.replace("epsilon = 1.0\n", "epsilon = 1.0\n" + lines)), Clock()
+    device = dn.Device(asked, dn.Ledger(tmp_path / "me.ledger"), clock=clock)
+    assert asked.opens is not None
+    for day in range(60):
+        clock.now = asked.opens + day * DAY
+        if device.due:
+            device.answer({"mood": "bad"})
+    assert device.ledger.spent() == pytest.approx(2, abs=1e-9)
+    with pytest.raises(BudgetSpent, match="closed"):
+        device.answer({"mood": "bad"})
+
+
 def test_a_changed_survey_keeps_the_memory_of_unchanged_questions(
     made: Callable[..., tuple[dn.Device, Clock, Collector]],
 ) -> None:

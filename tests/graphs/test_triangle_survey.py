@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.graphs import Graph, HonestCount, common_neighbours, estimate_triangles, imported_graph
+from deniable.graphs import (
+    Graph,
+    HonestCount,
+    common_neighbours,
+    estimate_edges,
+    estimate_triangles,
+    imported_graph,
+)
 from deniable.graphs.hubs import Download, answered
 from deniable.graphs.outlook import Outlook, expected_largest, largest_answer
 from deniable.graphs.ownership import Circle
@@ -268,6 +275,16 @@ class TestErrorBars:
         alone = Graph.of(np.stack([np.full(len(graph.below(33)), 33), graph.below(33)], axis=1), 40)
         both = [count_reports(each, seen, plan, dn.SeededCoins(7))[33] for each in (graph, alone)]
         assert both[0] == both[1]
+
+    def test_edges(self) -> None:
+        """Sixty runs: their mean within six standard errors, wrong once in 5e8, and at least 46 intervals of 95 % hold."""
+        graph = random_graph(60, 0.3, 18)
+        found = [estimate_edges(graph, 1.0, coins=dn.SeededCoins(seed)) for seed in range(60)]
+        odds = float(NoisyCount(1.0).odds)
+        assert found[0].standard_error == pytest.approx(math.sqrt(60 * 2 * odds) / (odds - 1))
+        assert abs(np.mean([each.raw for each in found]) - graph.edges) < 6 * found[0].standard_error / math.sqrt(60)
+        assert sum(each.low <= graph.edges <= each.high for each in found) >= 46
+        assert found[0].clear and found[0].most == 1770
 
     def test_common_neighbours_cover(self) -> None:
         """Sixty runs: at least 46 intervals of 95 % hold, which fails falsely once in 3e6."""

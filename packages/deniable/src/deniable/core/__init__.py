@@ -30,7 +30,7 @@ from deniable.core.odds import (
     simplest_between,
 )
 from deniable.core.operations import DRAWS, WIDEST, Node, Type
-from deniable.core.orders import Orders, Padded, Ranked
+from deniable.core.orders import Orders, Padded, Ranked, padded
 from deniable.core.permanent import Permanent, PermanentBits, public_draws
 from deniable.core.program import MOST_ENTRIES, MOST_NODES, Program
 from deniable.core.pure import CellProtocol, PureProtocol

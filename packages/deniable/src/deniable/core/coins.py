@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 from deniable import kernels
 from deniable.arrays import Bools, Bytes, Ints
 from deniable.core.bits import PackedBits
+from deniable.core.orders import inside
 from deniable.core.weights import WeightTable
 from deniable.errors import InvalidCoins, InvalidParameter
 
@@ -105,6 +106,24 @@ class StreamCoins(Coins):
     @abstractmethod
     def draw(self, size: int) -> Bytes:
         """The next bytes of the stream."""
+
+    def toss(self, heads: Fraction, size: int) -> Bools:
+        return super().toss(heads, size) if size != 1 else np.array([self._toss_one(heads)])
+
+    def _toss_one(self, heads: Fraction) -> bool:
+        """What `toss` does for one answer, without arrays: the first lane of each plane is its binary digit."""
+        check_probability(heads)
+        numerator, denominator = heads.numerator, heads.denominator
+        if numerator in (0, denominator):
+            return numerator > 0
+        digit, rest = divmod(numerator << 8, denominator)
+        planes, drawn = self.draw(64).tobytes(), 0
+        for level in range(0, 64, 8):
+            drawn = 2 * drawn + (planes[level] & 1)
+        while rest and drawn == digit:
+            digit, rest = divmod(rest << 8, denominator)
+            drawn = int(self.draw(1)[0])
+        return drawn < digit
 
     def toss_packed(self, heads: Fraction, rows: int, bits: int) -> PackedBits:
         check_probability(heads)
@@ -193,7 +212,7 @@ class StreamCoins(Coins):
         check_shares(heads, whole)
         if whole != WHOLE:
             return self.below(whole, len(heads)) < heads
-        words = self._words(np.dtype("<u8"), len(heads))
+        words = self._words(_LONG, len(heads))
         words >>= np.uint64(64 - 53)
         return words.view(np.int64) < heads
 
@@ -304,8 +323,12 @@ class SeededCoins(_KeyStream):
         self._key(hashlib.sha256(b"deniable seed\0" + name).digest())
 
 
+_SHORT: np.dtype[np.unsignedinteger] = np.dtype("<u4")
+_LONG: np.dtype[np.unsignedinteger] = np.dtype("<u8")
+
+
 def _word_for(n: int) -> np.dtype[np.unsignedinteger]:
-    return np.dtype("<u4") if n <= 1 << 24 else np.dtype("<u8")
+    return _SHORT if n <= 1 << 24 else _LONG
 
 
 def check_bound(n: int) -> int:
@@ -323,7 +346,7 @@ def check_probability(probability: Fraction) -> None:
 
 def check_shares(heads: Ints, whole: int = WHOLE) -> None:
     """Refuse what is not a whole number from 0 to `whole`: the probabilities of `toss_each`."""
-    if heads.dtype != np.int64 or (len(heads) and int(heads.view(np.uint64).max()) > whole):  # unsigned, -1 is large
+    if heads.dtype != np.int64 or (len(heads) and not inside(heads, 0, whole)):
         raise InvalidParameter(
             "Probabilities that differ between answers must be whole numbers from 0 to 2^53, or to the given total."
         )

@@ -123,13 +123,13 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
 
     def perturb(self, values: Sequence[Answer] | NDArray[np.generic], coins: Coins | None = None) -> Reports:
         """Randomize answers, one report each. This is what runs on a person's device; secure coins by default."""
-        coins, answers = checked_coins(coins), self.prepared(values)
-        columns: dict[str, Column] = {field.name: field.empty(len(answers)) for field in self.layout.fields}
+        coins, answers, layout = checked_coins(coins), self.prepared(values), self.layout
+        columns: dict[str, Column] = {field.name: field.empty(len(answers)) for field in layout.fields}
         for start in range(0, len(answers), self.batch):
             part = slice(start, start + self.batch)
             for name, column in self._drawn(answers[part], coins).items():
                 columns[name][part] = column
-        return Reports(self.fingerprint, self.layout, columns)
+        return Reports(self.fingerprint, layout, columns)
 
     def _drawn(self, answers: Answers, coins: Coins) -> Drawn:
         """The law itself on a part of a batch; `randomize` runs on answers only where a family is said to be a theorem."""

@@ -34,6 +34,8 @@ def differ(code: Ints, low: int, size: int) -> bool:
 
 def inside(code: Ints, low: int, high: int) -> bool:
     """Whether all numbers are from `low` to `high`; from 0 on in one pass: those below are large without a sign."""
+    if code.size == 1:
+        return low <= code.item() <= high
     if low == 0 and code.dtype == np.int64 and code.flags.c_contiguous:
         return bool(code.view(np.uint64).max() <= high)
     return bool(low <= code.min() and code.max() <= high)
@@ -124,6 +126,13 @@ class Ranked:
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         return np.stack([self.at(place) for place in range(self.size)], axis=1)
+
+
+def padded(starts: Ints, numbers: Ints, padding: Ints) -> "Padded | Ints":
+    """Vectors filled up with `padding`; one alone is written down, since it takes less time to look at as an array."""
+    if len(starts) == 2:
+        return np.concatenate([numbers, padding[len(numbers) :]])[None]
+    return Padded(starts, numbers, padding)
 
 
 class Padded:

@@ -25,12 +25,12 @@ _Run = Callable[[Sequence[Any], Coins, int], Any]
 
 def run(program: Program, codes: Sequence[Encoded], coins: Coins, size: int) -> Drawn:
     """The fields of the reports. `codes` has an array for each code of the program, or a function of the draws it takes."""
-    values: list[Any] = [None] * len(program.nodes)
-    given = iter(codes)
-    for place, (operate, args, dead) in enumerate(compiled(program)):
+    constants, steps = compiled(program)
+    values, given = constants.copy(), iter(codes)
+    for place, operate, args, dead in steps:
         if operate is None:
             code = next(given)
-            value = code(*(values[arg] for arg in args)) if callable(code) else code
+            value = code(*[values[arg] for arg in args]) if callable(code) else code
             values[place] = checked_code(value, program.types[place], size)
         else:
             values[place] = operate([values[arg] for arg in args], coins, size)
@@ -73,15 +73,18 @@ def _arranges(code: Taken | Ranked, kind: Type, size: int) -> bool:
     return (len(code), code.size, code.size) == (size, kind.width, kind.high + 1) and kind.low == 0
 
 
-Step = tuple[Run | None, tuple[int, ...], tuple[int, ...]]
+Step = tuple[int, Run | None, tuple[int, ...], tuple[int, ...]]
+Steps = tuple[list[Any], list[Step]]  # constants by node, and the others
 
 
-def compiled(program: Program) -> list[Step]:
-    """For every node what computes it, from which nodes, and which of those are not needed afterwards."""
-    steps: list[Step] | None = program.__dict__.get("_steps")  # kept with the program, which never changes
-    if steps is None:
-        steps = program.__dict__["_steps"] = _compiled(program)
-    return steps
+def compiled(program: Program) -> Steps:
+    """The constants, and for every other node what computes it, from which nodes, and which are not needed afterwards."""
+    found: Steps | None = program.__dict__.get("_steps")  # kept with the program, which never changes
+    if found is None:
+        constants = [node.params[0] if node.op == "const" else None for node in program.nodes]
+        steps = [step for step in _compiled(program) if constants[step[0]] is None]
+        found = program.__dict__["_steps"] = (constants, steps)
+    return found
 
 
 def _compiled(program: Program) -> list[Step]:
@@ -102,12 +105,12 @@ def _compiled(program: Program) -> list[Step]:
         alone = free and uses[node.args[0]] == 1
         if node.op == "swap" and first.op == "put" and alone and first.args[1] == node.args[2]:
             # Into the place of a bit that was just put there: the other bit is put there instead, and this one where it was.
-            steps[node.args[0]] = (_pending, *steps[node.args[0]][1:])
-            steps.append((_exchanged(node.args[0] in owned), node.args, dead))
+            steps[node.args[0]] = (node.args[0], _pending, *steps[node.args[0]][2:])
+            steps.append((place, _exchanged(node.args[0] in owned), node.args, dead))
             continue
         if node.op == "put" and free:
             owned.add(place)
-        steps.append((None if node.op == "code" else operation(node, types, free), node.args, dead))
+        steps.append((place, None if node.op == "code" else operation(node, types, free), node.args, dead))
     return steps
 
 
@@ -180,7 +183,10 @@ def _constant(node: Node) -> _Run:
 
 
 def _full(value: Any, size: int) -> Any:
-    return value if isinstance(value, np.ndarray | PackedBits) else np.full(size, value)
+    return value if isinstance(value, _ARRAYS) else np.full(size, value)
+
+
+_ARRAYS = (np.ndarray, PackedBits)
 
 
 def _numbers(values: Sequence[Any], size: int) -> list[Any]:

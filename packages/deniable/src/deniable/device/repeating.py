@@ -51,7 +51,16 @@ class Repeating:
     def due(self) -> bool:
         """Whether a report is wanted now: it is this person's turn, and there is none for this period."""
         period = self.period
-        return period % self._repeats.span == self.turn and self._may(period, self._ledger.repeated(self._survey.id))
+        return (
+            not self._is_over
+            and period % self._repeats.span == self.turn
+            and self._may(period, self._ledger.repeated(self._survey.id))
+        )
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether the survey has closed: what all reports cost is counted up to then."""
+        return self._survey.closes is not None and self._clock() >= self._survey.closes
 
     def next_due(self) -> int:
         """The next period in which this person is asked."""
@@ -69,6 +78,8 @@ class Repeating:
     def answer(self, answers: Mapping[str, object], part: int) -> bytes:
         """The report for this period, in the ledger before it is returned."""
         now = self._clock()
+        if self._is_over:
+            raise BudgetSpent("The survey is closed, so that nothing more is reported.")
         if self._survey.period(now) % self._repeats.span != self.turn:
             raise BudgetSpent(
                 f"This person reports in one of {self._repeats.span} periods, and it is not their turn. Ask again in period "

@@ -2,6 +2,7 @@
 
 from deniable.graphs.bipartite import BipartiteGraph
 from deniable.graphs.budget import Split
+from deniable.graphs.edge_count import estimate_edges
 from deniable.graphs.foreseen import foreseen_split
 from deniable.graphs.graph import Graph
 from deniable.graphs.honest import HonestCount
@@ -23,6 +24,7 @@ __all__ = [
     "best_split",
     "common_neighbours",
     "count_triangles",
+    "estimate_edges",
     "estimate_triangles",
     "foreseen_split",
     "imported_graph",

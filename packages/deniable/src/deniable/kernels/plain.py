@@ -109,8 +109,21 @@ def scale(words: AnyWords, bound: int, word_bits: int) -> tuple[Ints, Ints]:
     value = floor(word * bound / 2^word_bits), refused when the low part is under 2^word_bits mod bound: every value then
     has the same number of words (Lemire 2019).
     """
+    if len(words) == 1:
+        value, refused_word = scaled_word(words, bound, word_bits)
+        return np.array([value]), FIRST if refused_word else NONE
     values, refused = scaled(words, np.array([bound], np.uint64), word_bits)
     return values, np.flatnonzero(refused)
+
+
+NONE, FIRST = np.empty(0, np.int64), np.zeros(1, np.int64)  # positions in a batch of one
+NONE.flags.writeable = FIRST.flags.writeable = False
+
+
+def scaled_word(words: AnyWords, bound: int, word_bits: int) -> tuple[int, bool]:
+    """What `scaled` makes of one word, as devices draw them, and whether it is refused: arrays take ten times as long."""
+    value, low = divmod(int(words[0]) * bound, 1 << word_bits)
+    return value, low < (1 << word_bits) % bound
 
 
 @compiled_in("compiled", lambda words, *_: words.size)

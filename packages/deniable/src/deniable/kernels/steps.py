@@ -3,12 +3,16 @@
 import numpy as np
 
 from deniable.arrays import Bools, Floats, Ints
-from deniable.kernels.plain import AnyWords, compiled_in, scaled
+from deniable.kernels.plain import FIRST, NONE, AnyWords, compiled_in, scaled, scaled_word
 
 
 @compiled_in("steps_compiled", lambda values, *_: values.size)
 def add_scaled(values: Ints, words: AnyWords, bound: int, word_bits: int, where: Bools, more: int) -> Ints:
     """Add each scaled word and `more` to the values where it says so; the positions of refused words, which add nothing."""
+    if len(words) == 1:
+        value, refused_word = scaled_word(words, bound, word_bits)
+        values += (value + more) * (int(where[0]) & (not refused_word))
+        return FIRST if refused_word else NONE
     drawn, refused = scaled(words, np.array([bound], np.uint64), word_bits)
     values += (drawn + more) * (where & ~refused)  # a branch on a random bit would often be guessed wrong
     return np.flatnonzero(refused)

@@ -85,7 +85,9 @@ def law_of(mechanism: Mechanism, answer: object, limit: int = LIMIT) -> Law:
         raise NotCertifiable(f"The law has {total:.3g} combinations of coins; the limit is {limit}.")
     program, found = mechanism.law, Worlds()
     single, turn = mechanism.encoded(mechanism.prepared([answer])), 0
-    for place, (operate, args, dead) in enumerate(compiled(program)):
+    constants, steps = compiled(program)
+    found.values.update((place, value) for place, value in enumerate(constants) if value is not None)
+    for place, operate, args, dead in steps:
         node, kind = program.nodes[place], program.types[place]
         if operate is None:
             code = single[turn]

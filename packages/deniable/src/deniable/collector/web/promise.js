@@ -27,6 +27,7 @@ export function promise(survey, asked) {
   const odds = Math.exp(survey.loss.epsilon);
   const open = asked.filter((question) => question.sensitive);
   const kept = asked.filter((question) => question.mechanism.lifetimeLoss);
+  const again = survey.tree.question.find(({ repeat }) => repeat === "windows");
   const sentence = phrase(asked.length > 1 ? "promise_all" : "promise_one", { fold: fold(odds), sure: inHundred(atMost(0.5, odds)) });
   return el("section", { class: "card", "aria-labelledby": "promise" },
     el("h2", { id: "promise" }, phrase("conclude")),
@@ -35,6 +36,7 @@ export function promise(survey, asked) {
     open.length > 0 && el("p", {}, phrase("protected_only")),
     table(odds),
     kept.map((question) => el("p", {}, phrase("kept_answer", { ask: question.ask, epsilon: short(question.mechanism.lifetimeLoss.epsilon) }))),
+    again && el("p", {}, phrase("asked_in_turn", { span: again.span })),
     el("p", { class: "small soft" }, phrase("not_covered"))),
   );
 }

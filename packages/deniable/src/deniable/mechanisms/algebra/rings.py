@@ -60,7 +60,7 @@ class Rings:
         if self.kept:
             return self._kept.of(truth)
         rows, which = np.unique(truth, return_inverse=True)
-        return self._found(rows)[which]
+        return self._found(truth) if len(rows) == len(truth) else self._found(rows)[which]
 
     @cached_property
     def _kept(self) -> Orders:
@@ -87,15 +87,20 @@ class Rings:
         orders = np.empty((len(rows), size), np.min_scalar_type(size - 1))
         for start in range(0, len(rows), step):
             part = orders[start : start + step]
-            losses, parts = self._metric.losses(rows[start : start + step]), []
-            inside = np.zeros(losses.shape, np.bool_)
+            losses, filled = self._metric.losses(rows[start : start + step]), 0
+            outside = np.ones(losses.shape, np.bool_)
             for count in self._counts:
                 near = nearest(losses, count)
-                parts.append(np.nonzero(near & ~inside)[1].reshape(len(part), -1))
-                inside = near
-            parts.append(np.nonzero(~inside)[1].reshape(len(part), -1))
-            np.concatenate(parts, axis=1, out=part, casting="unsafe")
+                part[:, filled:count] = _columns(near & outside)
+                outside, filled = ~near, count
+            part[:, filled:] = _columns(outside)
         return orders
+
+
+def _columns(cells: Bools) -> Ints:
+    """The columns of the cells that are true, in order; there are as many in every row."""
+    rows, size = cells.shape
+    return np.flatnonzero(cells).reshape(rows, -1) - (np.arange(rows) * size)[:, None]
 
 
 def nearest(losses: Floats, count: int) -> Bools:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from deniable.arrays import Bools, Floats, Ints
-from deniable.core import WHOLE, Coins, Padded, Tally, encoded
+from deniable.core import WHOLE, Coins, Padded, Tally, encoded, padded
 from deniable.domains.key_value import Pairs
 from deniable.mechanisms.key_value.key_value_estimate import KeyValueEstimate, Named, Spread, squares
 from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol, weighed
@@ -74,13 +74,13 @@ class PaddedProtocol(KeyValueProtocol):
         real = key < self.keys
         return real, np.minimum(key, self.keys - 1), up
 
-    def _all_keys(self, truth: Pairs) -> Padded:
+    def _all_keys(self, truth: Pairs) -> Padded | Ints:
         """The keys of all pairs, then those beyond the last one for padding, each once."""
-        return Padded(truth.starts, truth.keys, self.keys + np.arange(self.domain.at_most))
+        return padded(truth.starts, truth.keys, self.keys + np.arange(self.domain.at_most))
 
-    def _all_heads(self, truth: Pairs) -> Padded:
+    def _all_heads(self, truth: Pairs) -> Padded | Ints:
         """The chances that the values of all pairs are rounded up, 1/2 for padding."""
-        return Padded(truth.starts, self.domain.heads(truth.values), np.full(self.domain.at_most, HALF))
+        return padded(truth.starts, self.domain.heads(truth.values), np.full(self.domain.at_most, HALF))
 
     def _sampled_key(self, truth: Pairs, draw: Ints) -> Ints:
         """The key of the pair with this number, past the last one for padding."""
