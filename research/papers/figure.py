@@ -287,13 +287,16 @@ def result_from(text: str) -> Result:
     return Result(tuple(kept["columns"]), rows, checks, setup=kept["setup"], made=kept["made"], **lists)
 
 
+OTHERS = ("stand-in", "small samples")  # words in notes on data that are not the paper's
+
+
 def set_up(notes: Sequence[str], other: bool = False, smaller: bool = False) -> Setup:
-    """The set-up by its notes: data are other ones if they are made up, or said to be so.
+    """The set-up by its notes: data are other ones if they are made up, a sample of another size, or said to be so.
 
     >>> set_up(["Gowalla: stand-in, 60 places"], smaller=True), set_up(["real"]), set_up(["real"], smaller=True)
     ('other data, smaller', 'same', 'smaller')
     """
-    if other or any("stand-in" in note for note in notes):
+    if other or any(word in note for note in notes for word in OTHERS):
         return "other data, smaller" if smaller else "other data"
     return "smaller" if smaller else "same"
 

@@ -163,6 +163,7 @@ from deniable.mechanisms.means.bit_sampling import BitSampling as BitSampling
 from deniable.mechanisms.means.duchi import Duchi as Duchi
 from deniable.mechanisms.means.hybrid import Hybrid as Hybrid
 from deniable.mechanisms.means.mean_channel import MeanChannel as MeanChannel
+from deniable.mechanisms.means.optimal_mean import OptimalMean as OptimalMean
 from deniable.mechanisms.means.permanent_mean import PermanentMean as PermanentMean
 from deniable.mechanisms.means.piecewise import Piecewise as Piecewise
 from deniable.mechanisms.means.three_outputs import ThreeOutputs as ThreeOutputs
@@ -183,6 +184,7 @@ from deniable.mechanisms.shares.label_response import LabelResponse as LabelResp
 from deniable.mechanisms.shares.local_hashing import LocalHashing as LocalHashing
 from deniable.mechanisms.shares.subset_selection import SubsetSelection as SubsetSelection
 from deniable.mechanisms.shares.unary import Unary as Unary
+from deniable.mechanisms.shares.weighted_design import WeightedDesign as WeightedDesign
 from deniable.mechanisms.shares.wheel import Wheel as Wheel
 from deniable.mechanisms.sparse.compressed import Compressed as Compressed
 from deniable.mechanisms.vectors.bitrand import BitRand as BitRand

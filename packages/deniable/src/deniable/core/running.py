@@ -26,7 +26,8 @@ _Run = Callable[[Sequence[Any], Coins, int], Any]
 def run(program: Program, codes: Sequence[Encoded], coins: Coins, size: int) -> Drawn:
     """The fields of the reports. `codes` has an array for each code of the program, or a function of the draws it takes."""
     constants, steps = compiled(program)
-    values, given = constants.copy(), iter(codes)
+    values: list[Any] = constants.copy()
+    given = iter(codes)
     for place, operate, args, dead in steps:
         if operate is None:
             code = next(given)
@@ -74,7 +75,7 @@ def _arranges(code: Taken | Ranked, kind: Type, size: int) -> bool:
 
 
 Step = tuple[int, Run | None, tuple[int, ...], tuple[int, ...]]
-Steps = tuple[list[Any], list[Step]]  # constants by node, and the others
+Steps = tuple[list[object], list[Step]]  # constants by node, and the others
 
 
 def compiled(program: Program) -> Steps:

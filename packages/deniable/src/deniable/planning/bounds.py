@@ -2,8 +2,13 @@
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from deniable.core import checked_epsilon
+from deniable.domains.interval import Interval
+from deniable.errors import InvalidParameter
+
+LEAST_EPSILON, MOST_EPSILON = 0.01, 6.0  # beyond, the linear program mixes numbers too large and too small for floats
 
 
 def share_bound(values: int, epsilon: float, n: int) -> float:
@@ -27,3 +32,28 @@ def share_bound(values: int, epsilon: float, n: int) -> float:
     sizes = {min(max(k, 1), values - 1) for k in (math.floor(best), math.ceil(best))}
     trace = max(values * k * (values - k) * ((odds - 1) / (values - k + k * odds)) ** 2 for k in sizes)
     return math.sqrt(((values - 1) ** 2 / trace - (1 - Fraction(1, values))) / (n * values))
+
+
+def mean_bound(domain: Interval, epsilon: float, n: int) -> float:
+    """The standard error of a mean, for the worst answers, that no mechanism with this epsilon can beat.
+
+    It holds for every law and report whose expectation is the number, for answers that may be any numbers of the
+    interval. The proof is a solution of the dual linear program, checked in whole numbers (`Multipliers`).
+
+    >>> 3.98 < mean_bound(Interval(-1, 1), 1.0, 1) ** 2 < 3.994
+    True
+    """
+    return (domain.high - domain.low) / 2 * math.sqrt(_least_variance(checked_epsilon(epsilon)) / n)
+
+
+@lru_cache(maxsize=64)
+def _least_variance(epsilon: float) -> Fraction:
+    """The variance of one report that cannot be beaten, on [-1, 1]."""
+    from deniable.mechanisms.algebra.mean_program import proved, reports  # which plans for shares need not load
+
+    if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
+        raise InvalidParameter(
+            f"The smallest error of a mean is proved for epsilon from {LEAST_EPSILON:g} to {MOST_EPSILON:g}."
+        )
+    steps = 8 if epsilon <= MOST_EPSILON / 2 else 16
+    return proved(math.exp(epsilon), steps, reports(epsilon, 10 * steps + 1)).bound

@@ -1,6 +1,7 @@
 """Which mechanism for the mean of a number: the smallest variance, at worst or for a prior, beside what is possible."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import lru_cache, singledispatch
 
@@ -15,14 +16,21 @@ from deniable.errors import InvalidParameter, MissingExtra
 from deniable.mechanisms.means.mean_channel import MeanChannel
 from deniable.mechanisms.means.mean_mechanism import MeanMechanism
 from deniable.mechanisms.registry import candidates
+from deniable.planning import bounds
 from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, made, people, planned
 from deniable.planning.vectors import plan_vectors
 
 COARSE = 16  # steps of the grid on which the bound is worked out; a finer one changes it by less than one percent
 
 
-def mean_options(domain: Interval, epsilon: float, n: int = 1, prior: ArrayLike | None = None) -> Ranking[MeanMechanism]:
-    """Every mechanism for the mean of a number, the smallest error first: at worst, or under the prior."""
+def mean_options(
+    domain: Interval,
+    epsilon: float,
+    n: int = 1,
+    prior: ArrayLike | None = None,
+    offered: Iterable[Candidate[MeanMechanism]] | None = None,
+) -> Ranking[MeanMechanism]:
+    """Every mechanism for the mean of a number, or those offered, the smallest error first: at worst, or under the prior."""
     checked_people(n)
     budget = checked_epsilon(epsilon)
 
@@ -31,7 +39,7 @@ def mean_options(domain: Interval, epsilon: float, n: int = 1, prior: ArrayLike 
         variance = mechanism.worst_variance() if prior is None else _variance(mechanism, prior)
         return Row(candidate.name, mechanism, math.sqrt(variance / n), mechanism.layout.bits)
 
-    rows, remarks = made(candidates("means").values(), domain.size, row)
+    rows, remarks = made(candidates("means").values() if offered is None else offered, domain.size, row)
     subject = f"the mean of numbers from {domain.low:g} to {domain.high:g}, epsilon {budget:g} for one answer, {people(n)}"
     what = "for the worst answers" if prior is None else "expected under the prior"
     return Ranking(
@@ -42,13 +50,16 @@ def mean_options(domain: Interval, epsilon: float, n: int = 1, prior: ArrayLike 
 def plan_mean(
     domain: Interval, epsilon: float, n: int = 1, max_bits: int | None = None, prior: ArrayLike | None = None
 ) -> MeanMechanism:
-    """The best published mechanism for the mean of a number; its `explain()` shows the others, and the bound.
+    """The best mechanism for the mean of a number; its `explain()` shows the others, and the distance from the bound.
 
-    >>> [plan_mean(Interval(0, 200_000), epsilon).wire for epsilon in (0.5, 1.0, 2.0, 4.0)]
-    ['duchi-1', 'hybrid-1', 'three-outputs-1', 'piecewise-1']
+    >>> [plan_mean(Interval(0, 200_000), 1.0, max_bits=bits).wire for bits in (1, 2, 5)]
+    ['duchi-1', 'three-outputs-1', 'optimal-mean-1']
     """
     ranking = mean_options(domain, epsilon, n, prior).within(max_bits)
     try:
+        if prior is None:
+            ranking = bounded(ranking, domain, epsilon, n)
+            return planned(ranking, "The best possible error is proved by a linear program, checked in whole numbers.")
         error = math.sqrt(mean_bound(domain, epsilon, prior) / n)
     except MissingExtra:
         return planned(ranking, "The bound needs SciPy: pip install 'deniable[stats]'.")
@@ -57,6 +68,21 @@ def plan_mean(
     bound = Row("bound", None, error, 0)
     words = f"The bound is the best of all channels, by linear programming on {COARSE} steps (MeanChannel.optimal)."
     return planned(replace(ranking, beside=(bound,)), words)
+
+
+def plan_brief_mean(domain: Interval, epsilon: float, n: int = 1) -> MeanMechanism:
+    """The best mechanism for a mean among those that epsilon fixes, without a table of weights: what survey files have.
+
+    >>> [plan_brief_mean(Interval(0, 200_000), epsilon).wire for epsilon in (0.5, 1.0, 2.0, 4.0)]
+    ['duchi-1', 'hybrid-1', 'three-outputs-1', 'piecewise-1']
+    """
+    brief = [candidate for name, candidate in candidates("means").items() if name != "optimal"]
+    return planned(mean_options(domain, epsilon, n, offered=brief))
+
+
+def bounded(ranking: Ranking[MeanMechanism], domain: Interval, epsilon: float, n: int) -> Ranking[MeanMechanism]:
+    """The same ranking for the worst answers, beside the error that is proved to be out of reach."""
+    return replace(ranking, bound=bounds.mean_bound(domain, epsilon, n))
 
 
 def mean_bound(domain: Interval, epsilon: float, prior: ArrayLike | None = None) -> float:

@@ -15,7 +15,6 @@ from deniable.mechanisms.key_value.key_value_protocol import KeyValueProtocol
 from deniable.planning.key_value import plan_key_value
 from deniable.planning.means import plan_for_mean
 from deniable.planning.records import plan_records
-from deniable.planning.releases import plan_release
 from deniable.planning.shares import plan_shares
 from deniable.wrappers.attributes import Attributes
 from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
@@ -147,6 +146,8 @@ def plan(
     if target == "mean" and sensitive is None:
         return plan_for_mean(single, epsilon, n, max_bits, prior)
     if target == "release" and sensitive is None:
+        from deniable.planning.releases import plan_release  # which other plans need not load
+
         return plan_release(single, epsilon, prior, max_bits=max_bits)
     if target != "shares" or prior is not None or (sensitive is not None and planner is not plan_shares):
         raise InvalidParameter(
