@@ -1,5 +1,6 @@
 """The tables in research/experiments/ and in the documentation are what the experiments compute."""
 
+import math
 import re
 
 import numpy as np
@@ -207,7 +208,7 @@ class TestDistributions:
 
     @pytest.mark.parametrize("kind", ["smooth", "spiky"])
     def test_no_mechanism_is_below_the_bound_on_rank_errors(self, kind: str) -> None:
-        least = rank_bound.least_rank_error(np.e, 100_000, kind, 0.15, 0.85, 150)
+        least = rank_bound.least_rank_error(math.e, 100_000, kind, 0.15, 0.85, 150)
         for candidate in candidates("distributions").values():
             if "channel" not in candidate.name:  # which takes minutes
                 made = candidate.made(Ordered(range(64)), 1.0, Workload.prefixes(64))
