@@ -19,6 +19,8 @@ class HonestCount:
     too noisy to say how many triangles: between 0 and 4 (95 % interval)
     >>> print(HonestCount(60_000.0, 5_000.0, 10**9, "triangles"))
     60,000 triangles, between 50,200 and 69,800 (95 % interval)
+    >>> print(HonestCount(1_164.0, 900.0, 0, "triangles"))
+    0 triangles: so few people cannot have any
     """
 
     raw: float
@@ -33,8 +35,8 @@ class HonestCount:
 
     @property
     def clear(self) -> bool:
-        """Whether the 95 % interval, before it is cut to what is possible, is no wider than the value."""
-        return 2 * self._reach(CONFIDENCE) <= self.value
+        """Whether the 95 % interval, before it is cut to the possible, is no wider than the value, or there can be none."""
+        return self.most == 0 or 2 * self._reach(CONFIDENCE) <= self.value
 
     def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float]:
         """The ends of an interval around the value, cut to what is possible.
@@ -61,6 +63,8 @@ class HonestCount:
 
     def __str__(self) -> str:
         """The count in words."""
+        if self.most == 0:
+            return f"0 {self.what}: so few people cannot have any"
         between = f"between {self.low:,.0f} and {self.high:,.0f} (95 % interval)"
         if self.clear:
             return f"{self.value:,.0f} {self.what}, {between}"
