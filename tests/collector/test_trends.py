@@ -76,7 +76,7 @@ def test_the_command_shows_writes_and_compares(asked: Path, tmp_path: Path) -> N
     shown = run.invoke(main, ["trend", str(asked), "--question", "mood"])
     assert shown.exit_code == 0 and re.search(r"bad rose in \d{4}-\d\d-\d\d: \+0\.", shown.output)
     made = run.invoke(main, ["trend", str(asked), "--csv", str(tmp_path / "t.csv"), "--picture", str(tmp_path / "t.png")])
-    assert made.exit_code == 0, made.output
+    assert made.exit_code == 0 and "Wrote the picture to" in made.output, made.output
     lines = (tmp_path / "t.csv").read_text().splitlines()
     assert len(lines) == 1 + DAYS * (3 + 6 + 1 + 3) and lines[0].startswith("question,begins,measure,answer,period")
     assert (tmp_path / "t.png").stat().st_size > 10_000

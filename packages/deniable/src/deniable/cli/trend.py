@@ -92,10 +92,11 @@ def trend(
         changes = {name: [vars(change) for change in each.changes(false_alarms)] for name, each in known.items()}
         click.echo(json.dumps({"survey": found.survey.id, "confidence": confidence, "rows": rows, "changes": changes}))
         return
-    if csv_file is not None or picture is not None:
-        return
     for name, each in known.items():
         click.echo("\n".join(_lines(name, each, when, difference, confidence, false_alarms)))
+    for what, file in (("estimates of all periods", csv_file), ("picture", picture)):
+        if file is not None:
+            click.echo(f"Wrote the {what} to {file}.")
 
 
 def _lines(
