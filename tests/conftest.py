@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 PROGRAMS = {"cc", "chromium", "java", "make", "nginx", "node", "npm", "promtool"}
+PROGRAMS |= {"caddy", "docker-compose", "systemd-analyze"}
 
 
 def pytest_configure(config: pytest.Config) -> None:
