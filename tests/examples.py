@@ -141,6 +141,8 @@ DISCOVERY: dict[str, dn.PrefixHashing] = {
     "prefix": dn.PrefixHashing(dn.Strings("key", 3, [1, 2], 9), EPSILON, 3, [1, 2, 1]),
     "prefix-two": dn.PrefixHashing(dn.Strings("key", 2, [1], 4), 1.0, 2, [1, 1]),
     "prefix-alone": dn.PrefixHashing(dn.Strings("key", 2, [], 5), 1.0, 5, [2]),
+    "sifted": dn.SiftedHashing(dn.SiftedStrings("key", 3, [1, 2], 9, known=[5, 2]), EPSILON, 3, [1, 2, 1]),
+    "sifted-two": dn.SiftedHashing(dn.SiftedStrings("key", 2, [1], 4, known=[0]), 1.0, 2, [1, 1]),
 }
 
 PLANE = dn.Features(2, -1, 1, steps=2)

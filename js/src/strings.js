@@ -81,16 +81,18 @@ function normalising({ length = LONGEST, normal = NORMAL, at_most: atMost = 1 })
   return { length, normal, atMost, normalised, listed, protects: "any two strings" };
 }
 
-addDomain("strings", (spec) => {
+/** Strings as cells; the prefixes of those that are `known` share one more cell, which comes after all others. */
+function strings(spec, known) {
   const { form, prefixes, cells } = spec;
   insist(Object.hasOwn(FORMS, form) && Array.isArray(prefixes) && prefixes.every((bits) => bits >= 1 && bits <= 512) && cells >= 2 && cells <= 2 ** 20);
   const made = normalising(spec);
   const codes = codesOf(form);
   const levels = prefixes.length + 1;
-  const cellsOf = ({ bytes }) => {
+  const apart = new Set(known);
+  const cellsOf = ({ text, bytes }) => {
     const bits = [...bytes, END].map((symbol) => codes[symbol]).join("");
     const all = wordsOf([...bytes].map((byte) => byte.toString(2).padStart(8, "0")).join(""), LONGEST / 4);
-    const found = prefixes.map((size, level) => hashed(wordsOf(bits.slice(0, size), Math.ceil(size / 32)), level, cells));
+    const found = prefixes.map((size, level) => (apart.has(text) ? cells : hashed(wordsOf(bits.slice(0, size), Math.ceil(size / 32)), level, cells)));
     return [...found, hashed(all, levels - 1, cells)];
   };
   const coded = (value) => {
@@ -98,7 +100,14 @@ addDomain("strings", (spec) => {
     // Whatever the law gives: if some draws led nowhere, silence would depend on how many strings there are.
     return { cells: made.atMost > 1 ? (draw) => all[Math.abs(Number(draw ?? 0)) % all.length] : all[0] };
   };
-  return [{ ...made, form, prefixes, cells, size: 0 }, { cells: [cells - 1, levels] }, coded];
+  return [{ ...made, form, prefixes, cells, size: 0 }, { cells: [known ? cells : cells - 1, levels] }, coded];
+}
+
+addDomain("strings", (spec) => strings(spec));
+
+addDomain("sifted-strings", (spec) => {
+  insist(Array.isArray(spec.known) && spec.known.length >= 1 && new Set(spec.known).size === spec.known.length);
+  return strings(spec, spec.known);
 });
 
 addDomain("listed-strings", (spec) => {

@@ -39,3 +39,12 @@ test("a string that is not listed is another", () => {
   const domain = domainFrom({ kind: "listed-strings", names: ["new york", "lyon"] });
   assert.deepEqual(["New  York", "LYON", "Paris"].map((each) => domain.codes(each).answer), [0, 1, 2]);
 });
+
+test("the prefixes of known strings share one more cell", () => {
+  const { form, prefixes, cells, strings } = known[0];
+  const [one, other] = strings;
+  const domain = domainFrom({ kind: "sifted-strings", form, prefixes, cells, known: [one.normalised] });
+  assert.deepEqual(domain.codes(one.string).cells, [...prefixes.map(() => cells), one.cells.at(-1)]);
+  assert.deepEqual(domain.codes(other.string).cells, other.cells);
+  assert.throws(() => domainFrom({ kind: "sifted-strings", form, prefixes, cells, known: ["a", "a"] }));
+});

@@ -146,7 +146,7 @@ def test_strings_that_nobody_has_are_named_as_rarely_as_stated() -> None:
     """
     mechanism = dn.plan_discovery(1.0)
     tally = mechanism.tally(mechanism.perturb([f"{number:x} unique" for number in range(4000)], dn.SeededCoins(5)))
-    found, random = candidates_of(mechanism, tally, 100), np.random.default_rng(1)
+    found, random = candidates_of([(mechanism, tally)], 100), np.random.default_rng(1)
     n, p, q = int(found.sizes[-1]), float(mechanism.p), float(mechanism.q)
     wrong = 0
     for _ in range(200):
@@ -205,7 +205,7 @@ def test_what_begins_like_a_frequent_string_is_not_likely_for_that() -> None:
     people = [f"example.com/{page}" for place, page in enumerate(pages) for _ in range(6000 - 700 * place)]
     people += [f"example.com/{number}" for number in range(2000)]
     mechanism = dn.plan_discovery(4.0, "address")
-    found = candidates_of(mechanism, mechanism.tally(mechanism.perturb(people, dn.SeededCoins(1))), 125)
+    found = candidates_of([(mechanism, mechanism.tally(mechanism.perturb(people, dn.SeededCoins(1))))], 125)
     likely = {name for name, chance in zip(found.names, found.likely, strict=True) if chance > 0.1}
     assert likely == {f"example.com/{page}" for page in pages}
 

@@ -72,6 +72,7 @@ from deniable.domains.points import Points as Points
 from deniable.domains.product import Product as Product
 from deniable.domains.quadkey import quadkey as quadkey
 from deniable.domains.sparse_vector import SparseVector as SparseVector
+from deniable.domains.sifted_strings import SiftedStrings as SiftedStrings
 from deniable.domains.strings import Strings as Strings
 from deniable.domains.vectors import Vectors as Vectors
 from deniable.errors import (
@@ -141,6 +142,7 @@ from deniable.graphs.triangle_survey import estimate_triangles as estimate_trian
 from deniable.graphs.triangles import count_triangles as count_triangles
 from deniable.mechanisms.algebra.rotation import Rotation as Rotation
 from deniable.mechanisms.discovery.prefix_hashing import PrefixHashing as PrefixHashing
+from deniable.mechanisms.discovery.sifted_hashing import SiftedHashing as SiftedHashing
 from deniable.mechanisms.distributions.comb_wave import CombWave as CombWave
 from deniable.mechanisms.distributions.cuts import Cuts as Cuts
 from deniable.mechanisms.distributions.distribution import Distribution as Distribution

@@ -1,7 +1,6 @@
 """The strings to verify: what a search suggests, and how likely each is."""
 
 import math
-import unicodedata
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,14 +8,14 @@ from hashlib import blake2b
 from threading import Lock
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.arrays import Floats, Ints
-from deniable.core import Tally
+from deniable.discovery.gathered import Gathered, Round, gathered
+from deniable.discovery.names import Row, complete, name_of
 from deniable.discovery.planning import KEPT, RIVALS, WIDE
 from deniable.discovery.search import Evidence, Paths, search
 from deniable.domains.string_codes import prefix_code
-from deniable.domains.strings import KEY, Strings
+from deniable.domains.strings import KEY, Strings, leading
 from deniable.mechanisms.discovery.prefix_hashing import PrefixHashing
 
 # The support, in standard errors, that a string needs to be found and explained away, search after search, if it has 64
@@ -25,53 +24,59 @@ from deniable.mechanisms.discovery.prefix_hashing import PrefixHashing
 CERTAIN = (60.0, 25.0, 14.0, 11.0, 9.5)
 SWEEPS = 2  # how often rivals are compared again, given all other strings that are found
 STRONG = 14.0  # hardly any string has so much support that owes all of it to others
+ALMOST = 0.99  # the likelihood of a string that is called certain
 NEAR, DOUBT = 0.75, math.exp(-4)  # rivals with nearly as much support at any time stay so likely: cells may mislead
 CHANCE = math.sqrt(2 * math.log(2) * 64)  # the support that the luckiest of 2^64 strings has which nobody has
 REMEMBERED = 8  # searches, each done once for a tally
-Row = NDArray[np.uint32]
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """The strings to verify, and beside them what the reports of each group say.
 
-    `likely` follows from the search alone, in which the last group takes no part. `strong`: how many strings are backed
-    so well that rarer ones are found too.
+    `likely` and `support` follow from the search alone, in which the last group takes no part. The support is in standard
+    errors, and zero where a string was not certain enough to be explained away.
     """
 
-    mechanism: PrefixHashing
+    reports: Gathered
     sizes: Ints
     tables: Sequence[Floats]
     words: Row
     names: Sequence[str | int]
     likely: Floats
-    strong: int
+    support: Floats
+
+    @property
+    def mechanism(self) -> PrefixHashing:
+        """What was asked for, if no string was set apart."""
+        return self.reports.mechanism
 
 
 _lock = Lock()
-_found: OrderedDict[tuple[str, int, bytes, int], Candidates] = OrderedDict()
+_found: OrderedDict[tuple[object, ...], Candidates] = OrderedDict()
 
 
-def candidates_of(mechanism: PrefixHashing, tally: Tally, most: int) -> Candidates:
-    """At most so many strings that the search suggests; the same tally is searched once, however often this is called."""
-    key = (mechanism.fingerprint, tally.n, blake2b(tally.counts.tobytes()).digest(), most)
+def candidates_of(rounds: Sequence[Round], most: int) -> Candidates:
+    """At most so many strings that the search suggests; the same tallies are searched once, however often this is called."""
+    digests = [(each.fingerprint, tally.n, blake2b(tally.counts.tobytes()).digest()) for each, tally in rounds]
+    key = (*digests, most)
     with _lock:
         if key not in _found:
-            sizes = mechanism.sizes(tally)
-            tables = [mechanism.table(tally, level) for level in range(mechanism.levels)]
-            _found[key] = searched(mechanism, sizes, tables, most)
+            _found[key] = searched(gathered(rounds), most)
             while len(_found) > REMEMBERED:
                 _found.popitem(last=False)
         return _found[key]
 
 
-def searched(mechanism: PrefixHashing, sizes: Ints, tables: Sequence[Floats], most: int) -> Candidates:
+def searched(reports: Gathered, most: int) -> Candidates:
     """At most so many strings that the reports of all groups but the last suggest.
 
     Strings that are certain are found first, and subtracted. The last search is wider.
     """
-    evidence = Evidence.of(mechanism, sizes, tables)
-    domain, known, groups = mechanism.domain, dict[bytes, tuple[Row, float]](), list[Rivals]()
+    mechanism = reports.mechanism
+    evidence = Evidence.of(mechanism, reports.sizes, reports.tables)
+    domain, groups = mechanism.domain, list[Rivals]()
+    known = {row.tobytes(): (row, 1.0, STRONG) for row in _rows(domain, reports.known)}
     found = None
     for needed in CERTAIN:
         found = _decodable(domain, search(evidence, KEPT)) if found is None else found
@@ -82,8 +87,9 @@ def searched(mechanism: PrefixHashing, sizes: Ints, tables: Sequence[Floats], mo
                 group.compare(evidence)
         if len(groups) >= most:
             break
-    for row, likely in (each for group in groups for each in group.likely):
-        known[row.tobytes()] = (row, max(likely, known.get(row.tobytes(), (row, 0.0))[1]))
+    for row, likely, support in (each for group in groups for each in group.likely):
+        before = known.get(row.tobytes(), (row, 0.0, 0.0))
+        known[row.tobytes()] = (row, max(likely, before[1]), max(support, before[2]))
     rest = _decodable(domain, search(evidence, WIDE))
     cells = evidence.cells(rest.words) if rest.number else np.zeros((0, len(evidence.tables)), np.int64)
     own = Support.of(evidence, rest.words, cells)
@@ -91,12 +97,17 @@ def searched(mechanism: PrefixHashing, sizes: Ints, tables: Sequence[Floats], mo
         place for place in np.argsort(-own.strength, kind="stable").tolist() if rest.words[place].tobytes() not in known
     ]
     chosen = order[: max(most - len(known), most // 2)]
-    rows = [*(row for row, _ in known.values()), *(rest.words[place] for place in chosen)]
+    rows = [*(row for row, _, _ in known.values()), *(rest.words[place] for place in chosen)]
     words = np.array(rows, np.uint32).reshape(len(rows), -1)
     names = [name for row in words if (name := name_of(domain, row)) is not None]
-    chances = [*(each for _, each in known.values()), *own.likely[chosen].tolist()]
-    strong = sum(float(group.most.max()) >= STRONG for group in groups)
-    return Candidates(mechanism, sizes, tables, words, names, np.array(chances), strong)
+    chances = [*(each for _, each, _ in known.values()), *own.likely[chosen].tolist()]
+    support = np.array([*(each for _, _, each in known.values()), *np.zeros(len(chosen))])
+    return Candidates(reports, reports.sizes, reports.whole, words, names, np.array(chances), support)
+
+
+def _rows(domain: Strings, names: Sequence[str | int]) -> Row:
+    """The bits of strings that prefixes are taken from, as far as the longest prefix goes."""
+    return leading(domain.index(list(names)).words, domain.prefixes[-1]) if names else np.zeros((0, 1), np.uint32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,10 +175,12 @@ class Rivals:
         return cls(words, cells, bits, np.zeros(len(words)), np.zeros(len(words)))
 
     @property
-    def likely(self) -> list[tuple[Row, float]]:
-        """The strings that may be the frequent one, and how likely each is."""
+    def likely(self) -> list[tuple[Row, float, float]]:
+        """The strings that may be the frequent one, how likely each is, and its support if it is almost certain."""
         chances = np.maximum(self.parts, np.where(self.most >= NEAR * self.most.max(), DOUBT, 0.0))
-        return [(self.words[place], float(chances[place])) for place in np.flatnonzero(chances > 1e-3).tolist()]
+        support = np.where(self.parts > ALMOST, self.most, 0.0)
+        places = np.flatnonzero(chances > 1e-3).tolist()
+        return [(self.words[place], float(chances[place]), float(support[place])) for place in places]
 
     def compare(self, evidence: Evidence, rest: Floats | float = 0.0) -> None:
         """Decide again which of them is frequent, given all other strings that were subtracted from the evidence.
@@ -235,34 +248,7 @@ def _explained(evidence: Evidence, words: Row, needed: float) -> list[Rivals]:
     return found
 
 
-def complete(domain: Strings, row: Row) -> NDArray[np.bool_]:
-    """The levels whose prefix holds the whole string, so that their cell has no other but by chance."""
-    if domain.form == KEY:
-        return np.ones(len(domain.prefixes), np.bool_)
-    name = name_of(domain, row)
-    size = prefix_code(domain.form).size(str(name).encode())
-    return np.array([bits >= size for bits in domain.prefixes])
-
-
 def _decodable(domain: Strings, paths: Paths) -> Paths:
     """The strings that can be answers: of valid characters, and normalised."""
     good = [name_of(domain, row) is not None for row in paths.words]
     return paths[np.array(good, np.bool_)] if len(good) else paths
-
-
-def name_of(domain: Strings, row: Row) -> str | int | None:
-    """The string of a row of words; None if it cannot be an answer."""
-    number = int.from_bytes(row.astype(">u4").tobytes(), "big")
-    bits = 32 * len(row)
-    if domain.form == KEY:
-        return number >> bits - domain.length
-    text = prefix_code(domain.form).text(number, bits)
-    try:
-        name = (text or b"").decode()
-    except UnicodeDecodeError:
-        return None
-    shown = all(unicodedata.category(each)[0] != "C" for each in name)  # no control or formatting characters
-    try:
-        return name if shown and domain.normalised(name) == name else None
-    except ValueError:
-        return None

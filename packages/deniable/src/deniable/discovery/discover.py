@@ -49,6 +49,6 @@ def decode(
     """The most frequent strings behind a tally. Strings of the blocklist are verified as others are, but not named."""
     wanted = Wanted(find, confidence, false_discoveries, frozenset(blocklist))
     wanted.check()
-    if too_few(mechanism, tally):
+    if too_few(mechanism.sizes(tally)):
         return Found((), tally.n, find, confidence, false_discoveries, 0, 0, 1.0)
-    return verified(candidates_of(mechanism, tally, VERIFIED_EACH * find), wanted)
+    return verified(candidates_of([(mechanism, tally)], VERIFIED_EACH * find), tally.n, wanted)

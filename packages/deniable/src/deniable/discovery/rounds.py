@@ -7,7 +7,8 @@ epsilon it is not: then all rounds ask for the same, and those who report whole 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TypeGuard
 
@@ -17,8 +18,10 @@ from numpy.typing import NDArray
 from deniable.arrays import Floats
 from deniable.core import Coins, Mechanism, PureProtocol, Tally, checked_coins, odds_below
 from deniable.core.odds import checked_epsilon
-from deniable.discovery.candidates import Candidates, candidates_of
+from deniable.discovery.candidates import STRONG, Candidates, candidates_of
 from deniable.discovery.found import Found
+from deniable.discovery.gathered import Round, advantage, sifted, sizes_of
+from deniable.discovery.names import complete
 from deniable.discovery.planning import VERIFIED_EACH, plan_discovery
 from deniable.discovery.verifying import (
     Ranked,
@@ -38,8 +41,9 @@ from deniable.domains.categories import Categories
 from deniable.domains.listed_strings import ListedStrings
 from deniable.domains.strings import KEY, NORMAL, Strings
 from deniable.errors import InvalidParameter
-from deniable.mechanisms.algebra.linear_hash import best_base, noise
+from deniable.mechanisms.algebra.linear_hash import MOST_CELLS, best_base, noise
 from deniable.mechanisms.discovery.prefix_hashing import PrefixHashing
+from deniable.mechanisms.discovery.sifted_hashing import SiftedHashing
 from deniable.planning import plan
 
 LISTED_EACH = 2  # strings that are listed for each that is to be found
@@ -47,8 +51,9 @@ WORTH = 1.25  # candidates are listed if a report on any string has so many time
 MOST_BITS = 128  # of a report
 ANOTHER = -1  # the number that stands for all keys that are not listed
 LISTED_AT = 0.2  # the rate of false discoveries among the candidates that are listed
-
-Round = tuple[Mechanism, Tally]
+LISTED_FROM = 11.0  # the support of strings, in standard errors, that makes sure that hardly any as frequent is missing
+FAR = 4.0  # standard errors by which a string is above or below another for certain
+SIFTED_AT = 1.15  # strings are set apart if people then count for so much more
 
 
 @cache
@@ -68,32 +73,63 @@ def _searches(mechanism: Mechanism) -> TypeGuard[PrefixHashing]:
     return isinstance(mechanism, PrefixHashing)
 
 
-def next_search(earlier: Sequence[Round], find: int, people: int) -> Mechanism:
+def next_search(earlier: Sequence[Round], find: int, people: int, blocked: Collection[str] = ()) -> Mechanism:
     """The mechanism of the next round, for so many people, from the tallies of earlier ones.
 
-    Candidates are listed as soon as all that are asked for are backed so well that rarer strings would be found too.
+    Candidates are listed as soon as all that are asked for are backed so well that rarer strings would be found too, if
+    that pays. Otherwise strings that are certain are set apart, once that pays. Blocked strings are never published.
     """
     last = earlier[-1][0]
-    if not _searches(last) or last.domain.at_most > 1 or not listing_pays(last.epsilon, find):
+    if not _searches(last) or too_few(sizes_of(earlier)):
         return last
-    tally = sum_of([tally for _, tally in earlier])
-    if too_few(last, tally):
+    listing, sifts = last.domain.at_most == 1 and listing_pays(last.epsilon, find), _may_sift(last)
+    if not listing and not sifts:
         return last
-    found = candidates_of(last, tally, VERIFIED_EACH * find)
-    if found.strong < find:
+    found = candidates_of(earlier, VERIFIED_EACH * find)
+    if listing:
+        chosen = [name for name in _undecided(found, find) if name not in blocked]
+        if len(chosen) >= find:
+            return plan(_listed(found.mechanism.domain, chosen), last.epsilon, people, MOST_BITS)
+    if not sifts:
         return last
-    chosen = ranked(found, LISTED_AT).order[: LISTED_EACH * find]
-    if len(chosen) < find:
-        return last
-    return plan(_listed(last.domain, [found.names[place] for place in chosen]), last.epsilon, people, MOST_BITS)
+    known, share = _certain(found, find)
+    shown = [name for name in known if name not in blocked]
+    return sifted(last, shown) if shown and advantage(last, share) >= SIFTED_AT else last
 
 
-def sum_of(tallies: Sequence[Tally]) -> Tally:
-    """All tallies added."""
-    total = tallies[0]
-    for tally in tallies[1:]:
-        total = total + tally
-    return total
+def _may_sift(last: PrefixHashing) -> bool:
+    """Whether strings can be set apart from now on, and that would pay if everybody had one of them."""
+    possible = not isinstance(last, SiftedHashing) and (last.base + 1) * last.domain.cells <= MOST_CELLS
+    return possible and advantage(last, 1.0) >= SIFTED_AT
+
+
+def _undecided(found: Candidates, find: int) -> list[str | int]:
+    """The strings to list, if all that are asked for stand out: those that may be among them."""
+    if int((found.support >= LISTED_FROM).sum()) < find:
+        return []
+    order = ranked(found, LISTED_AT).order[: LISTED_EACH * find]
+    names = [found.names[place] for place in order]
+    shares, variances = pooled_of(found, names)
+    if len(shares) < find:
+        return []
+    border = shares[find - 1] - FAR * np.sqrt(variances + variances[find - 1])
+    return [name for name, share, least in zip(names, shares.tolist(), border.tolist(), strict=True) if share >= least]
+
+
+def _certain(found: Candidates, find: int) -> tuple[list[str | int], float]:
+    """The strings that later people need not report on, by the search alone, and their share in all.
+
+    They are certain, the prefixes of a group hold all of them, and they are far above the last that is to be found.
+    """
+    domain, searching = found.mechanism.domain, found.sizes.copy()
+    searching[-1] = 0
+    places = np.flatnonzero(found.support > 0)
+    places = places[[bool(complete(domain, found.words[place]).any()) for place in places.tolist()]]
+    names = [found.names[place] for place in places.tolist()]
+    shares, variances = pooled_of(replace(found, sizes=searching), names)
+    last = np.sort(shares)[-find] if len(shares) >= find else 0.0
+    far = (found.support[places] >= STRONG) & (shares >= last + FAR * np.sqrt(2 * variances))
+    return [name for name, good in zip(names, far.tolist(), strict=True) if good], float(shares[far].sum())
 
 
 def _listed(domain: Strings, names: Sequence[str | int]) -> ListedStrings | Categories:
@@ -117,15 +153,20 @@ def decode_rounds(rounds: Sequence[Round], wanted: Wanted) -> Found:
     searching = [(mechanism, tally) for mechanism, tally in rounds if _searches(mechanism) and tally.n]
     listing = [(mechanism, tally) for mechanism, tally in rounds if lists(mechanism) and tally.n]
     n = sum(tally.n for _, tally in rounds)
-    if not searching:
+    if not searching or too_few(sizes_of(searching)):
         return Found((), n, *wanted[:3], 0, 0, 1.0)
-    first, whole = searching[0][0], sum_of([tally for _, tally in searching])
-    if too_few(first, whole):
-        return Found((), n, *wanted[:3], 0, 0, 1.0)
-    found = candidates_of(first, whole, VERIFIED_EACH * wanted.find)
+    found = candidates_of(searching, VERIFIED_EACH * wanted.find)
     if not listing:
-        return verified(found, wanted)
+        return verified(found, n, wanted)
     return _judged(found, listing[0][0], sum_of([tally for _, tally in listing]), n, wanted)
+
+
+def sum_of(tallies: Sequence[Tally]) -> Tally:
+    """All tallies added."""
+    total = tallies[0]
+    for tally in tallies[1:]:
+        total = total + tally
+    return total
 
 
 def _judged(found: Candidates, mechanism: Mechanism, tally: Tally, n: int, wanted: Wanted) -> Found:

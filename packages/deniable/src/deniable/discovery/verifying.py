@@ -11,10 +11,12 @@ import numpy as np
 
 from deniable.arrays import Bools, Floats, Ints
 from deniable.core import Estimate, Tally
-from deniable.discovery.candidates import Candidates, Row, complete
+from deniable.discovery.candidates import Candidates
 from deniable.discovery.evolution import tail
 from deniable.discovery.found import Found, Name
 from deniable.discovery.missing import Missing
+from deniable.discovery.names import Row, complete
+from deniable.domains.sifted_strings import SiftedStrings
 from deniable.domains.strings import Strings
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.discovery.prefix_hashing import PrefixHashing
@@ -82,15 +84,14 @@ class Ranked(NamedTuple):
     order: list[int]
 
 
-def too_few(mechanism: PrefixHashing, tally: Tally) -> bool:
+def too_few(sizes: Ints) -> bool:
     """Whether a group has too few people for anything to be named."""
-    sizes = mechanism.sizes(tally)
     return bool(sizes.min() < 2 or sizes[-1] < LEAST)
 
 
-def verified(found: Candidates, wanted: Wanted) -> Found:
+def verified(found: Candidates, n: int, wanted: Wanted) -> Found:
     """Test every string among the people who took no part in the search, and name the most frequent that pass."""
-    return named(found, found.names, ranked(found, wanted.false_discoveries), int(found.sizes.sum()), wanted)
+    return named(found, found.names, ranked(found, wanted.false_discoveries), n, wanted)
 
 
 def ranked(found: Candidates, level: float) -> Ranked:
@@ -182,7 +183,7 @@ def named(found: Candidates, names: Sequence[str | int], ranked: Ranked, n: int,
         for place in sorted(shown, key=lambda place: -votes.shares[place])
     ]
     known = {*(names[place] for place in shown), *wanted.blocklist}
-    missing = Missing(found.mechanism, found.sizes, found.tables, 1 - wanted.confidence).bound(known)
+    missing = Missing.of(found.reports, 1 - wanted.confidence).bound(known)
     asked = (wanted.find, wanted.confidence, wanted.false_discoveries)
     return Found(tuple(made), n, *asked, len(names), len(order), missing, votes.gain)
 
@@ -219,6 +220,8 @@ def known(mechanism: PrefixHashing, tally: Tally, strings: Sequence[str]) -> Est
     domain, sizes = mechanism.domain, mechanism.sizes(tally)
     batch = domain.index(list(strings))
     cells, used = domain.word_cells(batch.words), _wholes(domain, batch.words[:, : domain.width])
+    if isinstance(domain, SiftedStrings):
+        used[domain.is_known(batch.words, cells[:, -1])] = False  # only those who report whole strings do so for these
     tables = [mechanism.table(tally, level) for level in range(mechanism.levels)]
     values = _pooled(domain, sizes, tables, used, cells)
     weight = (np.concatenate([used, np.ones((len(used), 1), np.bool_)], axis=1) * sizes).sum(axis=1)

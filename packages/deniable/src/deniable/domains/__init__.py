@@ -35,6 +35,7 @@ KINDS: dict[str, Callable[[Mapping[str, Any]], AnyDomain]] = {
     "sparse-vector": SparseVector.from_spec,
     "strings": lambda spec: _strings(spec),
     "listed-strings": lambda spec: _listed_strings(spec),
+    "sifted-strings": lambda spec: _sifted_strings(spec),
 }
 
 
@@ -48,6 +49,12 @@ def _listed_strings(spec: Spec) -> AnyDomain:
     from deniable.domains.listed_strings import ListedStrings  # which few need
 
     return ListedStrings.from_spec(spec)
+
+
+def _sifted_strings(spec: Spec) -> AnyDomain:
+    from deniable.domains.sifted_strings import SiftedStrings  # which few need
+
+    return SiftedStrings.from_spec(spec)
 
 
 def domain_from_spec(spec: Spec) -> AnyDomain:

@@ -83,6 +83,11 @@ class Strings(Domain[str | int | Sequence[str], Batch]):
         return len(self.prefixes) + 1
 
     @property
+    def codes(self) -> int:
+        """How many cells `cells_of` may give a string at each level."""
+        return self.cells
+
+    @property
     def size(self) -> int:
         return 1 << (self.length if self.form == KEY else 8 * self.length)
 

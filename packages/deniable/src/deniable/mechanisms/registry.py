@@ -73,6 +73,7 @@ OURS = {
     "compressed-1": "mechanisms.sparse.compressed:Compressed",
     "compressed-published-1": "mechanisms.sparse.published_compressed:PublishedCompressed",
     "prefix-hashing-1": "mechanisms.discovery.prefix_hashing:PrefixHashing",
+    "sifted-hashing-1": "mechanisms.discovery.sifted_hashing:SiftedHashing",
     "utility-1": "wrappers.utility_optimized:UtilityOptimized",
     "utility-published-1": "wrappers.published_utility:PublishedUtility",
     "memoized-1": "wrappers.memoized:Memoized",

@@ -65,7 +65,8 @@ def _(domain: Vectors, people: Ints) -> ArrayLike:
 @truth.register(Strings)
 def _(domain: Strings, people: Ints) -> ArrayLike:
     cells = domain.cells_of(domain.index([domain.answer(person) for person in people.tolist()]))
-    return np.concatenate([np.bincount(own, minlength=domain.cells) for own in cells.T]) / len(people)
+    found = [np.bincount(own, minlength=domain.cells)[: domain.cells] for own in cells.T]  # some may be in none
+    return np.concatenate(found) / len(people)
 
 
 @truth.register(KeyValue)

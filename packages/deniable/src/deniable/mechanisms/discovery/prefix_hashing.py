@@ -64,7 +64,7 @@ class PrefixHashing(Mechanism[str | int | Sequence[str], Batch]):
             raise InvalidParameter(f"The weights of prefix hashing sum to at most {MOST_SLOTS:,}. Divide them.")
         if not is_whole(self.base) or not is_prime(int(self.base)) or self.base**self.digits != self.domain.cells:
             raise InvalidParameter("The cells of the domain must be a power of the base, and the base a prime.")
-        if self.base * self.domain.cells > MOST_CELLS:
+        if self.buckets * self.domain.cells > MOST_CELLS:
             raise InvalidParameter(f"There may be {MOST_CELLS:,} pairs of a row and a bucket at most. Use fewer cells.")
         self._fix(base=int(self.base), weights=tuple(map(int, weights)))
 
@@ -91,7 +91,12 @@ class PrefixHashing(Mechanism[str | int | Sequence[str], Batch]):
     @property
     def cells(self) -> int:
         """How many counts a tally has: one for each group, row and bucket."""
-        return self.levels * self.domain.cells * self.base
+        return self.levels * self.domain.cells * self.buckets
+
+    @property
+    def buckets(self) -> int:
+        """How many buckets a report may name."""
+        return self.base
 
     @property
     def shares(self) -> Floats:
@@ -101,7 +106,7 @@ class PrefixHashing(Mechanism[str | int | Sequence[str], Batch]):
     @property
     def layout(self) -> Layout:
         return Layout(
-            (Number("slot", max(sum(self.weights), 2)), Number("row", self.domain.cells), Number("bucket", self.base))
+            (Number("slot", max(sum(self.weights), 2)), Number("row", self.domain.cells), Number("bucket", self.buckets))
         )
 
     @cached_property
@@ -113,16 +118,19 @@ class PrefixHashing(Mechanism[str | int | Sequence[str], Batch]):
         slot = coins.public(sum(self.weights), len(truth))
         row = coins.public(self.domain.cells, len(truth))
         drawn = () if self.domain.at_most == 1 else (coins.below(self.domain.draws, len(truth)),)
-        cells = encoded(truth, self.domain.cells_of, "cells", self.domain.cells, *drawn, width=self.levels)
-        cell = cells[:, lookup(self._level, slot)]
-        bucket = product(cell, row, self.base, self.digits)
-        turn = coins.split(self.p, 1, self.base - 1, len(truth))
-        return {"slot": slot, "row": row, "bucket": (bucket + turn) % self.base}
+        cells = encoded(truth, self.domain.cells_of, "cells", self.domain.codes, *drawn, width=self.levels)
+        bucket = self._bucket(cells[:, lookup(self._level, slot)], row)
+        turn = coins.split(self.p, 1, self.buckets - 1, len(truth))
+        return {"slot": slot, "row": row, "bucket": (bucket + turn) % self.buckets}
+
+    def _bucket(self, cell: Ints, row: Ints) -> Ints:
+        """The bucket that a row gives a cell."""
+        return product(cell, row, self.base, self.digits)
 
     def votes(self, columns: Columns) -> Ints:
         self.layout.check(columns)
         level = lookup(self._level, np.minimum(columns["slot"], sum(self.weights) - 1))
-        place = (level * self.domain.cells + columns["row"]) * self.base + columns["bucket"]
+        place = (level * self.domain.cells + columns["row"]) * self.buckets + columns["bucket"]
         return np.bincount(place, minlength=self.cells)
 
     def loss(self) -> PrivacyLoss:
@@ -131,7 +139,7 @@ class PrefixHashing(Mechanism[str | int | Sequence[str], Batch]):
     def histograms(self, tally: Tally) -> Ints:
         """How often each row and bucket was reported, group by group."""
         self.check_tally(tally)
-        return tally.counts.reshape(self.levels, self.domain.cells, self.base)
+        return tally.counts.reshape(self.levels, self.domain.cells, self.buckets)
 
     def sizes(self, tally: Tally) -> Ints:
         """The number of reports of each group."""

@@ -76,10 +76,10 @@ class Text(Kind["Strings"]):
     def next_round(
         self, details: Details, epsilon: float, people: int, earlier: Sequence[tuple[Mechanism, Tally]]
     ) -> Mechanism:
-        """The same again, or a list of the candidates that were found."""
+        """The same again, with the strings set apart that are certain, or a list of the candidates that were found."""
         from deniable.discovery.rounds import next_search
 
-        return next_search(earlier, _find(details), people)
+        return next_search(earlier, _find(details), people, _wanted(details, 0.95).blocklist)
 
     def hint(self, domain: "Strings") -> str:
         several = f", or up to {domain.at_most} of them, separated by semicolons" if _at_most(domain) > 1 else ""
