@@ -98,6 +98,28 @@ def test_rounds_list_the_candidates_and_every_device_proves_the_list(store: Stor
     assert names == ["example.org", "another shop", "<i>x"] and question["reports"] == 12_000
 
 
+def test_rounds_set_apart_what_is_certain_and_every_device_proves_it(store: Store) -> None:
+    """With epsilon 2 no list pays. Names are verified by the people of all rounds; blocked ones are not published."""
+    lines = ASKED.replace("epsilon = 4.0", "epsilon = 2.0").replace("find = 3", "find = 6")
+    asked = survey(lines.replace("people = 8000", "people = 16000") + 'rounds = 2\nblocklist = ["another shop"]\n')
+    rounds = Rounds(Collector(asked, store))
+    send(rounds.current, shuffled(1), 1)
+    assert rounds.step()
+    current = rounds.current.survey
+    domain = current.questions[0].mechanism.domain
+    assert isinstance(domain, dn.SiftedStrings) and list(domain.known) == ["<i>x", "example.org"]
+    assert dn.certify_survey(current).holds and current.lasting == asked.lasting
+    assert dn.Survey.from_json(current.to_json()).fingerprint == current.fingerprint
+    sizes = {len(current.randomize({"site": said})) for said in ("example.org", "y", "y" * 64)}
+    assert len(sizes) == 1 and current.questions[0].bits <= 128
+    send(rounds.current, shuffled(2), 2)
+    found = results(asked, rounds.first.number, store)
+    (question,) = json.loads(found.json())["questions"]
+    shares = {row["answer"]: row for row in question["estimates"] if row["measure"] == "share"}
+    assert "example.org" in shares and "another shop" not in shares and question["reports"] == 16_000
+    assert shares["example.org"]["low"] < 3 / 8 < shares["example.org"]["high"]
+
+
 def test_text_over_http(tmp_path: Path) -> None:
     """Devices and `deniable simulate` send texts, several of each person; too few for anything to be named."""
     path = tmp_path / "survey.toml"

@@ -71,8 +71,8 @@ from deniable.domains.ordered import Ordered as Ordered
 from deniable.domains.points import Points as Points
 from deniable.domains.product import Product as Product
 from deniable.domains.quadkey import quadkey as quadkey
-from deniable.domains.sparse_vector import SparseVector as SparseVector
 from deniable.domains.sifted_strings import SiftedStrings as SiftedStrings
+from deniable.domains.sparse_vector import SparseVector as SparseVector
 from deniable.domains.strings import Strings as Strings
 from deniable.domains.vectors import Vectors as Vectors
 from deniable.errors import (

@@ -77,7 +77,7 @@ class Rounds:
 def counted(view: View, number: int, rounds: Sequence[Survey]) -> list[Counted]:
     """The tallies of each round; a round is a period."""
     return [
-        (each, {name: tally for (period, name), tally in view.tallies(number, each).items() if period == place})
+        (each, {name: tally for (_, name), tally in view.tallies(number, each, place).items()})
         for place, each in enumerate(rounds)
     ]
 

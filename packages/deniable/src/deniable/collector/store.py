@@ -65,13 +65,17 @@ class View:
         """The specifications of the rounds of a survey that were opened, from the second on."""
         return [str(spec) for (spec,) in self.run("SELECT spec FROM rounds WHERE survey = ? ORDER BY round", number)]
 
-    def tallies(self, number: int, survey: Survey) -> dict[tuple[int, str], Tally]:
-        """The tally of every period and question that has one, and of every table of questions that are counted jointly."""
+    def tallies(self, number: int, survey: Survey, only: int | None = None) -> dict[tuple[int, str], Tally]:
+        """The tally of every period and question that has one, and of every table of questions that are counted jointly.
+
+        `only`: of this period, since a round may count other cells than the one before.
+        """
         prints = {key: fingerprint for key, (fingerprint, _) in survey.counted.items()}
         sizes = {key: cells for key, (_, cells) in survey.counted.items()}
         found, sums = dict[tuple[int, str], int](), dict[tuple[int, str], Ints]()
+        where, given = ("survey = ?", (number,)) if only is None else ("survey = ? AND period = ?", (number, only))
         for period, question, n, counts in self.run(
-            "SELECT period, question, n, counts FROM tallies WHERE survey = ?", number
+            f"SELECT period, question, n, counts FROM tallies WHERE {where}", *given
         ):
             whole = np.frombuffer(counts, "<i8").astype(np.int64) if counts else np.zeros(sizes[question], np.int64)
             key = (period, question)  # each collector has a row of its own
@@ -79,7 +83,7 @@ class View:
             sums[key] = sums[key] + whole if key in sums else whole
         if any(size > LARGE for size in sizes.values()):
             for period, question, chunk, counts in self.run(
-                "SELECT period, question, chunk, counts FROM cells WHERE survey = ?", number
+                f"SELECT period, question, chunk, counts FROM cells WHERE {where}", *given
             ):
                 piece = np.frombuffer(counts, "<i8")
                 sums[(period, question)][chunk * CHUNK : chunk * CHUNK + len(piece)] += piece

@@ -101,8 +101,8 @@ def searched(reports: Gathered, most: int) -> Candidates:
     words = np.array(rows, np.uint32).reshape(len(rows), -1)
     names = [name for row in words if (name := name_of(domain, row)) is not None]
     chances = [*(each for _, each, _ in known.values()), *own.likely[chosen].tolist()]
-    support = np.array([*(each for _, _, each in known.values()), *np.zeros(len(chosen))])
-    return Candidates(reports, reports.sizes, reports.whole, words, names, np.array(chances), support)
+    certain = np.array([*(each for _, _, each in known.values()), *np.zeros(len(chosen))])
+    return Candidates(reports, reports.sizes, reports.whole, words, names, np.array(chances), certain)
 
 
 def _rows(domain: Strings, names: Sequence[str | int]) -> Row:

@@ -114,7 +114,7 @@ def sifted(mechanism: PrefixHashing, known: Sequence[str | int]) -> SiftedHashin
 
 
 def advantage(mechanism: PrefixHashing, share: float) -> float:
-    """How many people of a round count as one if strings of this share are set apart; less than one where it does not pay."""
+    """How many people one counts as if strings of this share are set apart; less than one where that does not pay."""
     odds, base = float(mechanism.odds), mechanism.base
     p, aside = odds / (odds + base), 1 / (odds + base)
     taken, slope = share * (1 - p) + (1 - share) * (1 - aside), p - (1 - aside) / base
@@ -141,7 +141,7 @@ def _known(domain: Strings, known: Sequence[str | int], sizes: Ints, tables: Seq
     for place, row in enumerate(words[:, : domain.width]):
         alone = (cells[:, :-1] == cells[place, :-1]).sum(axis=0) == 1
         whole = np.flatnonzero(complete(domain, row) & alone)
-        own = [float(tables[level][cells[place, level]]) for level in whole]
+        own = [float(tables[level][cells[place, level]]) for level in whole.tolist()]
         if len(whole):
             shares[place] = max(float(np.average(own, weights=sizes[whole])), 0.0)
     return cells, shares

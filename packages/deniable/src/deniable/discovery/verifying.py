@@ -212,7 +212,7 @@ def _pooled(domain: Strings, sizes: Ints, tables: Sequence[Floats], used: Bools,
     return np.asarray(np.divide(total, weight, out=np.full(len(cells), math.nan), where=weight > 0))
 
 
-def known(mechanism: PrefixHashing, tally: Tally, strings: Sequence[str]) -> Estimate:
+def known(mechanism: PrefixHashing, tally: Tally, strings: Sequence[str | int]) -> Estimate:
     """The shares of strings that were listed after the reports were collected, from every group that asked for all of them.
 
     Nothing is searched for, so that the standard errors are those of all these people.
