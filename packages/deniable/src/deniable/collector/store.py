@@ -66,10 +66,7 @@ class View:
         return [str(spec) for (spec,) in self.run("SELECT spec FROM rounds WHERE survey = ? ORDER BY round", number)]
 
     def tallies(self, number: int, survey: Survey, only: int | None = None) -> dict[tuple[int, str], Tally]:
-        """The tally of every period and question that has one, and of every table of questions that are counted jointly.
-
-        `only`: of this period, since a round may count other cells than the one before.
-        """
+        """The tally of every period, or `only` of this one, and question that has one, and of tables counted jointly."""
         prints = {key: fingerprint for key, (fingerprint, _) in survey.counted.items()}
         sizes = {key: cells for key, (_, cells) in survey.counted.items()}
         found, sums = dict[tuple[int, str], int](), dict[tuple[int, str], Ints]()
