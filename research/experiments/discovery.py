@@ -259,10 +259,10 @@ def page(known: dict[str, Any]) -> str:
         "4 e^epsilon / (e^epsilon - 1)^2, from 400 simulations. *Without the dictionary*: if all people report whole keys",
         "with that variance and every one of the 2^64 keys is looked at, keys are found that stand out from the luckiest",
         "one which nobody has, at 9.1 standard errors. No collector can do that, and nobody would be left to verify.",
-        "Rounds list candidates only where that is more precise, at epsilon 4 here, and only once 20 strings of 14",
-        "standard errors each were found; otherwise all rounds search, as one does. The last four columns are about one",
-        "round and four together: the share of names that somebody has; the runs in which all intervals held; the bound",
-        "above which no string is missing, with 95 % confidence; the runs in which it held.",
+        "These bounds are for one round: later rounds set known strings apart, at epsilon 2 and 4, and list candidates, at",
+        "epsilon 4, so that their variance is less. At epsilon 1 all rounds search as one does. The last four columns are",
+        "about one round and four together: the share of names that somebody has; the runs in which all intervals held; the",
+        "bound above which no string is missing, with 95 % confidence; the runs in which it held.",
         "",
     ]
     return "\n".join(lines)
