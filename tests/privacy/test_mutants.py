@@ -8,9 +8,9 @@ EVERY = 61  # mutant is looked at here
 
 
 def test_no_mutant_loses_more_than_is_proved() -> None:
-    verdicts, changes, laws = counted(EVERY)
+    verdicts, changes, laws, _ = counted(EVERY)
     assert laws > 150 and verdicts.total() > 80
-    assert {"refused", "not proved", "proved to lose no more", "proved to lose more"} <= set(verdicts)
+    assert {"refused", "not proved", "the same law", "proved to lose more"} <= set(verdicts)
     assert {"constant", "operands", "draw"} <= set(changes)
 
 
