@@ -66,7 +66,7 @@ class Case:
         """Which check of `deniable.testing` sees that this is not the mechanism's own law."""
         assert self.mechanism is not None
         mutant = copy(self.mechanism)
-        mutant.__dict__["_law"] = Law(self.program, self.mechanism._law.encoders)
+        mutant.__dict__["_law"] = Law(self.program, self.mechanism._law.encoders, self.mechanism.layout)
         for check in checks(mutant, LIMIT):
             try:
                 check()
