@@ -129,7 +129,9 @@ class ListsOfItsOwn(dn.PCKVDirect):
 
     def randomize(self, truth: Any, coins: Any) -> Any:
         keys: Any = encoded(truth, self.lists, "keys", 5, width=2, distinct=True)
-        return {"pair": np.minimum((keys[:, coins.below(2, len(truth))] + coins.split(Fraction(1, 2), 1, 6, len(truth))) % 7, 6)}
+        return {
+            "pair": np.minimum((keys[:, coins.below(2, len(truth))] + coins.split(Fraction(1, 2), 1, 6, len(truth))) % 7, 6)
+        }
 
     def lists(self, truth: Any) -> Any:
         numbers = np.zeros(len(truth), np.int64).view(Computing)
