@@ -28,6 +28,7 @@ def test_laws_followed_here_have_the_loss_that_is_proved() -> None:
     ):
         bound = found[name].bound()
         assert bound is not None and bound.odds == true_odds(found[name]), name
+        assert not found[name].faults, name  # no check finds fault with the law itself
 
 
 def test_a_bound_that_is_too_small_would_be_seen() -> None:
