@@ -64,8 +64,8 @@ def backup(survey: Path, store: str | None, out: Path) -> None:
 def restore(survey: Path, file: Path, store: str | None) -> None:
     """Restore the backup in FILE into a database that does not contain SURVEY yet.
 
-    Everything is compared with the backup before it can be served. An interrupted restore continues where it stopped when the
-    command is run again.
+    Everything is compared with the backup before it can be served. An interrupted restore continues where it stopped when
+    the command is run again.
 
     \b
     deniable restore survey.toml survey.backup --store postgresql://localhost/surveys
