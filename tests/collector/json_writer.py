@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from deniable.core import Column, Field, Flags, Number
+from deniable.core import Column, Flags, Number
 from deniable.core.variable import Key
 from deniable.survey import Message, Survey
 
@@ -16,7 +16,7 @@ def write_json(survey: Survey, message: Message) -> dict[str, object]:
     return {"survey": survey.fingerprint, "id": message.id.hex(), "period": message.period, "answers": answers}
 
 
-def _written(field: Field[Any], column: Column) -> int | str:
+def _written(field: Any, column: Column) -> int | str:
     if isinstance(field, Number):
         return int(column[0])
     if isinstance(field, Flags | Key):
