@@ -22,12 +22,12 @@ import deniable as dn
 from deniable.collector import Collector, open_store, results
 from deniable.collector.access import Gate
 from deniable.collector.app import App
-from deniable.collector.json_reports import write_json
 from deniable.collector.replies import LONG
 from deniable.collector.service import Limits, Shared
 from deniable.collector.site import Site
 from deniable.collector.tokens import hash_of
 from deniable.survey.message import MEDIA_TYPE
+from tests.collector.json_writer import write_json
 from tests.surveys import COMMUTE, ONE, OPENS, SAMPLED, SPARSE, several, survey
 from tests.waits import finished
 
