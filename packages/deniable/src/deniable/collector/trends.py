@@ -77,7 +77,7 @@ class QuestionTrend:
                 {"day": str(day), "value": float(value), "low": float(bottom), "high": float(top)}
                 for day, value, bottom, top in rows
             ]
-            about["weekdays_of"] = days.measure
+            about["weekdays_of"] = days.measure.removesuffix(" by weekday") if trend.measure == "share" else trend.measure
         return about
 
 
