@@ -12,15 +12,17 @@ import pytest
 
 import deniable as dn
 from deniable.collector import intake, json_reports, results
+from deniable.collector.access import RateLimit
 from deniable.collector.app import App
 from deniable.collector.json_reports import write_json
+from deniable.collector.reader import MOST, Reader
 from deniable.collector.service import Flight, Limits
 from deniable.survey import Message
 from deniable.survey import message as wire
 from deniable.survey.message import MEDIA_TYPE
 from tests.collector.test_app import BATCH, Answer, call, counted, get, made, post, refused, report, run, working
 from tests.surveys import ONE, several
-from tests.waits import finished
+from tests.waits import PATIENCE, finished
 
 pytestmark = pytest.mark.needs("starlette")
 
@@ -101,28 +103,97 @@ def test_long_bodies_are_read_beside_the_event_loop(app: App, monkeypatch: pytes
     assert threads[0] == "MainThread" and all(name.startswith("deniable reader") for name in threads[1:])
 
 
+def posted(media: str, *headers: tuple[bytes, bytes]) -> dict[str, Any]:
+    """The scope of a request that posts reports."""
+    listed = [(b"content-type", media.encode()), *headers]
+    return {"type": "http", "method": "POST", "path": "/v1/reports", "headers": listed, "client": None}
+
+
+def answered(app: App, scope: dict[str, Any], receive: Callable[[], Any]) -> Answer:
+    """The answer to a request whose body comes as `receive` says."""
+    sent = list[Any]()
+
+    async def send(event: Any) -> None:
+        sent.append(event)
+
+    finished(app(scope, receive, send))
+    return Answer(sent[0]["status"], {k.decode(): v.decode() for k, v in sent[0]["headers"]}, sent[1]["body"])
+
+
+@pytest.mark.parametrize(
+    ("media", "size", "expected"),
+    [
+        ("application/json", (64 << 10) + 1, (413, "too-large")),
+        ("application/json; charset=utf-8", 8 << 20, (413, "too-large")),
+        (MEDIA_TYPE, (8 << 20) + 1, (413, "too-large")),
+        ("text/plain", 10, (415, "media")),
+        ("", 8 << 20, (415, "media")),
+    ],
+)
+def test_what_the_head_rules_out_is_not_read(media: str, size: int, expected: tuple[int, str], app: App) -> None:
+    async def never() -> Any:
+        pytest.fail("the body was read")
+
+    let_go = list[int]()
+    scope = posted(media, (b"content-length", str(size).encode())) | {"let_go": lambda: let_go.append(1)}
+    refused(answered(app, scope, never), *expected)
+    assert let_go == [1] and app.flight.bytes == 0, "nothing of the body is kept while the answer waits"
+
+
+def test_json_without_a_length_is_read_up_to_the_limit(app: App) -> None:
+    parts = list[int]()
+
+    async def receive() -> Any:
+        parts.append(10_000)
+        return {"type": "http.request", "body": b"[" * 10_000, "more_body": True}
+
+    refused(answered(app, posted("application/json"), receive), 413, "too-large")
+    assert sum(parts) <= app.limits.json_people + 10_000 and app.flight.bytes == 0
+
+
+def test_senders_who_are_refused_all_the_time_do_not_keep_others_waiting(app: App) -> None:
+    reader, held, names = Reader(), threading.Event(), list[str]()
+
+    def slow() -> str:
+        held.wait(PATIENCE)
+        names.append(threading.current_thread().name)
+        return "read"
+
+    async def together() -> None:
+        first = [asyncio.ensure_future(reader.read(slow, annoying=True)) for _ in range(MOST)]
+        await asyncio.sleep(0)
+        assert await reader.read(slow, annoying=True) is None, "no more of them wait"
+        assert await reader.read(lambda: "at once", annoying=False) == "at once"
+        held.set()
+        assert await asyncio.gather(*first) == ["read"] * MOST
+        assert await reader.read(slow, annoying=True) == "read", "there is room again"
+
+    finished(together())
+    assert set(names) == {"deniable reader of the annoying_0"}
+    long, app.shared.refusals = b"".join(report(app) for _ in range(200))[:-1], RateLimit(app.limits.refusals, lambda: 0.0)
+    for _ in range(int(app.shared.refusals.burst) + 1):
+        refused(post(app, b"no report"), 400, "damaged")
+    assert app.annoys(("192.0.2.1", 1)) and not app.annoys(("192.0.2.7", 1))
+    app.shared.reader._waiting = MOST
+    refused(post(app, long), 429, "busy")
+    app.shared.reader._waiting = 0
+    refused(post(app, long), 400, "damaged")
+
+
 # Slow clients, many headers, much at once
 
 
 def stalled(app: App, *parts: bytes) -> Answer:
     """A request whose body stops coming after these parts."""
 
-    async def slowly() -> Answer:
-        sent, left = list[Any](), list(parts)
+    left = list(parts)
 
-        async def receive() -> Any:
-            if not left:
-                await asyncio.sleep(3600)
-            return {"type": "http.request", "body": left.pop(0), "more_body": True}
+    async def receive() -> Any:
+        if not left:
+            await asyncio.sleep(3600)
+        return {"type": "http.request", "body": left.pop(0), "more_body": True}
 
-        async def send(event: Any) -> None:
-            sent.append(event)
-
-        scope: dict[str, Any] = {"type": "http", "method": "POST", "path": "/v1/reports", "headers": [], "client": None}
-        await app(scope, receive, send)
-        return Answer(sent[0]["status"], {k.decode(): v.decode() for k, v in sent[0]["headers"]}, sent[1]["body"])
-
-    return finished(slowly())
+    return answered(app, posted(MEDIA_TYPE), receive)
 
 
 @pytest.mark.parametrize("parts", [(), (b"x",), (b"x", b"y")])
@@ -164,9 +235,8 @@ def test_bytes_in_flight_have_a_limit(tmp_path: Path) -> None:
             async def send(event: Any) -> None:
                 sent.append(event)
 
-            scope: dict[str, Any] = {"type": "http", "method": "POST", "path": "/v1/reports", "headers": [], "client": None}
             async with working(app):
-                half = asyncio.ensure_future(app(scope, receive, send))
+                half = asyncio.ensure_future(app(posted(MEDIA_TYPE), receive, send))
                 while not app.flight.bytes:
                     await asyncio.sleep(0)
                 taken = app.flight.bytes
@@ -292,6 +362,7 @@ def test_whoever_is_refused_all_the_time_waits_for_the_answer(app: App, monkeypa
         await sleep(0.0)
 
     monkeypatch.setattr("deniable.collector.app.asyncio.sleep", noted)
+    app.shared.refusals = RateLimit(app.limits.refusals, lambda: 0.0)
     burst = int(app.shared.refusals.burst)
     for place in range(burst + 5):
         refused(post(app, b"no report"), 400, "damaged")

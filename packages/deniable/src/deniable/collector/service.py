@@ -4,7 +4,6 @@ import json
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 from deniable.collector.access import Gate, RateLimit, Senders
 from deniable.collector.collector import Collector
 from deniable.collector.metrics import Metrics
+from deniable.collector.reader import Reader
 from deniable.collector.rounds import Rounds
 from deniable.collector.stages import Stage, State
 from deniable.collector.tokens import Role
@@ -94,7 +94,7 @@ class Shared:
         # Every survey has its own names for senders, so their rates do not mix.
         self.address_rate, self.token_rate = RateLimit.of(self.limits.rate), RateLimit.of(self.limits.token_rate)
         self.refusals = RateLimit(self.limits.refusals, time.monotonic)
-        self.reader = ThreadPoolExecutor(1, "deniable reader")  # one long body at a time
+        self.reader = Reader()
 
 
 class Service:
@@ -186,6 +186,10 @@ class Service:
         if not 400 <= status < 500 or self.shared.refusals.allows(self.senders.by_address((client or ("",))[0])):
             return 0.0
         return self.limits.hold
+
+    def annoys(self, client: Client) -> bool:
+        """Whether whoever sends from this address is refused all the time."""
+        return not self.shared.refusals.allows(self.senders.by_address((client or ("",))[0]), 0)
 
     @property
     def gates(self) -> dict[Role, Gate]:
