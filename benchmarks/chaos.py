@@ -249,7 +249,7 @@ def _limit(processes: list[int], size: int | None, owner: Sequence[str] = ()) ->
 def _family(database: Postgres) -> list[int]:
     """The processes of the server."""
     try:
-        first = int((database.data / "postmaster.pid").read_text().split()[0])
+        first = database.first
         os.kill(first, 0)
     except (OSError, ValueError, IndexError):
         return []

@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 import deniable as dn
-from deniable.collector import intake, json_reports, results
+from deniable.collector import intake, json_reports, results, verdicts
 from deniable.collector.access import RateLimit
 from deniable.collector.app import App
 from deniable.collector.json_reports import write_json
 from deniable.collector.reader import MOST, Reader
-from deniable.collector.service import Flight, Limits
+from deniable.collector.service import Flight, Limits, Reply
+from deniable.collector.verdicts import Counted
 from deniable.survey import Message
 from deniable.survey import message as wire
 from deniable.survey.message import MEDIA_TYPE
@@ -178,6 +179,64 @@ def test_senders_who_are_refused_all_the_time_do_not_keep_others_waiting(app: Ap
     refused(post(app, long), 429, "busy")
     app.shared.reader._waiting = 0
     refused(post(app, long), 400, "damaged")
+
+
+def impossible(app: App, place: int = 0) -> bytes:
+    """A report that no device sends: the layout has room for an answer that is not there."""
+    return wire.encode(app.collector.survey.fingerprint_bytes, Message(place.to_bytes(16, "little"), 1, 0, 1, b"\7"))
+
+
+def test_one_bad_report_among_many_costs_little_more_than_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for app in made(tmp_path, several(5)):
+        asked, tried = app.collector.survey, list[int]()
+        for name in ("unpack_singles", "unpack_joined"):
+            monkeypatch.setattr(type(asked), name, watched(getattr(type(asked), name), tried))
+        good = [message for body in asked.randomize_all({"q0": [1] * 999}, 999) for message in asked.read(body)]
+        for bad in ([500], [0, 998, 999]):
+            messages = list(good)
+            for place in bad:
+                messages.insert(place, asked.read(impossible(app, place))[0])
+            tried.clear()
+            known = app.collector.group(messages).known
+            assert [place for place, verdict in enumerate(known) if verdict is not None] == bad
+            assert len(tried) <= 2 + 2 * len(bad) * 11, "halves of them, not each of them"
+
+
+def test_bad_reports_are_found_beside_the_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for app in made(tmp_path, several(5)):
+        written, submit, threads = list[int](), app.writer.submit, list[str]()
+        screened = app.collector.screened
+
+        async def noted(collector: Any, messages: Any, written: list[int] = written, submit: Any = submit) -> Any:
+            written.append(len(messages))
+            return await submit(collector, messages)
+
+        def named(messages: Any, threads: list[str] = threads, screened: Any = screened) -> Any:
+            threads.append(threading.current_thread().name)
+            return screened(messages)
+
+        monkeypatch.setattr(app.writer, "submit", noted)
+        monkeypatch.setattr(app.collector, "screened", named)
+        good = app.collector.survey.randomize_all({"q0": [1] * 99}, 99)
+        answer = post(app, b"".join([*good[:40], impossible(app), *good[40:]])).data()
+        assert (answer["counted"], [line["message"] for line in answer["refused"]]) == (99, [40])
+        assert written == [99] and threads == ["deniable reader_0"]
+        refused(post(app, b"".join(impossible(app, place) for place in range(100))), 422, "impossible")
+        assert written == [99], "nothing is left to count"
+        post(app, b"".join(app.collector.survey.randomize_all({"q0": [1] * 99}, 99)), headers=BATCH)
+        assert len(threads) == 2, "whoever has a batch token is trusted so far"
+
+
+def test_who_sends_impossible_reports_among_others_waits_too(tmp_path: Path) -> None:
+    for app in made(tmp_path, several(5)):
+        app.shared.refusals = RateLimit(app.limits.refusals, lambda: 0.0)
+        asked, client = app.collector.survey, ("192.0.2.1", 1)
+        mixed = app._reply([Counted.NOW, verdicts.IMPOSSIBLE], asked.fingerprint)
+        late = app._reply([Counted.NOW, verdicts.TOO_LATE], asked.fingerprint)
+        assert (mixed.status, late.status) == (200, 200)
+        waits = [app.held(mixed, client) for _ in range(int(app.shared.refusals.burst) + 1)]
+        assert waits[0] == 0.0 and waits[-1] == app.limits.hold
+        assert not app.held(late, client), "an honest go-between may be late"
 
 
 # Slow clients, many headers, much at once
@@ -370,4 +429,4 @@ def test_whoever_is_refused_all_the_time_waits_for_the_answer(app: App, monkeypa
     assert slept and len(slept) <= 5
     before = len(slept)
     assert post(app, report(app)).outcome()["counted"] == 1, "honest reports of the same address are answered at once"
-    assert len(slept) == before and not app.held(200, None) and not app.held(503, None)
+    assert len(slept) == before and not app.held(Reply(200, [], b""), None) and not app.held(Reply(503, [], b""), None)

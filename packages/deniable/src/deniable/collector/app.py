@@ -28,6 +28,8 @@ from deniable.collector.verdicts import Counted, Refusal, Verdict
 from deniable.errors import Unavailable
 from deniable.survey import Message
 
+FEW = 16  # messages, of which the writer finds bad ones in no time
+
 
 class App(Service):
     """The ASGI application of one survey. A `Site` holds those of several."""
@@ -63,7 +65,7 @@ class App(Service):
                 reply = self._reply(sender)
             else:
                 reply = self._reply(*await self._submitted(named, receive, sender, scope.get("client")))
-            seconds = self.held(reply.status, scope.get("client"))
+            seconds = self.held(reply, scope.get("client"))
             if reply.status >= 400:
                 scope.get("let_go", _nothing)()
             if seconds:
@@ -105,17 +107,19 @@ class App(Service):
         try:
             if isinstance(body, Refusal):
                 return body, ""
+            known = list[Verdict | None]()
             if len(body) <= QUICK:
                 collector, messages = self._read(headers, body, sender)
             else:
-                read = await self.shared.reader.read(partial(self._read, headers, body, sender), self.annoys(client))
+                work = partial(self._screened, headers, body, sender)
+                read = await self.shared.reader.read(work, not sender.batch and self.annoys(client))
                 if read is None:
                     return verdicts.BUSY, ""
-                collector, messages = read
+                collector, messages, known = read
             messages = self._charged(messages, sender)
             if isinstance(messages, Refusal):
                 return messages, ""
-            answer = await self.writer.submit(collector, messages)
+            answer = await self._counted(collector, messages, known)
             if not isinstance(answer, Refusal):
                 self._note(messages, answer)
             return answer, collector.survey.fingerprint
@@ -139,6 +143,27 @@ class App(Service):
             if not _is_other(found):
                 break
         return collector, found
+
+    def _screened(
+        self, headers: Mapping[bytes, bytes], body: bytes, sender: "Sender"
+    ) -> tuple[Collector, list[Message] | Refusal, list[Verdict | None]]:
+        """The same, and which of many are refused: found here, so that nobody waits for that in the writer."""
+        collector, found = self._read(headers, body, sender)
+        many = isinstance(found, list) and len(found) > FEW and not sender.batch
+        return collector, found, collector.screened(found) if many and isinstance(found, list) else []
+
+    async def _counted(
+        self, collector: Collector, messages: list[Message], known: list[Verdict | None]
+    ) -> Refusal | list[Verdict]:
+        """The verdicts on messages, of which some are `known` before if any is."""
+        if not any(known):
+            return await self.writer.submit(collector, messages)
+        left = [message for message, verdict in zip(messages, known, strict=True) if verdict is None]
+        answer = await self.writer.submit(collector, left) if left else []
+        if isinstance(answer, Refusal):
+            return answer
+        others = iter(answer)
+        return [next(others) if verdict is None else verdict for verdict in known]
 
     def _charged(self, messages: list[Message] | Refusal, sender: "Sender") -> list[Message] | Refusal:
         if isinstance(messages, Refusal) or sender.rate is None:
@@ -232,7 +257,8 @@ class App(Service):
             outcome = first
         if isinstance(outcome, Refusal):
             return Reply.refusing(outcome)
-        return Reply.of(200, _summary(outcome, fingerprint), b"application/json")
+        blamed = any(isinstance(verdict, Refusal) and verdict.reason in verdicts.BLAMED for verdict in outcome)
+        return Reply.of(200, _summary(outcome, fingerprint), b"application/json")._replace(blamed=blamed)
 
 
 def _nothing() -> None:

@@ -157,7 +157,8 @@ class QuickConnection(Connection):
             cycle.more_body = False  # also if it was answered before
 
     def _answered(self, cycle: Whole, reply: Reply) -> None:
-        seconds = 0.0 if reply.status == 200 else cycle.app.held(reply.status, self.sender(cycle.head))
+        counted = reply.status == 200 and not reply.blamed
+        seconds = 0.0 if counted else cycle.app.held(reply, self.sender(cycle.head))
         if seconds:
             cycle.scope = _HELD
             self.loop.call_later(seconds, self._write, cycle, reply)

@@ -181,11 +181,11 @@ class Service:
         for each in set(self.rounds.newest_first) - known:
             self.writer.add(each, self.metrics.commit)
 
-    def held(self, status: int, client: Client) -> float:
-        """How many seconds an answer of this status is held back: whoever is refused all the time has to wait for it."""
-        if not 400 <= status < 500 or self.shared.refusals.allows(self.senders.by_address((client or ("",))[0])):
-            return 0.0
-        return self.limits.hold
+    def held(self, reply: "Reply", client: Client) -> float:
+        """How many seconds an answer is held back: whoever is refused all the time has to wait for it."""
+        refused = 400 <= reply.status < 500 or reply.blamed
+        name = self.senders.by_address((client or ("",))[0]) if refused else b""
+        return 0.0 if not refused or self.shared.refusals.allows(name) else self.limits.hold
 
     def annoys(self, client: Client) -> bool:
         """Whether whoever sends from this address is refused all the time."""
@@ -246,6 +246,7 @@ class Reply(NamedTuple):
     status: int
     headers: Headers
     body: bytes
+    blamed: bool = False  # whether something in the request is what no device sends, though the rest was counted
 
     @classmethod
     def of(cls, status: int, body: bytes, media: bytes, headers: Headers | None = None) -> "Reply":
