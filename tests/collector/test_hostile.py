@@ -1,6 +1,7 @@
 """Requests of strangers: nobody counts for many, nobody stops the others, and limits come before work."""
 
 import asyncio
+import gzip
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -139,6 +140,14 @@ def test_what_the_head_rules_out_is_not_read(media: str, size: int, expected: tu
     scope = posted(media, (b"content-length", str(size).encode())) | {"let_go": lambda: let_go.append(1)}
     refused(answered(app, scope, never), *expected)
     assert let_go == [1] and app.flight.bytes == 0, "nothing of the body is kept while the answer waits"
+
+
+@pytest.mark.parametrize("coding", ["gzip", "GZIP", "br", "gzip, identity", "zstd"])
+def test_packed_bodies_are_not_unpacked(coding: str, app: App) -> None:
+    """Some kilobytes may be gigabytes once they are unpacked."""
+    packed, plain = gzip.compress(report(app)), {"content-encoding": "identity"}
+    refused(post(app, packed, headers={"content-encoding": coding}), 415, "media")
+    assert counted(app) == 0 and post(app, report(app), headers=plain).status == 200
 
 
 def test_json_without_a_length_is_read_up_to_the_limit(app: App) -> None:

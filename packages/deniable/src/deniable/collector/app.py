@@ -93,6 +93,8 @@ class App(Service):
             sender = Sender(False, self.address_rate, self.senders.by_address((client or ("",))[0]))
         if not sender.allowed(0):
             return verdicts.TOO_OFTEN
+        if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+            return verdicts.MEDIA.saying("Send the body as it is, without Content-Encoding. Nothing is unpacked here.")
         length = headers.get(b"content-length", b"0")
         if not length.isdigit():
             return too_large(self.limits, sender.batch)
