@@ -30,9 +30,9 @@ import numpy as np
 from benchmarks.collector import CELLS, bodies, collector, resident, text
 from benchmarks.effort import used
 from benchmarks.page import publish
-from deniable.collector.json_reports import write_json
 from deniable.survey.message import MEDIA_TYPE
 from deniable.survey.reading import parse_toml
+from tests.collector.json_writer import write_json
 
 RESULT = Path(__file__).with_suffix(".md")
 HONEST, EVERY = 16, 0.04  # connections of honest people, and seconds between two reports of one of them
