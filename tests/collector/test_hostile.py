@@ -13,11 +13,11 @@ import pytest
 import deniable as dn
 from deniable.collector import intake, json_reports, results
 from deniable.collector.app import App
-from deniable.collector.json_reports import write_json
 from deniable.collector.service import Flight, Limits
 from deniable.survey import Message
 from deniable.survey import message as wire
 from deniable.survey.message import MEDIA_TYPE
+from tests.collector.json_writer import write_json
 from tests.collector.test_app import BATCH, Answer, call, counted, get, made, post, refused, report, run, working
 from tests.surveys import ONE, several
 from tests.waits import finished

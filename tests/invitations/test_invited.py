@@ -11,7 +11,6 @@ import pytest
 
 import deniable as dn
 from deniable.collector import Collector, Store, open_store, opened, results
-from deniable.collector.backup import read_backup, write_backup
 from deniable.collector.invited import (
     EXCHANGED,
     REVOKED,
@@ -34,6 +33,7 @@ from deniable.errors import InvalidParameter, InvalidReport
 from deniable.invitations.blind_rsa import PrivateKey
 from deniable.invitations.terms import Invitations
 from deniable.survey.message import with_token
+from tests.collector.one_backup import read_backup, write_backup
 from tests.invitations.invited import Issued, invited
 from tests.surveys import ONE, OPENS, survey
 from tests.waits import together

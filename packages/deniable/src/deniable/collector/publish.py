@@ -77,8 +77,8 @@ class Results:
         lines = [line for each in (*self.answered, *self.history) for line in each.records(self.confidence)]
         return lines + [line for each in self.tables for line in _cells(each, self.confidence)]
 
-    def data(self) -> dict[str, object]:
-        """The results as plain data; a question of too few reports has no estimates."""
+    def data(self, history: bool = True) -> dict[str, object]:
+        """The results as plain data, with or without the estimates of each period; one of too few reports has none."""
         return {
             "survey": self.survey.id,
             "title": self.title or self.survey.title,
@@ -89,7 +89,7 @@ class Results:
             "minimum_reports": self.survey.minimum_reports,
             "confidence": self.confidence,
             "questions": [self._data(each) for each in self.answered],
-            "history": [self._data(each) for each in self.history],
+            **({"history": [self._data(each) for each in self.history]} if history else {}),
             **({"tables": [each.data(self.confidence) for each in self.tables]} if self.tables else {}),
             **({"trends": [each.data(self.confidence) for each in self.trends]} if self.survey.window is not None else {}),
             **({"spending": spending(self.survey)} if self.survey.repeats is not None else {}),
