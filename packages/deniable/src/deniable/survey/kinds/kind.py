@@ -84,7 +84,7 @@ class Kind(ABC, Generic[D]):
         return ""
 
     def promised(self, mechanism: Mechanism) -> Sequence[str]:
-        """What a person is told about the privacy of such a question besides, in sentences."""
+        """What the statement says about such a question besides, in sentences."""
         return ()
 
     def sensitive(self, details: Details) -> Sequence[Label]:
