@@ -42,6 +42,15 @@ async () => {
 """
 
 
+STICK_OUT = """(() => {
+  const chart = document.querySelector(".trend svg"), edge = chart.getBoundingClientRect();
+  const texts = [...chart.querySelectorAll("text")].map((text) => [text.textContent, text.getBoundingClientRect()]);
+  const [from, to] = texts.slice(-2);  // the first and the last day
+  const outside = ([, box]) => box.left < edge.left - 1 || box.right > edge.right + 1;
+  return [...texts.filter(outside), ...(from[1].right + 4 > to[1].left ? [from] : [])].map(([text]) => text);
+})()"""
+
+
 def test_answer_today_and_tomorrow_and_read_the_trend(browser: "Browser", tmp_path: Path, axe: str) -> None:
     with site(TEXT, tmp_path) as place:
         survey, store = place.app.collector.survey, place.app.collector.store
@@ -75,7 +84,10 @@ def test_answer_today_and_tomorrow_and_read_the_trend(browser: "Browser", tmp_pa
         expect(page.locator(".trend line.change").first).to_be_attached()
         for said in ("bad rose by about", "A person spends epsilon 4 with the first report", "at most 0.0001"):
             expect(page.locator("main")).to_contain_text(said)
-        expect(page.get_by_text("Weekdays:")).to_have_count(1)
+        expect(page.get_by_text("Weekdays: good", exact=True)).to_have_count(1)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.set_viewport_size({"width": 320, "height": 700})
+        visitor.until("document.querySelector('.trend svg').clientWidth < 300")
+        assert page.evaluate(STICK_OUT) == []
         assert violations(page, axe) == []
         visitor.check()

@@ -67,7 +67,7 @@ export function named(label, others = 0) {
 
 const said = (row) => ({ ...row, label: named(row.label, row.others) });
 
-const cut = (text, most) => (text.length > most ? `${text.slice(0, Math.max(most - 1, 1))}…` : text);
+export const cut = (text, most) => (text.length > most ? `${text.slice(0, Math.max(most - 1, 1))}…` : text);
 
 function frame(width, height, title, ...children) {
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title }, ...children);
