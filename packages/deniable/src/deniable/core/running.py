@@ -70,7 +70,7 @@ def _rest(program: Program, start: int, given: Collection[int]) -> list[int]:
     return sorted(found)
 
 
-def copied(value: Any) -> Any:
+def copied(value: object) -> object:
     """The same, in memory that nobody else has."""
     if isinstance(value, PackedBits):
         return PackedBits(value.bytes.copy(), value.width)
