@@ -63,7 +63,9 @@ class DegreeReports:
 
     def at_least(self, degree: int) -> HonestCount:
         """How many people have at least so many neighbours."""
-        return self.total(lambda d: (d >= degree) * 1.0, len(self.noisy), f"people with {degree} or more neighbours")
+        return self.total(
+            lambda d: np.where(d >= degree, 1.0, 0.0), len(self.noisy), f"people with {degree} or more neighbours"
+        )
 
 
 def degree_reports(graph: Graph, epsilon: float, coins: Coins | None = None) -> DegreeReports:
