@@ -21,7 +21,7 @@ from research.experiments.learning_images import CLASSES, Images, made_up, read
 from research.fair_contest import Fair, FairContest, Setting, fair_command
 
 RESULT = Path(__file__).with_suffix(".md")
-BUDGETS = (2.0, 4.0)
+BUDGETS = (0.5, 2.0, 4.0)
 GRID: tuple[Setting, ...] = tuple({"rate": rate, "rounds": rounds} for rate, rounds in product(("10", "30", "100"), "25"))
 Score = Callable[[Floats, Ints, Floats, Ints, Setting, float, int], tuple[float, float]]
 
