@@ -147,8 +147,8 @@ def overview(results: Mapping[str, Result]) -> str:
         "`deniable reproduce --list` lists all figures, with the time each takes and where `--full` stays below the paper.",
         "`deniable reproduce brr/fig5` reproduces one. With `--data DIR`, real data are used; otherwise generated data of",
         "the same shape, which the result states. `--resume` continues a run that was cut off. Whoever commits new pages",
-        "looks at every picture that changed: at legends that hide data, at small type, and at lines that cannot be told",
-        "apart. This was done for all pictures here. Times in pictures are those of a machine that did other work too.",
+        "looks at every picture that changed: for legends that hide data, small type and lines that look alike. This was",
+        "done for all pictures here. Times in pictures are those of a machine that did other work too.",
         "",
         *runs_of(results),
     ]
