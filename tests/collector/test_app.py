@@ -287,7 +287,8 @@ def test_a_slow_body_is_given_up(tmp_path: Path) -> None:
             async def send(event: Any) -> None:
                 sent.append(event)
 
-            scope: dict[str, Any] = {"type": "http", "method": "POST", "path": "/v1/reports", "headers": [], "client": None}
+            scope: dict[str, Any] = {"type": "http", "method": "POST", "path": "/v1/reports"}
+            scope |= {"headers": [(b"content-type", MEDIA_TYPE.encode())], "client": None}
             await app(scope, receive, send)
             return Answer(sent[0]["status"], {k.decode(): v.decode() for k, v in sent[0]["headers"]}, sent[1]["body"])
 

@@ -72,6 +72,8 @@ CLOCK = Refusal(
 )
 AWAY = Refusal("store-away", 503, "The database is unavailable", "Nothing was counted. Send the report again in 2 s.", 2)
 
+BLAMED = frozenset({IMPOSSIBLE.reason, BAD_TOKEN.reason})  # what no device of the survey sends, even if others sent it
+
 STARTING = Refusal("starting", 503, "The collector is starting", "It is still loading its compiled loops.", 2)
 
 REFUSALS = (

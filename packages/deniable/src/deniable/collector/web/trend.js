@@ -6,7 +6,7 @@ import { lang, phrase, place as where } from "./texts.js";
 import { digits, fixed, level, range } from "./words.js";
 
 const PANEL = 112, TOP = 20, LEFT = 52, RIGHT = 14, AXIS = 22;
-const NARROW = 420, LETTER = 6.8; // below this width texts begin at the edge; about so wide is a letter
+const NARROW = 420, LETTER = 7.5; // below this width texts begin at the edge; about so wide is a letter
 const margin = (width) => (width < NARROW ? 0 : LEFT);
 
 const day = (seconds) => new Date(1000 * seconds).toLocaleDateString(where, { dateStyle: "medium" });
