@@ -32,9 +32,9 @@ def run(program: Program, codes: Sequence[Encoded], coins: Coins, size: int) -> 
         if operate is None:
             code = given.pop(0)
             value = code(*[copied(values[arg]) for arg in args]) if callable(code) else code
-            code = checked_code(value, program.types[place], size)
+            checked = checked_code(value, program.types[place], size)
             # What an encoder holds, a later one may still write into: neither draws nor codes are theirs any more.
-            values[place] = copied(code) if any(map(callable, given)) else code
+            values[place] = copied(checked) if any(map(callable, given)) else checked
         else:
             values[place] = operate([values[arg] for arg in args], coins, size)
         for arg in dead:
