@@ -305,8 +305,8 @@ def page(parts: dict[str, list[str]], quick: bool) -> str:
             "|---|--:|--:|--:|--:|",
             *(line for shape in FIVE for line in parts.get(shape, [f"| {shape} | not measured | | | |"])),
             "",
-            f"The same from {PEOPLE:,} people with {CELLS} answers, and intervals of the shares up to 15 places. A band that "
-            "holds in 95 % has a standard error of 1.5 in 200 collections, and of 1.3 in 300:",
+            f"The same from {PEOPLE:,} people with {CELLS} answers, and intervals of the shares up to 15 places. A band "
+            "that holds in 95 % has a standard error of 1.5 in 200 collections, and of 1.3 in 300:",
             "",
             "| shape | collections | band | quartiles | ranges | shares up to places | quartiles of single answers |",
             "|---|--:|--:|--:|--:|--:|--:|",
