@@ -2,7 +2,7 @@
 # make test        sets itself up, checks style and types, runs all tests this machine can run and says what it left out
 #                  ALL=1: everything must run; a missing component is a failure
 # make check       style and types only
-# make test-learn  the tests with PyTorch, Flower and scikit-learn, in an environment of their own (a download of 1 GB)
+# make test-learn  the tests with PyTorch, Flower, NVFLARE and scikit-learn, in an environment of their own (a download of 1 GB)
 # make bench       our speed beside the peers' (NAMES="direct unary/count" for some)
 # make docs        the documentation as pages in site/
 # make release     what could be published, checked: wheels, source distributions and an npm package in dist/ (needs Node)
@@ -60,14 +60,14 @@ check: env
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
-# A process for each core, each with one thread for its matrices. conftest.py says which tests stay together and which come first.
+# Processes with one thread each for their matrices. conftest.py says how many, which tests stay together and which come first.
 test test-learn: export OPENBLAS_NUM_THREADS = 1
 test test-learn: export OMP_NUM_THREADS = 1
 PYTEST := python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 
 test: check $(if $(ALL),env-spark env-learn)
 	$(VENV)/bin/$(PYTEST) -m 'not frameworks'
-	$(if $(ALL),$(MAKE) test-learn,@echo 'Left out: the tests with PyTorch, Flower and scikit-learn. To run them: make test-learn')
+	$(if $(ALL),$(MAKE) test-learn,@echo 'Left out: the tests with PyTorch, Flower, NVFLARE and scikit-learn. To run them: make test-learn')
 
 test-learn: env-learn
 	$(LEARN)/bin/$(PYTEST) packages/deniable-learn tests/learn tests/research tests/test_examples.py \

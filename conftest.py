@@ -6,6 +6,7 @@ that no process waits for another at the end. Hypothesis tries the same examples
 """
 
 import importlib.util
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,19 +20,26 @@ settings.register_profile(
     "same", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("same")
-FRAMEWORKS = {"flwr", "sklearn", "torch"}
+FRAMEWORKS = {"flwr", "nvflare", "sklearn", "torch"}
 
-# Modules that cannot be imported without Flower have no doctests where it is missing.
-federated = "packages/deniable-learn/src/deniable_learn/federated/*.py"
-collect_ignore_glob = [] if importlib.util.find_spec("flwr") else [federated]
+# Modules that cannot be imported without Flower or NVFLARE have no doctests where it is missing.
+learning = "packages/deniable-learn/src/deniable_learn"
+framed = {"flwr": f"{learning}/federated/*.py", "nvflare": f"{learning}/nvflare_filters.py"}
+collect_ignore_glob = [path for name, path in framed.items() if not importlib.util.find_spec(name)]
 collect_ignore_glob.append("packages/deniable/src/deniable/learning/*.py")  # the old name, which warns when looked at
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Markers that are set below."""
-    config.addinivalue_line("markers", "frameworks: needs PyTorch, Flower or scikit-learn (set automatically)")
+    config.addinivalue_line("markers", "frameworks: needs PyTorch, Flower, NVFLARE or scikit-learn (set automatically)")
     config.addinivalue_line("markers", "learn: belongs to deniable-learn (set automatically)")
     config.addinivalue_line("markers", "long: takes many seconds, or many tests of its group do; starts before the others")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores: a part of the time, tests wait for servers, browsers and disks."""
+    return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -172,8 +172,28 @@ class Faults:
 
     def happen(self, kind: str) -> None:
         one = random.choice(self._collectors)
+        self.revive()
         getattr(self, f"_{kind}")(one)
         self.happened[kind] += 1
+
+    def revive(self) -> bool:
+        """Start the server again if it has ended, which a full disk may bring about some time later; whether it had."""
+        if self._database is None or _family(self._database):
+            return False
+        self._database.start()
+        self.happened["of these the server ended"] += 1
+        return True
+
+    def _restart(self, one: Running) -> None:
+        one.start()
+        try:
+            one.wait()
+        except AssertionError:  # without its server a collector does not start
+            if not self.revive():
+                raise
+            one.kill()
+            one.start()
+            one.wait()
 
     def _rest(self, seconds: float) -> None:
         time.sleep(seconds * self._pace)
@@ -182,14 +202,12 @@ class Faults:
         self._rest(random.uniform(0.0, 1.0))
         one.kill()
         self.kills += 1
-        one.start()
-        one.wait()
+        self._restart(one)
 
     def _stop(self, one: Running) -> None:
         """A restart as the operator does it."""
         one.kill(signal.SIGTERM)
-        one.start()
-        one.wait()
+        self._restart(one)
 
     def _clock(self, one: Running) -> None:
         one.set_clock(random.uniform(-DAY, DAY))
@@ -231,12 +249,8 @@ class Faults:
             return
         _limit(_family(self._database), size, self._database.owner)
         self._rest(4.0)
-        family = _family(self._database)
-        if family:
-            _limit(family, None, self._database.owner)
-        else:
-            self._database.start()
-            self.happened["of these the server ended"] += 1
+        if not self.revive():
+            _limit(_family(self._database), None, self._database.owner)
 
 
 def _limit(processes: list[int], size: int | None, owner: Sequence[str] = ()) -> None:
@@ -249,7 +263,7 @@ def _limit(processes: list[int], size: int | None, owner: Sequence[str] = ()) ->
 def _family(database: Postgres) -> list[int]:
     """The processes of the server."""
     try:
-        first = int((database.data / "postmaster.pid").read_text().split()[0])
+        first = database.first
         os.kill(first, 0)
     except (OSError, ValueError, IndexError):
         return []
@@ -315,6 +329,7 @@ def chaos(store: str, seconds: float, pace: float = 1.0, seed: int = 1, pause: f
                 kind = random.choice(faults.kinds)
                 faults.happen(kind)
                 time.sleep(random.uniform(0.5, 3.0) * pace)
+            faults.revive()
             people.finish()
             spent = time.monotonic() - start
         finally:

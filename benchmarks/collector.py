@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import deniable as dn
-from benchmarks.effort import Effort
+from benchmarks.effort import Effort, family_seconds, used
 from benchmarks.figure import Figure
 from deniable.collector import opened
 from deniable.collector.access import new_token
@@ -115,8 +115,10 @@ def slowest(store: str, kind: str, effort: Effort) -> float:
 
 
 @cache
-def several(count: int, connections: int, effort: Effort) -> float:
-    """Single reports a second at so many collectors on one PostgreSQL, over so many connections to all of them together."""
+def several(count: int, connections: int, effort: Effort) -> tuple[float, float]:
+    """Single reports a second at so many collectors on one PostgreSQL, over so many connections to all of them together; and
+    what each takes of the processor, in seconds, of collectors, database and load.
+    """
     folder, requested = Path(tempfile.mkdtemp(prefix="deniable-bench-")), requests("single", effort)
     (folder / "survey.toml").write_text(text(CELLS))
     made = list(islice(bodies("single"), requested + 300))
@@ -127,19 +129,37 @@ def several(count: int, connections: int, effort: Effort) -> float:
 
     try:
         with ExitStack() as stack:
-            address = stack.enter_context(postgres()).database()
-            urls = [stack.enter_context(served(folder / "survey.toml", address)).url for _ in range(count)]
+            server = stack.enter_context(postgres())
+            address = server.database()
+            running = [stack.enter_context(served(folder / "survey.toml", address)) for _ in range(count)]
+            urls = [each.url for each in running]
+
+            def taken() -> float:
+                mine = sum(used(each.process.pid) for each in running)
+                return mine + family_seconds(server.first) + time.process_time()
+
             asyncio.run(send(urls, made[requested:]))
-            start = time.perf_counter()
+            before, start = taken(), time.perf_counter()
             if asyncio.run(send(urls, made[:requested])) != requested:
                 raise RuntimeError("the collectors refused some reports")
-            return requested / (time.perf_counter() - start)
+            seconds = time.perf_counter() - start
+            return requested / seconds, (taken() - before) / requested
     finally:
         shutil.rmtree(folder)
 
 
 def one_of_several(effort: Effort) -> tuple[float, str]:
-    return several(1, CONNECTIONS, effort), f"one collector, {CONNECTIONS} clients"
+    return several(1, CONNECTIONS, effort)[0], f"one collector, {CONNECTIONS} clients"
+
+
+def rate_of_several(count: int, connections: int, effort: Effort) -> float:
+    return several(count, connections, effort)[0]
+
+
+def full_cores(count: int, connections: int, effort: Effort) -> tuple[float, str]:
+    """What all cores could do if nobody ever waited, by what a report took of the processor in the same run."""
+    cores = len(os.sched_getaffinity(0))
+    return cores / several(count, connections, effort)[1], f"{cores} cores full of collectors, database and load"
 
 
 @cache
@@ -236,13 +256,17 @@ FIGURES = [
     ),
     *(
         Figure(
-            f"collector/two/{connections}-clients",
+            f"collector/two/{name}",
             "requests/second",
-            partial(several, 2, connections),
-            one_of_several,
+            partial(rate_of_several, 2, connections),
+            against,
             has_peers=False,
         )
-        for connections in (CONNECTIONS, 2 * CONNECTIONS)
+        for name, connections, against in (
+            (f"{CONNECTIONS}-clients", CONNECTIONS, one_of_several),
+            (f"{2 * CONNECTIONS}-clients", 2 * CONNECTIONS, one_of_several),
+            ("full-cores", CONNECTIONS, partial(full_cores, 2, CONNECTIONS)),
+        )
         if postgres_programs()
     ),
     Figure("collector/failures/1000-clients", "requests that failed", many_clients, lambda _: (1.0, "one"), has_peers=False),

@@ -20,18 +20,23 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 import numpy as np
 
-from benchmarks.collector import bodies, collector, resident
+from benchmarks.collector import CELLS, bodies, collector, resident, text
+from benchmarks.effort import used
 from benchmarks.page import publish
 from deniable.survey.message import MEDIA_TYPE
+from deniable.survey.reading import parse_toml
+from tests.collector.json_writer import write_json
 
 RESULT = Path(__file__).with_suffix(".md")
 HONEST, EVERY = 16, 0.04  # connections of honest people, and seconds between two reports of one of them
-SLOW, HALF, FLOOD = 1200, 60, 16  # connections of the attackers
+SLOW, HALF, FLOOD, MANY = 1200, 60, 16, 1000  # connections of the attackers
 PACE = 1.0  # seconds between two bytes of a slow client
 MEBIBYTE = 1 << 20
 
@@ -132,6 +137,53 @@ async def large_json(reader: asyncio.StreamReader, writer: asyncio.StreamWriter,
     await _flood(reader, writer, seen, lambda: head(len(body), "application/json") + body)
 
 
+async def other_media(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, seen: Counter[str]) -> None:
+    """1 MiB of a media type that no report has."""
+    body = secrets.token_bytes(MEBIBYTE)
+    await _flood(reader, writer, seen, lambda: head(len(body), "text/plain") + body)
+
+
+async def late_damaged(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, seen: Counter[str]) -> None:
+    """999 reports that are good, and one that is not: all of it is read before it is refused."""
+    body = b"".join(islice(bodies("single"), 999)) + secrets.token_bytes(62)
+    await _flood(reader, writer, seen, lambda: head(len(body)) + body)
+
+
+async def late_json(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, seen: Counter[str]) -> None:
+    """The same in JSON, as long as it may be."""
+    survey = parse_toml(text(CELLS), "survey.toml")
+    good = [write_json(survey, survey.read(each)[0]) for each in islice(bodies("single"), 420)]
+    body = json.dumps([*good, {**good[0], "id": "no id"}], separators=(",", ":")).encode()
+    await _flood(reader, writer, seen, lambda: head(len(body), "application/json") + body)
+
+
+async def chunked_json(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, seen: Counter[str]) -> None:
+    """JSON in chunks, without a length and without end, whatever is answered."""
+    listening = asyncio.ensure_future(answer(reader))
+    writer.write(head(0, "application/json").replace(b"Content-Length: 0", b"Transfer-Encoding: chunked"))
+    await _without_end(writer, b"4000\r\n" + b"[" * 16_384 + b"\r\n", listening, seen)
+
+
+async def sent_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, seen: Counter[str]) -> None:
+    """A head that announces a gigabyte, and all of it, whatever is answered."""
+    listening = asyncio.ensure_future(answer(reader))
+    writer.write(head(1 << 30))
+    await _without_end(writer, b"x" * 65_536, listening, seen)
+
+
+async def _without_end(
+    writer: asyncio.StreamWriter, part: bytes, listening: "asyncio.Future[int]", seen: Counter[str]
+) -> None:
+    try:
+        while True:
+            writer.write(part)
+            await writer.drain()
+            seen["KiB sent"] += len(part) >> 10
+    finally:
+        with suppress(OSError, EOFError):
+            seen[str(await listening)] += 1
+
+
 async def too_large(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, seen: Counter[str]) -> None:
     """A head that announces a gigabyte, and a part of it."""
     writer.write(head(1 << 30) + b"x" * 65536)
@@ -146,7 +198,13 @@ ATTACKS: dict[str, tuple[Attack, int, str]] = {
     "small-damaged": (small_damaged, FLOOD, f"{FLOOD} connections, 61 random bytes, without a pause"),
     "large-damaged": (large_damaged, FLOOD, f"{FLOOD} connections, 1 MiB of random bytes, without a pause"),
     "large-json": (large_json, FLOOD, f"{FLOOD} connections, 900 kB of JSON that is no report, without a pause"),
+    "other-media": (other_media, FLOOD, f"{FLOOD} connections, 1 MiB of plain text, without a pause"),
+    "late-damaged": (late_damaged, FLOOD, f"{FLOOD} connections, 999 good reports and a damaged one, without a pause"),
+    "late-json": (late_json, FLOOD, f"{FLOOD} connections, 60 kB of JSON whose last report is damaged, without a pause"),
     "too-large": (too_large, FLOOD, f"{FLOOD} connections that announce 1 GiB, one after the other"),
+    "sent-on": (sent_on, FLOOD, f"{FLOOD} connections that announce 1 GiB, and send it whatever is answered"),
+    "chunked-json": (chunked_json, FLOOD, f"{FLOOD} connections, JSON in chunks without end, whatever is answered"),
+    "many-large": (sent_on, MANY, f"{MANY:,} connections that announce 1 GiB, and send it whatever is answered"),
 }
 
 
@@ -217,30 +275,42 @@ HEAD = """# A collector under hostile clients
 `python -m benchmarks.hostile` on {date}, two cores for the collector (SQLite), the honest people and the attackers together.
 Honest people send {rate} reports a second over {honest} connections. An attacker whose connection is dropped opens another.
 
-| attack | honest reports | median, ms | p99, ms | slowest, ms | p99 / calm p99 | refused | memory, MB | attackers saw |
-|---|---|---|---|---|---|---|---|---|
+| attack | honest reports | median, ms | p99, ms | slowest, ms | p99 / calm | refused | cores | memory, MB | attackers saw |
+|---|---|---|---|---|---|---|---|---|---|
 """
 TAIL = """
-Calm is the median of the {calm} calm phases. Memory is the most that the whole process held; requests in flight
-are limited to 64 MiB of bodies, 4,000 connections and 16 KiB of head each. Phases last {seconds:g} s.
+Calm is the median of the {calm} calm phases. Cores are what the collector took of the processor. Memory is the most that the
+whole process held; requests in flight are limited to 64 MiB of bodies, 4,000 connections and 16 KiB of head each. Phases
+last {seconds:g} s.
 """
 
 
-def phase(port: int, pid: int, reports: Iterator[bytes], seconds: float) -> tuple[list[float], Counter[int], int]:
+class Phase(NamedTuple):
+    """How honest people fared for some seconds, and what that took."""
+
+    waited: list[float]  # milliseconds
+    statuses: Counter[int]
+    memory: int  # bytes, at most
+    cores: float  # of the collector
+
+
+def phase(port: int, pid: int, reports: Iterator[bytes], seconds: float) -> Phase:
     watch = Watch(pid)
     watch.start()
+    before, start = used(pid), time.monotonic()
     waited, statuses = honest(port, reports, seconds)
-    return [1000 * each for each in waited], statuses, watch.end()
+    cores = (used(pid) - before) / (time.monotonic() - start)
+    return Phase([1000 * each for each in waited], statuses, watch.end(), cores)
 
 
-def line(name: str, found: tuple[list[float], Counter[int], int], calm: float, seen: dict[str, int]) -> str:
-    waited, statuses, most = found
+def line(name: str, found: Phase, calm: float, seen: dict[str, int]) -> str:
+    waited, statuses, most, cores = found
     p50, p99 = np.percentile(waited, [50, 99])
     refused = sum(number for status, number in statuses.items() if status != 200)
     saw = ", ".join(f"{number:,} {'of ' if key.isdigit() else ''}{key}" for key, number in sorted(seen.items()))
     return (
         f"| {name} | {len(waited):,} | {p50:.1f} | {p99:.1f} | {max(waited):.0f} | {p99 / calm:.2f} | {refused} | "
-        f"{most / 1e6:.0f} | {saw} |"
+        f"{cores:.2f} | {most / 1e6:.0f} | {saw} |"
     )
 
 
@@ -249,7 +319,7 @@ def run(seconds: float, names: list[str]) -> str:
     with collector("sqlite") as (url, pid, _):
         port, reports = int(url.rpartition(":")[2]), bodies("single")
         phase(port, pid, reports, 3.0)  # warm up
-        found = list[tuple[str, tuple[list[float], Counter[int], int], dict[str, int]]]()
+        found = list[tuple[str, Phase, dict[str, int]]]()
         for name in names:
             found.append(("calm", phase(port, pid, reports, seconds / 2), {}))
             with attacked(name, port) as seen:
@@ -257,7 +327,7 @@ def run(seconds: float, names: list[str]) -> str:
                     time.sleep(0.1)
                 found.append((ATTACKS[name][2], phase(port, pid, reports, seconds), seen))
             time.sleep(1.0)
-    calm = statistics.median(float(np.percentile(one[0], 99)) for name, one, _ in found if name == "calm")
+    calm = statistics.median(float(np.percentile(one.waited, 99)) for name, one, _ in found if name == "calm")
     rows = [line(name, one, calm, seen) for name, one, seen in found]
     return "\n".join(rows) + "\n" + TAIL.format(calm=len(names), seconds=seconds)
 
@@ -275,8 +345,7 @@ def main(seconds: float, names: tuple[str, ...], shown: bool, name: str | None, 
     if name is not None and port is not None:
         asyncio.run(attack(name, port))
     top = HEAD.format(date=datetime.now(UTC).date(), rate=round(HONEST / EVERY), honest=HONEST)
-    text = top + run(seconds, list(names or ATTACKS))
-    publish(text, RESULT, shown)
+    publish(top + run(seconds, list(names or ATTACKS)), RESULT, shown)
 
 
 if __name__ == "__main__":

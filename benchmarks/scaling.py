@@ -4,8 +4,9 @@
     python -m benchmarks.scaling --requests 4000 --print
 
 Where collectors, database and load share two cores, the cores are full before there are two collectors: two servers with
-nothing behind them show how much more is possible at all. What collectors take from each other shows where each has so
-little of a core that the others do not matter: a collector that has used its share is stopped until it has some again.
+nothing behind them show how much more is possible at all, and so does what everybody takes of the processor. What
+collectors take from each other shows where each has so little of a core that the others do not matter: a collector that
+has used its share is stopped until it has some again.
 """
 
 import asyncio
@@ -27,7 +28,7 @@ from typing import NamedTuple
 import click
 
 from benchmarks.collector import BARE, CELLS, CONNECTIONS, bodies, text
-from benchmarks.effort import processor_seconds
+from benchmarks.effort import family_seconds, used
 from benchmarks.page import publish
 from deniable.collector.crowd import post_all
 from tests.servers import Postgres, free_port, postgres, served, wait_until_ready
@@ -50,14 +51,14 @@ class Row(NamedTuple):
     waits: Counter[str]  # what writing connections waited for, by the kind of event; "" if they worked
 
     @property
+    def all(self) -> float:
+        """Microseconds of the processor for each request, of everybody."""
+        return self.server + self.database + self.load
+
+    @property
     def cores(self) -> float:
         """Of the processor, that all of it took together."""
-        return self.rate * (self.server + self.database + self.load) / 1e6
-
-
-def used(pid: int) -> float:
-    """The processor's time that a process has used, to the nanosecond: its clock, as Linux numbers it."""
-    return time.clock_gettime((~pid << 3) | 2)
+        return self.rate * self.all / 1e6
 
 
 @contextmanager
@@ -81,20 +82,6 @@ def limited(pid: int, share: float) -> Iterator[None]:
         ended.set()
         thread.join(timeout=10)
         os.kill(pid, signal.SIGCONT)
-
-
-def database_seconds(server: Postgres) -> float:
-    """The processor's time of the server and of all its processes that there are."""
-    first = int((server.data / "postmaster.pid").read_text().split()[0])
-    parents = {int(path.parent.name): path for path in Path("/proc").glob("[0-9]*/stat")}
-    mine = [first]
-    for pid, path in parents.items():
-        try:
-            if int(path.read_text().rpartition(")")[2].split()[1]) == first:
-                mine.append(pid)
-        except OSError:  # it has ended
-            continue
-    return sum(processor_seconds(pid) for pid in mine)
 
 
 @contextmanager
@@ -144,7 +131,7 @@ def measured(
     made = list(islice(bodies("single"), requests))
 
     def taken() -> tuple[float, float, float]:
-        return sum(map(used, pids)), 0.0 if server is None else database_seconds(server), time.process_time()
+        return sum(map(used, pids)), 0.0 if server is None else family_seconds(server.first), time.process_time()
 
     before, start = taken(), time.perf_counter()
     send(urls, made)
@@ -194,7 +181,10 @@ which share two cores with the database and the load. Microseconds are of the pr
 |---|--:|--:|--:|--:|--:|--:|--:|--:|
 """
 TAIL = """
-Where the cores are full, a second server gives little or nothing: two with nothing behind them are {bare:.2f} times one.
+One collector, the database and the load take {all_one:.0f} us of the processor for each report; at {rate:,.0f} reports a
+second that is {busy:.2f} of {cores} cores. If nobody ever waited for anybody, {cores} cores would be full at {most:,.0f} a
+second: two collectors can be at most **{possible:.2f} times one** here; by what a report takes with two ({all_two:.0f} us),
+{possible_two:.2f} times. They are {measured:.2f} times one. Two servers with nothing behind them are {bare:.2f} times one.
 With at most {share:g} % of a core each, so that cores are left over, two collectors are **{limited:.2f} times one**.
 A report takes {one:.0f} us of collector and database at one collector and {two:.0f} at two.
 Locks are looks ({looks:g} ms apart) at which a connection that counted reports waited for another transaction; others are
@@ -227,7 +217,13 @@ def main(requests: int, shown: bool) -> None:
     rows = [shown_row(row, pair[0].rate) for pair in pairs for row in pair]
     ratios = [pair[1].rate / pair[0].rate for pair in pairs]
     one, two = (row.server + row.database for row in pairs[1])
-    tail = TAIL.format(bare=ratios[0], one=one, two=two, share=100 * SHARE, limited=ratios[2], looks=1000 * LOOKS)
+    alone, both = pairs[1]
+    cores = len(os.sched_getaffinity(0))
+    tail = TAIL.format(
+        bare=ratios[0], one=one, two=two, share=100 * SHARE, limited=ratios[2], looks=1000 * LOOKS, measured=ratios[1],
+        all_one=alone.all, all_two=both.all, rate=alone.rate, busy=alone.cores, cores=cores, most=1e6 * cores / alone.all,
+        possible=cores / alone.cores, possible_two=1e6 * cores / both.all / alone.rate,
+    )  # fmt: skip
     head = HEAD.format(date=datetime.now(UTC).date(), connections=CONNECTIONS)
     publish(head + "\n".join(rows) + "\n" + tail, RESULT, shown)
 

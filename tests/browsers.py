@@ -214,6 +214,14 @@ def settled(page: "Page", work: str, *given: object) -> Any:
     return page.evaluate(f"(given) => Promise.race([({work})(...given), {late}])", list(given))
 
 
+# The texts of charts that stick out of them, and so are cut off.
+CUT_OFF = """[...document.querySelectorAll(".chart svg")].flatMap((chart) => {
+  const edge = chart.getBoundingClientRect(), outside = (box) => box.left < edge.left - 1 || box.right > edge.right + 1;
+  const texts = [...chart.querySelectorAll("text")];
+  return texts.filter((text) => outside(text.getBoundingClientRect())).map((text) => text.textContent);
+})"""
+
+
 def violations(page: "Page", source: str) -> list[str]:
     """What axe-core finds on a page, in all its rules."""
     page.evaluate(source)

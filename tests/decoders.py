@@ -10,13 +10,14 @@ import numpy as np
 
 import deniable as dn
 from deniable.arrays import Ints
-from deniable.collector.json_reports import read_json, write_json
+from deniable.collector.json_reports import read_json
 from deniable.core.operations import Type
 from deniable.core.program import Program
 from deniable.core.running import run
 from deniable.survey import Message
 from deniable.survey.message import encode
 from tests import ROOT
+from tests.collector.json_writer import write_json
 from tests.surveys import SPARSE, several, survey
 
 ASKED = survey(SPARSE)

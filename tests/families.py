@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 import deniable as dn
+from deniable.domains.members import Members
 from deniable.files import write_batches
+from deniable.graphs.friends import Friends
 from tests import examples
 from tests.examples import ALL, CHANNELS, LINE, NUMBERS, RELEASES
 from tests.open_examples import LEAN, PUBLISHED
@@ -41,6 +43,7 @@ MECHANISMS: list[dn.Mechanism] = [
     dn.PermanentMean.twice_randomized(dn.Interval(0, 10, steps=4), 2.0, 1.0),
     dn.Compressed(ITEMS, 1.0),
     dn.Compressed.as_published(ITEMS, 1.0),
+    Friends(Members(40), 1.0),
     dn.EveryAttribute.of(VECTORS, 1.0),
     dn.OneAttribute.of(VECTORS, 1.0, dn.Unary),
     dn.FakeAttributes.of(VECTORS, 1.0),
@@ -72,6 +75,7 @@ INSTANCES: dict[str, dn.Mechanism] = {
     "unit-codes": dn.UnitCodes(DIRECTIONS, 2.0),
     "unit-axes": dn.UnitAxes(DIRECTIONS, 2.0),
     "compressed": dn.Compressed(dn.SparseVector(40), 1.0),
+    "friends": Friends(Members(40), 1.0),
     "compressed-published": dn.Compressed.as_published(dn.SparseVector(40), 1.0),
 }
 FAMILIES: dict[str, dn.Mechanism] = {mechanism.wire: mechanism for mechanism in reversed(MECHANISMS)}

@@ -56,6 +56,11 @@ class Postgres:
         self._run("initdb", "-D", str(self.data), "-U", "test", "-A", "trust", "--no-sync", "--locale=C", "-E", "UTF8")
         self.start()
 
+    @property
+    def first(self) -> int:
+        """The process that has started all others."""
+        return int((self.data / "postmaster.pid").read_text().split()[0])
+
     def _run(self, program: str, *arguments: str) -> None:
         command = [*self.owner, str(self._programs / program), *arguments]
         subprocess.run(command, check=True, capture_output=True, cwd=self._folder, timeout=180)

@@ -21,7 +21,7 @@ from research.experiments.learning_text import USUAL, Maker, Texts, coins, loade
 from research.fair_contest import Fair, FairContest, Setting, fair_command
 
 RESULT = Path(__file__).with_suffix(".md")
-BUDGETS = (2.0, 4.0, 8.0)
+BUDGETS = (2.0, 8.0)
 RIVALS = ("Hybrid, sampled coordinates", "PrivUnit")  # Duchi's signs are far behind both in learning_text.md
 GRID: tuple[Setting, ...] = tuple(
     {"features": share, "loss": loss, "penalty": penalty}

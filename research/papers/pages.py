@@ -146,7 +146,9 @@ def overview(results: Mapping[str, Result]) -> str:
         "",
         "`deniable reproduce --list` lists all figures, with the time each takes and where `--full` stays below the paper.",
         "`deniable reproduce brr/fig5` reproduces one. With `--data DIR`, real data are used; otherwise generated data of",
-        "the same shape, which the result states. `--resume` continues a run that was cut off.",
+        "the same shape, which the result states. `--resume` continues a run that was cut off. Whoever commits new pages",
+        "looks at every picture that changed: for legends that hide data, small type and lines that look alike. This was",
+        "done for all pictures here. Times in pictures are those of a machine that did other work too.",
         "",
         *runs_of(results),
     ]
@@ -172,7 +174,9 @@ def runs_of(results: Mapping[str, Result]) -> list[str]:
         minutes = sum(float(each["seconds"]) for each in own) / 60
         first, last = min(str(each["date"]) for each in own), max(str(each["date"]) for each in own)
         lines.append(f"| `--{mode}` | {len(own)} | {first} | {last} | {minutes:.1f} min |")
-    return [*lines, ""]
+    names = [name for name, result in results.items() if result.made.get("mode") == "quick"]
+    rest = f"Run with `--quick` only: {', '.join(names)}." if names else "Every figure was run with `--full`."
+    return [*lines, "", rest, ""]
 
 
 def whole(paper: Paper, results: Mapping[str, Result]) -> str:
@@ -192,14 +196,15 @@ def whole(paper: Paper, results: Mapping[str, Result]) -> str:
 def table_of(results: Mapping[str, Result]) -> list[str]:
     """All figures of a paper at a glance."""
     lines = [
-        "| figure | what it shows | " + " | ".join(ASPECTS) + " | set-up | status |",
-        "|---|---|" + "---|" * (len(ASPECTS) + 2),
+        "| figure | what it shows | " + " | ".join(ASPECTS) + " | set-up | run | status |",
+        "|---|---|" + "---|" * (len(ASPECTS) + 3),
     ]
     for name, result in results.items():
         what = load(name).figure.what
         answers = " | ".join(result.answer(aspect) for aspect in ASPECTS)
         link = f"[{name.partition('/')[2]}](#{slug(f'{name}: {what}')})"
-        lines.append(f"| {link} | {what} | {answers} | {result.setup} | **{result.status}** |")
+        run = result.made.get("mode", "-")
+        lines.append(f"| {link} | {what} | {answers} | {result.setup} | {run} | **{result.status}** |")
     return [*lines, ""]
 
 

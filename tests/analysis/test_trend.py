@@ -98,6 +98,27 @@ def test_a_comparison_counts_kept_noise_of_both_sides_in_full() -> None:
     assert not jumps(step, np.ones(100), np.full(100, 0.01), np.full(100, 0.04))
 
 
+def test_changes_are_the_first_comparisons_beyond_their_thresholds() -> None:
+    coins, found = np.random.default_rng(8), 0
+    for size in (1, 2, 3, 17, 60):
+        values = np.cumsum(coins.choice([0.0, 0.1], size, p=[0.9, 0.1])) + coins.normal(0, 0.02, size)
+        weights, fresh = coins.integers(50, 500, size).astype(float), coins.uniform(2e-4, 6e-4, size)
+        kept, expected, start = np.full(size, 1e-5), [], 0
+        for now in range(1, size):
+            tried = [now + 1 - length for length in lengths(now + 1 - start)]
+            sides = [(slice(start, split), slice(split, now + 1)) for split in tried]
+            means = [[np.average(values[part], weights=weights[part]) for part in each] for each in sides]
+            own = slice(start, None)
+            errors = [contrast(weights[own], fresh[own], kept[own], split - start, now - start) for split in tried]
+            scores = [abs(late - early) / error for (early, late), error in zip(means, errors, strict=True)]
+            if max(scores, default=0.0) > threshold(now + 1, max(len(tried), 1), 2, FALSE_ALARMS):
+                start = tried[int(np.argmax(scores))]
+                expected.append((start, now))
+        assert [(jump.since, jump.named) for jump in jumps(values, weights, fresh, kept, 2)] == expected
+        found += len(expected)
+    assert found >= 5
+
+
 def test_two_periods_are_compared() -> None:
     trend = dn.trend(MECHANISM, tallies(np.array([0.1, 0.1, 0.3]), np.random.default_rng(4)))
     moved = trend.difference(0, 2)

@@ -1,6 +1,7 @@
 """The collector over HTTP: every refusal is a problem document, nothing hostile is counted, nothing is a 500."""
 
 import asyncio
+import gzip
 import json
 import random
 import re
@@ -21,11 +22,12 @@ import deniable as dn
 from deniable.collector import Collector, open_store, results
 from deniable.collector.access import Gate
 from deniable.collector.app import App
-from deniable.collector.json_reports import write_json
+from deniable.collector.replies import LONG
 from deniable.collector.service import Limits, Shared
 from deniable.collector.site import Site
 from deniable.collector.tokens import hash_of
 from deniable.survey.message import MEDIA_TYPE
+from tests.collector.json_writer import write_json
 from tests.surveys import COMMUTE, ONE, OPENS, SAMPLED, SPARSE, several, survey
 from tests.waits import finished
 
@@ -285,7 +287,8 @@ def test_a_slow_body_is_given_up(tmp_path: Path) -> None:
             async def send(event: Any) -> None:
                 sent.append(event)
 
-            scope: dict[str, Any] = {"type": "http", "method": "POST", "path": "/v1/reports", "headers": [], "client": None}
+            scope: dict[str, Any] = {"type": "http", "method": "POST", "path": "/v1/reports"}
+            scope |= {"headers": [(b"content-type", MEDIA_TYPE.encode())], "client": None}
             await app(scope, receive, send)
             return Answer(sent[0]["status"], {k.decode(): v.decode() for k, v in sent[0]["headers"]}, sent[1]["body"])
 
@@ -302,6 +305,24 @@ def test_the_survey_and_its_results(app: App) -> None:
     assert get(app, "/v1/results?format=parquet").body[:4] == b"PAR1"
     tallies = get(app, "/v1/tallies").data()["tallies"]
     assert dn.Tally.from_json(json.dumps(tallies[0]["tally"])).n == 50
+
+
+def test_results_with_and_without_the_periods(tmp_path: Path) -> None:
+    daily = ONE.replace('id = "one"', 'id = "one"\nopens = 2026-01-01T00:00:00Z\nwindow = "day"', 1)
+    for app in made(tmp_path, daily, now=OPENS):
+        post(app, app.collector.survey.batch({"town": ["Nice", "Lyon", "Paris"] * 20}, 60, now=OPENS), headers=BATCH)
+        whole, short = (get(app, f"/v1/results?history={asked}") for asked in ("true", "false"))
+        assert whole.data() == get(app, "/v1/results").data() and len(whole.data()["history"]) == 1
+        assert short.data() == {name: part for name, part in whole.data().items() if name != "history"}
+        tables = [get(app, f"/v1/results?format=csv{asked}").body.decode().splitlines() for asked in ("", "&history=false")]
+        assert tables[1] == [line for line in tables[0] if line.startswith(("question,", "town,,"))] != tables[0]
+        refused(get(app, "/v1/results?history=0"), 422, "bad-query")
+        assert "content-encoding" not in whole.headers
+        packed = get(app, "/v1/results?format=csv", **{"accept-encoding": "gzip, br"})
+        assert "content-encoding" not in packed.headers and len(packed.body) < LONG  # nothing to win
+        packed = get(app, "/v1/results", **{"accept-encoding": "gzip, br"})
+        assert packed.headers["content-encoding"] == "gzip" and packed.headers["cache-control"] == "no-store"
+        assert json.loads(gzip.decompress(packed.body)) == whole.data() and len(packed.body) < len(whole.body) / 2
 
 
 def test_metrics_are_what_happened(app: App) -> None:

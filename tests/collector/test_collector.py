@@ -11,10 +11,10 @@ import pytest
 
 import deniable as dn
 from deniable.collector import Collector, Counted, Refusal, open_store, opened, results
-from deniable.collector.backup import read_backup, write_backup
 from deniable.collector.segments import write_segment
 from deniable.survey import Message
 from deniable.survey import message as wire
+from tests.collector.one_backup import read_backup, write_backup
 from tests.surveys import COMMUTE, ONE, OPENS, SAMPLED, SPARSE, several, survey
 
 NewStore = Callable[[], str]

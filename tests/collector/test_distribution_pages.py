@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from deniable.survey.law_document import law_document
-from tests.browsers import Site, Visitor, expect, site, violations
+from tests.browsers import CUT_OFF, Site, Visitor, expect, site, violations
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Route
@@ -34,11 +34,11 @@ grid = [3, 4]
 target = "ranges"
 
 [[question]]
-id = "age"
-ask = "How old are you?"
+id = "pay"
+ask = "How much do you earn?"
 kind = "number"
 low = 0
-high = 120
+high = 120_000
 target = "distribution"
 """
 
@@ -49,13 +49,13 @@ def test_a_distribution_and_a_map(browser: "Browser", tmp_path: Path, width: int
         visitor = Visitor(browser, place, viewport={"width": width, "height": 900})
         page = visitor.goto()
         page.get_by_label("Where do you live?").select_option("48.84 to 48.88, 2.29 to 2.33")
-        page.get_by_label("How old are you?").fill("42")
+        page.get_by_label("How much do you earn?").fill("42000")
         visitor.click("Randomize my answers")
         visitor.click("Send the report")
         visitor.heading("Thank you. Your report has arrived")
         random, cells = np.random.default_rng(1), place.app.collector.survey.questions[0].domain.labels
         homes = [cells[5] if each < 0.7 else cells[0] for each in random.random(3000)]
-        place.fill({"home": homes, "age": np.clip(random.normal(40, 12, 3000), 0, 120)}, 3000)
+        place.fill({"home": homes, "pay": np.clip(random.normal(40_000, 12_000, 3000), 0, 120_000)}, 3000)
         page = visitor.goto("/results")
         page.get_by_text("Half of the people answered").wait_for()
         shown = page.locator("table.map-cells td.n")
@@ -70,6 +70,7 @@ def test_a_distribution_and_a_map(browser: "Browser", tmp_path: Path, width: int
         for mark, number in (("path.band", 1), ("line.median", 1), ("rect.raw", 12)):
             expect(charts.locator(mark)).to_have_count(number)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert page.evaluate(CUT_OFF) == []
         assert violations(page, axe) == []
         visitor.check()
 
@@ -94,7 +95,7 @@ def test_a_round_opens_while_the_page_loads(browser: "Browser", tmp_path: Path) 
         calls, handle = served_later(place, 1)
         visitor.page.route("**/v1/law", handle)  # type: ignore[arg-type]
         visitor.goto()
-        visitor.page.get_by_label("How old are you?").wait_for()
+        visitor.page.get_by_label("How much do you earn?").wait_for()
         assert len(calls) == 2
         visitor.check()
         other = Visitor(browser, place, service_workers="block")

@@ -1,6 +1,7 @@
 """Requests of strangers: nobody counts for many, nobody stops the others, and limits come before work."""
 
 import asyncio
+import gzip
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -11,16 +12,19 @@ from typing import Any
 import pytest
 
 import deniable as dn
-from deniable.collector import intake, json_reports, results
+from deniable.collector import intake, json_reports, results, verdicts
+from deniable.collector.access import RateLimit
 from deniable.collector.app import App
-from deniable.collector.json_reports import write_json
-from deniable.collector.service import Flight, Limits
+from deniable.collector.reader import MOST, Reader
+from deniable.collector.service import Flight, Limits, Reply
+from deniable.collector.verdicts import Counted
 from deniable.survey import Message
 from deniable.survey import message as wire
 from deniable.survey.message import MEDIA_TYPE
+from tests.collector.json_writer import write_json
 from tests.collector.test_app import BATCH, Answer, call, counted, get, made, post, refused, report, run, working
 from tests.surveys import ONE, several
-from tests.waits import finished
+from tests.waits import PATIENCE, finished
 
 pytestmark = pytest.mark.needs("starlette")
 
@@ -101,28 +105,163 @@ def test_long_bodies_are_read_beside_the_event_loop(app: App, monkeypatch: pytes
     assert threads[0] == "MainThread" and all(name.startswith("deniable reader") for name in threads[1:])
 
 
+def posted(media: str, *headers: tuple[bytes, bytes]) -> dict[str, Any]:
+    """The scope of a request that posts reports."""
+    listed = [(b"content-type", media.encode()), *headers]
+    return {"type": "http", "method": "POST", "path": "/v1/reports", "headers": listed, "client": None}
+
+
+def answered(app: App, scope: dict[str, Any], receive: Callable[[], Any]) -> Answer:
+    """The answer to a request whose body comes as `receive` says."""
+    sent = list[Any]()
+
+    async def send(event: Any) -> None:
+        sent.append(event)
+
+    finished(app(scope, receive, send))
+    return Answer(sent[0]["status"], {k.decode(): v.decode() for k, v in sent[0]["headers"]}, sent[1]["body"])
+
+
+@pytest.mark.parametrize(
+    ("media", "size", "expected"),
+    [
+        ("application/json", (64 << 10) + 1, (413, "too-large")),
+        ("application/json; charset=utf-8", 8 << 20, (413, "too-large")),
+        (MEDIA_TYPE, (8 << 20) + 1, (413, "too-large")),
+        ("text/plain", 10, (415, "media")),
+        ("", 8 << 20, (415, "media")),
+    ],
+)
+def test_what_the_head_rules_out_is_not_read(media: str, size: int, expected: tuple[int, str], app: App) -> None:
+    async def never() -> Any:
+        pytest.fail("the body was read")
+
+    let_go = list[int]()
+    scope = posted(media, (b"content-length", str(size).encode())) | {"let_go": lambda: let_go.append(1)}
+    refused(answered(app, scope, never), *expected)
+    assert let_go == [1] and app.flight.bytes == 0, "nothing of the body is kept while the answer waits"
+
+
+@pytest.mark.parametrize("coding", ["gzip", "GZIP", "br", "gzip, identity", "zstd"])
+def test_packed_bodies_are_not_unpacked(coding: str, app: App) -> None:
+    """Some kilobytes may be gigabytes once they are unpacked."""
+    packed, plain = gzip.compress(report(app)), {"content-encoding": "identity"}
+    refused(post(app, packed, headers={"content-encoding": coding}), 415, "media")
+    assert counted(app) == 0 and post(app, report(app), headers=plain).status == 200
+
+
+def test_json_without_a_length_is_read_up_to_the_limit(app: App) -> None:
+    parts = list[int]()
+
+    async def receive() -> Any:
+        parts.append(10_000)
+        return {"type": "http.request", "body": b"[" * 10_000, "more_body": True}
+
+    refused(answered(app, posted("application/json"), receive), 413, "too-large")
+    assert sum(parts) <= app.limits.json_people + 10_000 and app.flight.bytes == 0
+
+
+def test_senders_who_are_refused_all_the_time_do_not_keep_others_waiting(app: App) -> None:
+    reader, held, names = Reader(), threading.Event(), list[str]()
+
+    def slow() -> str:
+        held.wait(PATIENCE)
+        names.append(threading.current_thread().name)
+        return "read"
+
+    async def together() -> None:
+        first = [asyncio.ensure_future(reader.read(slow, annoying=True)) for _ in range(MOST)]
+        await asyncio.sleep(0)
+        assert await reader.read(slow, annoying=True) is None, "no more of them wait"
+        assert await reader.read(lambda: "at once", annoying=False) == "at once"
+        held.set()
+        assert await asyncio.gather(*first) == ["read"] * MOST
+        assert await reader.read(slow, annoying=True) == "read", "there is room again"
+
+    finished(together())
+    assert set(names) == {"deniable reader of the annoying_0"}
+    long, app.shared.refusals = b"".join(report(app) for _ in range(200))[:-1], RateLimit(app.limits.refusals, lambda: 0.0)
+    for _ in range(int(app.shared.refusals.burst) + 1):
+        refused(post(app, b"no report"), 400, "damaged")
+    assert app.annoys(("192.0.2.1", 1)) and not app.annoys(("192.0.2.7", 1))
+    app.shared.reader._waiting = MOST
+    refused(post(app, long), 429, "busy")
+    app.shared.reader._waiting = 0
+    refused(post(app, long), 400, "damaged")
+
+
+def impossible(app: App, place: int = 0) -> bytes:
+    """A report that no device sends: the layout has room for an answer that is not there."""
+    return wire.encode(app.collector.survey.fingerprint_bytes, Message(place.to_bytes(16, "little"), 1, 0, 1, b"\7"))
+
+
+def test_one_bad_report_among_many_costs_little_more_than_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for app in made(tmp_path, several(5)):
+        asked, tried = app.collector.survey, list[int]()
+        for name in ("unpack_singles", "unpack_joined"):
+            monkeypatch.setattr(type(asked), name, watched(getattr(type(asked), name), tried))
+        good = [message for body in asked.randomize_all({"q0": [1] * 999}, 999) for message in asked.read(body)]
+        for bad in ([500], [0, 998, 999]):
+            messages = list(good)
+            for place in bad:
+                messages.insert(place, asked.read(impossible(app, place))[0])
+            tried.clear()
+            known = app.collector.group(messages).known
+            assert [place for place, verdict in enumerate(known) if verdict is not None] == bad
+            assert len(tried) <= 2 + 2 * len(bad) * 11, "halves of them, not each of them"
+
+
+def test_bad_reports_are_found_beside_the_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for app in made(tmp_path, several(5)):
+        written, submit, threads = list[int](), app.writer.submit, list[str]()
+        screened = app.collector.screened
+
+        async def noted(collector: Any, messages: Any, written: list[int] = written, submit: Any = submit) -> Any:
+            written.append(len(messages))
+            return await submit(collector, messages)
+
+        def named(messages: Any, threads: list[str] = threads, screened: Any = screened) -> Any:
+            threads.append(threading.current_thread().name)
+            return screened(messages)
+
+        monkeypatch.setattr(app.writer, "submit", noted)
+        monkeypatch.setattr(app.collector, "screened", named)
+        good = app.collector.survey.randomize_all({"q0": [1] * 99}, 99)
+        answer = post(app, b"".join([*good[:40], impossible(app), *good[40:]])).data()
+        assert (answer["counted"], [line["message"] for line in answer["refused"]]) == (99, [40])
+        assert written == [99] and threads == ["deniable reader_0"]
+        refused(post(app, b"".join(impossible(app, place) for place in range(100))), 422, "impossible")
+        assert written == [99], "nothing is left to count"
+        post(app, b"".join(app.collector.survey.randomize_all({"q0": [1] * 99}, 99)), headers=BATCH)
+        assert len(threads) == 2, "whoever has a batch token is trusted so far"
+
+
+def test_who_sends_impossible_reports_among_others_waits_too(tmp_path: Path) -> None:
+    for app in made(tmp_path, several(5)):
+        app.shared.refusals = RateLimit(app.limits.refusals, lambda: 0.0)
+        asked, client = app.collector.survey, ("192.0.2.1", 1)
+        mixed = app._reply([Counted.NOW, verdicts.IMPOSSIBLE], asked.fingerprint)
+        late = app._reply([Counted.NOW, verdicts.TOO_LATE], asked.fingerprint)
+        assert (mixed.status, late.status) == (200, 200)
+        waits = [app.held(mixed, client) for _ in range(int(app.shared.refusals.burst) + 1)]
+        assert waits[0] == 0.0 and waits[-1] == app.limits.hold
+        assert not app.held(late, client), "an honest go-between may be late"
+
+
 # Slow clients, many headers, much at once
 
 
 def stalled(app: App, *parts: bytes) -> Answer:
     """A request whose body stops coming after these parts."""
 
-    async def slowly() -> Answer:
-        sent, left = list[Any](), list(parts)
+    left = list(parts)
 
-        async def receive() -> Any:
-            if not left:
-                await asyncio.sleep(3600)
-            return {"type": "http.request", "body": left.pop(0), "more_body": True}
+    async def receive() -> Any:
+        if not left:
+            await asyncio.sleep(3600)
+        return {"type": "http.request", "body": left.pop(0), "more_body": True}
 
-        async def send(event: Any) -> None:
-            sent.append(event)
-
-        scope: dict[str, Any] = {"type": "http", "method": "POST", "path": "/v1/reports", "headers": [], "client": None}
-        await app(scope, receive, send)
-        return Answer(sent[0]["status"], {k.decode(): v.decode() for k, v in sent[0]["headers"]}, sent[1]["body"])
-
-    return finished(slowly())
+    return answered(app, posted(MEDIA_TYPE), receive)
 
 
 @pytest.mark.parametrize("parts", [(), (b"x",), (b"x", b"y")])
@@ -164,9 +303,8 @@ def test_bytes_in_flight_have_a_limit(tmp_path: Path) -> None:
             async def send(event: Any) -> None:
                 sent.append(event)
 
-            scope: dict[str, Any] = {"type": "http", "method": "POST", "path": "/v1/reports", "headers": [], "client": None}
             async with working(app):
-                half = asyncio.ensure_future(app(scope, receive, send))
+                half = asyncio.ensure_future(app(posted(MEDIA_TYPE), receive, send))
                 while not app.flight.bytes:
                     await asyncio.sleep(0)
                 taken = app.flight.bytes
@@ -292,6 +430,7 @@ def test_whoever_is_refused_all_the_time_waits_for_the_answer(app: App, monkeypa
         await sleep(0.0)
 
     monkeypatch.setattr("deniable.collector.app.asyncio.sleep", noted)
+    app.shared.refusals = RateLimit(app.limits.refusals, lambda: 0.0)
     burst = int(app.shared.refusals.burst)
     for place in range(burst + 5):
         refused(post(app, b"no report"), 400, "damaged")
@@ -299,4 +438,4 @@ def test_whoever_is_refused_all_the_time_waits_for_the_answer(app: App, monkeypa
     assert slept and len(slept) <= 5
     before = len(slept)
     assert post(app, report(app)).outcome()["counted"] == 1, "honest reports of the same address are answered at once"
-    assert len(slept) == before and not app.held(200, None) and not app.held(503, None)
+    assert len(slept) == before and not app.held(Reply(200, [], b""), None) and not app.held(Reply(503, [], b""), None)

@@ -12,10 +12,10 @@ import pytest
 import deniable as dn
 from deniable.collector import Collector, Refusal, lifecycle, opened, results
 from deniable.collector.access import new_token
-from deniable.collector.backup import read_backup, write_backup
 from deniable.collector.segments import write_segment
 from deniable.collector.store import CHUNK, LARGE, Change, Row
 from deniable.files.atomic import SUFFIX, written_whole
+from tests.collector.one_backup import read_backup, write_backup
 from tests.surveys import COMMUTE, ONE, OPENS, SAMPLED, several, survey
 
 NewStore = Callable[[], str]

@@ -68,17 +68,30 @@ def test_pages_hold_no_inline_script_or_style_and_no_foreign_address() -> None:
             )
 
 
+def modules(first: str) -> set[str]:
+    """A module and all that it imports before it runs."""
+    files, needed, new = all_files(), set[str](), {first}
+    while new:
+        needed |= new
+        text = "".join(files[name].plain.decode() for name in new)
+        new = {f"/pages/{name}" for name in re.findall(r'from ?"\./([\w.]+)"', text)} - needed
+    return needed
+
+
 def test_the_worker_keeps_what_the_answer_page_needs() -> None:
     files = all_files()
     kept = set(re.findall(r'"\.(/[^"]*)"', files["/worker.js"].plain.decode().split("PARTS = [")[1].split("]")[0]))
     assert kept <= set(files) | {"/v1/survey", "/v1/law", "/v1/promise", "/v1/status"}
-    needed, new = set[str](), {"/pages/answer.js"}
-    while new:
-        needed |= new
-        text = "".join(files[name].plain.decode() for name in new)
-        new = {f"/pages/{name}" for name in re.findall(r'from "\./([\w.]+)"', text)} - needed
-    assert needed | {"/", "/pages/style.css"} <= kept
+    assert modules("/pages/answer.js") | {"/", "/pages/style.css"} <= kept
     assert set(PAGES) <= set(files)
+
+
+@pytest.mark.parametrize("page", ["answer", "results", "try"])
+def test_a_page_loads_all_its_modules_at_once(page: str) -> None:
+    files = all_files()
+    named = re.findall(r'<link rel="modulepreload" href="(pages/[\w.]+)">', files[f"/pages/{page}.html"].plain.decode())
+    assert {f"/{name}" for name in named} == modules(f"/pages/{page}.js") - {f"/pages/{page}.js"}
+    assert len(named) == len(set(named)) >= 7
 
 
 def test_the_promise_of_a_survey(app: App) -> None:

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from deniable.collector import Collector, Counted, Refusal, open_store, opened, results
-from deniable.collector.backup import read_backup, write_backup
 from deniable.collector.sqlite import SqliteStore
 from deniable.collector.store import Row
 from deniable.collector.verdicts import AWAY
 from deniable.collector.writer import FEWEST_FORGOTTEN, LONGEST, MOST_FORGOTTEN, Waiting, Writer
 from deniable.errors import Unavailable
+from tests.collector.one_backup import read_backup, write_backup
 from tests.surveys import OPENS, SAMPLED, survey
 from tests.waits import finished
 

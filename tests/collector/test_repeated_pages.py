@@ -10,7 +10,7 @@ import pytest
 import deniable as dn
 from deniable.collector import Collector
 from deniable.device.panel import Panel
-from tests.browsers import Visitor, expect, settled, site, violations
+from tests.browsers import CUT_OFF, Visitor, expect, settled, site, violations
 from tests.survey.test_repeating import EXAMPLE
 
 if TYPE_CHECKING:
@@ -40,6 +40,12 @@ async () => {
   return [Object.keys(data.memories).length, data.surveys.wellbeing.epsilon];
 }
 """
+
+
+DATES = """(() => {
+  const [from, to] = [...document.querySelectorAll(".trend svg text")].slice(-2).map((text) => text.getBoundingClientRect());
+  return to.left - from.right;
+})()"""
 
 
 def test_answer_today_and_tomorrow_and_read_the_trend(browser: "Browser", tmp_path: Path, axe: str) -> None:
@@ -75,7 +81,11 @@ def test_answer_today_and_tomorrow_and_read_the_trend(browser: "Browser", tmp_pa
         expect(page.locator(".trend line.change").first).to_be_attached()
         for said in ("bad rose by about", "A person spends epsilon 4 with the first report", "at most 0.0001"):
             expect(page.locator("main")).to_contain_text(said)
-        expect(page.get_by_text("Weekdays:")).to_have_count(1)
+        expect(page.get_by_text("Weekdays: good", exact=True)).to_have_count(1)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.set_viewport_size({"width": 320, "height": 700})
+        visitor.until("document.querySelector('.trend svg').clientWidth < 300")
+        assert page.evaluate(CUT_OFF) == []
+        assert page.evaluate(DATES) > 4  # pixels between the first and the last day
         assert violations(page, axe) == []
         visitor.check()

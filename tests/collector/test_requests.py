@@ -3,6 +3,7 @@
 import os
 import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,31 @@ def test_bytes_around_a_body_are_limited(server: Served) -> None:
     assert status(server, request(b"5;" + b"a" * 600_000, CHUNKED, length=False)) is None
     much = b"".join(b"400\r\n%b\r\n" % (b"x" * 1024) for _ in range(400))
     assert status(server, request(much + b"0\r\n\r\n", CHUNKED, length=False)) == 400, "a long body in usual chunks is read"
+
+
+def told(connection: socket.socket) -> bytes:
+    """The next answer."""
+    said = b""
+    while b"}" not in said and (part := connection.recv(4096)):
+        said += part
+    return said
+
+
+def test_the_rest_of_a_refused_body_is_thrown_away(server: Served) -> None:
+    """So that whoever sends all of it before reading gets the answer, and can go on; but not without end."""
+    head = "POST /s/one/v1/reports HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    size = 7 << 20  # more than sockets hold
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
+        connection.sendall(f"{head}Content-Length: {size}\r\n\r\n".encode() + b"[" * size)
+        said = told(connection)
+        assert said.startswith(b"HTTP/1.1 413 ") and b"in JSON may hold at most 65,536 bytes" in said
+        connection.sendall(request(body()).replace(b"Connection: close\r\n", b""))
+        assert told(connection).startswith(b"HTTP/1.1 200 ")
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
+        with pytest.raises(OSError):
+            connection.sendall(f"{head}{CHUNKED}\r\n\r\n".encode() + b"8000\r\n%b\r\n" % (b"[" * 32_768) * 1000)
+        with suppress(ConnectionResetError):
+            assert told(connection).startswith(b"HTTP/1.1 413 ")
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ import pytest
 
 import deniable as dn
 from deniable.collector import Collector, open_store, results
-from deniable.collector.backup import read_backup, write_backup
 from deniable.collector.rounds import Rounds
 from deniable.collector.store import Store, opened
 from deniable.collector.verdicts import CLOCK, IMPOSSIBLE, Counted
 from deniable.survey.rounds import is_over, next_survey, people_of
+from tests.collector.one_backup import read_backup, write_backup
 from tests.servers import served
 from tests.surveys import survey
 from tests.waits import PATIENCE, until

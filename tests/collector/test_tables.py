@@ -12,11 +12,11 @@ import pytest
 
 import deniable as dn
 from deniable.collector import Collector, open_store, results
-from deniable.collector.backup import read_backup, write_backup
 from deniable.collector.segments import write_segment
 from deniable.collector.store import Store
 from deniable.core import concatenate
 from deniable.files.reports import read_batches
+from tests.collector.one_backup import read_backup, write_backup
 from tests.survey.test_tables import PAIR, QUESTIONS, parsed
 
 SPLIT = {name: own + '\nmechanism = { mechanism = "direct-1" }' for name, own in QUESTIONS.items()}

@@ -14,8 +14,9 @@ import pytest
 import deniable as dn
 from deniable.collector import Collector, Store, lifecycle, opened, results, transfer
 from deniable.collector.access import gates_of, new_token, revoke_token
-from deniable.collector.backup import read_backup, read_backups, write_backup, write_backups
+from deniable.collector.backup import read_backups, write_backups
 from deniable.collector.transfer import copy_all, copy_survey, surveys_of
+from tests.collector.one_backup import read_backup, write_backup
 from tests.surveys import COMMUTE, ONE, several, survey
 from tests.waits import PATIENCE, running
 

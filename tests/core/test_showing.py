@@ -49,6 +49,9 @@ def test_plans_certificates_and_surveys_have_tables() -> None:
     assert mechanism.fingerprint in certificate._repr_html_()
     ranking = options(mechanism.domain, 1.0, 100)
     assert ranking.best.name in ranking._repr_html_()
+    measured = dn.compare(mechanism.domain, 1.0, 100, repeats=2, mechanisms=["direct", "unary"], coins=dn.SeededCoins(1))
+    shown = measured._repr_html_()
+    assert shown.count("<tr>") == 3 and measured.rows[0].name in shown and "bits: size of one report" in shown
     survey = dn.Survey.from_json(
         '{"survey": {"id": "s", "title": "<i>", "epsilon": 1.0},'
         ' "question": [{"id": "q", "ask": "Why?", "kind": "category", "choices": ["a", "b"]}]}'

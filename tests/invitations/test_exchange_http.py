@@ -78,7 +78,7 @@ def test_an_open_survey_has_no_issuer(tmp_path: Path) -> None:
 
 
 def test_a_report_with_its_token_is_counted_over_http(issued: Issued) -> None:
-    from deniable.collector.json_reports import write_json
+    from tests.collector.json_writer import write_json
     from tests.collector.test_app import post
 
     codes = make_invitations(issued.collector.store, issued.collector.survey, 2)

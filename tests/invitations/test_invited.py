@@ -11,7 +11,6 @@ import pytest
 
 import deniable as dn
 from deniable.collector import Collector, Store, open_store, opened, results
-from deniable.collector.backup import read_backup, write_backup
 from deniable.collector.invited import (
     EXCHANGED,
     REVOKED,
@@ -31,9 +30,10 @@ from deniable.device import Ledger
 from deniable.device.invitation import Exchange, code_of
 from deniable.device.sending import Reply
 from deniable.errors import InvalidParameter, InvalidReport
-from deniable.invitations.blind_rsa import PrivateKey
+from deniable.invitations.blind_rsa import PrivateKey, PublicKey
 from deniable.invitations.terms import Invitations
 from deniable.survey.message import with_token
+from tests.collector.one_backup import read_backup, write_backup
 from tests.invitations.invited import Issued, invited
 from tests.surveys import ONE, OPENS, survey
 from tests.waits import together
@@ -80,6 +80,27 @@ def test_of_many_with_one_token_in_one_body_one_counts(issued: Issued) -> None:
     assert issued.take(*reports, reports[0], reports[1]) == ["counted", *["spent-token"] * 4, "duplicate", "spent-token"]
     assert issued.take(*reports) == ["duplicate", *["spent-token"] * 4]
     assert counted(issued) == 1
+
+
+def test_a_signature_is_verified_once(issued: Issued, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has one token must not keep the collector busy by sending it again and again."""
+    calls, verifies = list[int](), PublicKey.verifies
+
+    def counting(key: PublicKey, message: bytes, signature: bytes) -> bool:
+        calls.append(1)
+        return verifies(key, message, signature)
+
+    monkeypatch.setattr(PublicKey, "verifies", counting)
+    (token,) = (issued.token(code) for code in codes(issued, 1))
+    calls.clear()
+    messages = [message for _ in range(50) for message in issued.collector.survey.read(issued.report(token))]
+    assert issued.collector.screened(messages) == [None] * 50
+    assert len(issued.collector.take(messages)) == 50 and counted(issued) == 1
+    assert len(calls) == 1
+    wrong = issued.report(token[:-1] + bytes([token[-1] ^ 1]))
+    for _ in range(2):
+        assert issued.take(wrong) == ["bad-token"]
+    assert len(calls) == 2
 
 
 def test_who_is_not_invited_is_not_counted(issued: Issued, store: Store) -> None:

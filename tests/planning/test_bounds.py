@@ -8,6 +8,7 @@ import pytest
 import deniable as dn
 from deniable.planning import options
 from deniable.planning.bounds import share_bound
+from deniable.planning.sensitive_bound import sensitive_share_bound
 
 
 @pytest.mark.parametrize("epsilon", [1e-4, 0.1, 1.0, 2.5, 8.0, 90.0])
@@ -50,10 +51,58 @@ def test_a_plan_says_how_far_it_is_from_the_best_possible() -> None:
     assert "above: squared error, at most so much above the best that any mechanism can have" in mechanism.explain()
     (chosen,) = [line.split() for line in mechanism.explain().splitlines() if line.startswith("*")]
     assert chosen[1:5] == ["wheel", "2.54", "1.011x", "1.1%"]
-    ranked = options(dn.Categories(range(16)), 1.0, 5000, sensitive=[1, 2])
-    assert ranked.bound is None and "above" not in ranked.table()  # this bound is for answers that are all protected
     assert "above_bound" in options(dn.Categories(range(16)), 1.0, 5000).records()[0]
 
 
 def test_one_answer_needs_no_report() -> None:
     assert share_bound(1, 1.0, 10) == 0.0
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.75, 0.95, 1.0])
+@pytest.mark.parametrize(("sensitive", "others"), [(1, 4), (2, 3), (3, 7), (12, 5), (40, 60)])
+def test_with_sensitive_answers_nothing_is_below_and_subset_selection_is_nearly_at_it(
+    sensitive: int, others: int, share: float
+) -> None:
+    domain = dn.Categories(range(sensitive + others))
+    for epsilon in (0.1, 1.0, 3.0):
+        ranked = options(domain, epsilon, 1000, sensitive=range(sensitive), open_share=share)
+        bound = sensitive_share_bound(sensitive, others, epsilon, 1000, share)
+        assert ranked.bound == bound is not None
+        assert all(row.error >= bound * (1 - 1e-9) for row in ranked)
+        best = (ranked.rows[0].error / bound) ** 2
+        assert best < (1 + 1e-4 if sensitive in (1, 40) else 1.1)
+
+
+def test_no_channel_with_sensitive_answers_is_below() -> None:
+    """Random laws, extreme ones among them: reports that disclose nothing, and one for each answer that is not sensitive."""
+    random, sensitive, others, share = np.random.default_rng(2), 2, 2, 0.6
+    size, shares = 4, np.array([0.2, 0.2, 0.3, 0.3])
+    exchanges = [[a, b, c, d] for a, b in ((0, 1), (1, 0)) for c, d in ((2, 3), (3, 2))]
+    nearest = math.inf
+    for epsilon in (0.3, 1.0, 2.5):
+        bound = sensitive_share_bound(sensitive, others, epsilon, 1, share)
+        assert bound is not None
+        for place in range(400):
+            few = random.integers(0, 2, (size, 12)) if place % 2 else random.random((size, 12))
+            few[2:] *= random.random() < 0.5  # often the least that is allowed
+            part = np.exp(epsilon * few) * random.dirichlet(np.full(12, 0.1))
+            columns = np.concatenate([part[exchange] for exchange in exchanges], 1)  # then sums on either side are equal
+            columns /= columns.sum(1).max()
+            if columns[0].sum() < columns[2].sum():
+                continue  # the sensitive answers have no report of their own to make up for it
+            columns = np.concatenate([columns, np.diag(1 - columns.sum(1))[:, 2:]], 1)
+            columns = columns[:, columns.sum(0) > 1e-12]
+            np.testing.assert_allclose(columns.sum(1), 1)
+            information = (columns / (shares @ columns)) @ columns.T
+            if np.linalg.cond(information) > 1e9:
+                continue
+            error = math.sqrt((np.trace(np.linalg.inv(information)) - 1) / size)
+            assert error >= bound * (1 - 1e-9)
+            nearest = min(nearest, error / bound)
+    assert nearest < 1.5
+
+
+def test_where_no_bound_is_known_none_is_shown() -> None:
+    assert sensitive_share_bound(2, 3, 1.0, 10, 0.0) is None and sensitive_share_bound(1000, 1000, 1.0, 10, 0.5) is None
+    ranked = options(dn.Categories(range(9)), 1.0, 5000, sensitive=[1, 2], open_share=0.0)
+    assert ranked.bound is None and "above" not in ranked.table()

@@ -4,21 +4,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.domains import Pairs
 from deniable.planning.padding import TRIED, PaddingPilot
-
-
-def people(sizes: np.ndarray, keys: int, seed: int) -> Pairs:
-    """So many different keys of each person, drawn at random and in random order, all with the value 1."""
-    random = np.random.default_rng(seed)
-    order = np.argsort(random.random((len(sizes), keys)), axis=1)
-    inside = np.arange(keys) < sizes[:, None]
-    return Pairs(np.concatenate([[0], np.cumsum(sizes)]), order[inside].astype(np.int64), np.ones(int(sizes.sum())))
-
-
-def sizes(n: int, seed: int) -> np.ndarray:
-    """One or two keys mostly, and a few people with many."""
-    return np.minimum(np.random.default_rng(seed).geometric(0.6, n), 30)
+from research.experiments.padding import people, sizes
 
 
 class TestChoice:

@@ -14,7 +14,7 @@ from deniable.arrays import Floats
 from deniable.mechanisms.algebra.score_interval import SlantedEstimate
 from research.data.folder import FILES, Data
 from research.data.lists import RATINGS, VISITS
-from research.experiments import key_value
+from research.experiments import key_means, key_value, padding
 from tests import ROOT
 
 
@@ -73,3 +73,47 @@ def test_the_page_shows_the_result() -> None:
     assert result in (ROOT / "docs" / "key-value.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (?:ratings|visits) \| \S+ \| planned: .*? \| \d+ \| (\S+) \| (\S+) \|", result, re.MULTILINE)
     assert len(rows) == 6 and all(abs(float(cell) - 95) <= 1 for row in rows for cell in row)
+
+
+class TestMeans:
+    def test_the_allowance_holds_more(self) -> None:
+        """The interval with the allowance holds all that the plain one holds; a mean is reported only if it is clear."""
+        held = key_means.measured(0.06, 0.9, 60)
+        assert 0 < held.reported < 60 and held.plain <= held.allowed <= held.reported
+
+    def test_together_as_one_by_one(self) -> None:
+        domain = dn.KeyValue(["key"], -1, 1, at_most=1)
+        mechanism, (pairs, _) = dn.plan(domain, 1.0, key_means.PEOPLE), key_means.people(0.25, 0.3)
+        found = [
+            mechanism.estimate(mechanism.tally(mechanism.perturb(pairs, dn.SeededCoins(seed)))).mean for seed in range(4)
+        ]
+        both = key_means.joined(found, type(found[0])).interval(0.95)
+        assert np.allclose(np.concatenate([each.interval(0.95) for each in found], axis=1), both)
+
+    def test_the_page_says_what_was_measured(self) -> None:
+        result = (ROOT / "research" / "experiments" / "key_means.md").read_text(encoding="utf-8")
+        rows = re.findall(r"^\| \d+% \| \S+ \| \S+ \| (\S+) \| (\S+) \|", result, re.MULTILINE)
+        plain, allowed = (sorted(map(float, column)) for column in zip(*rows, strict=True))
+        page = (ROOT / "docs" / "key-value.md").read_text(encoding="utf-8")
+        assert f"hold the truth in {allowed[0]} to {allowed[-1]} % of collections" in page and allowed[0] >= 95
+        assert f"and in {plain[0]} to {plain[-1]} % without the allowance" in page and len(rows) == 10
+
+
+class TestPadding:
+    def test_the_page_says_what_was_measured(self) -> None:
+        result = (ROOT / "research" / "experiments" / "padding.md").read_text(encoding="utf-8")
+        rows = re.findall(r"^\| (\d) \| (\d+) \| (\d+) \| (\S+) \|", result, re.MULTILINE)
+        error = {(int(epsilon), int(length)): (int(often), cell) for epsilon, length, often, cell in rows}
+        page = (ROOT / "docs" / "key-value.md").read_text(encoding="utf-8").partition("### How many keys")[2]
+        page = " ".join(page.partition("\n## ")[0].split())
+        assert error[1, 1][0] == 20 and f"one key ({error[1, 1][1]}, the smallest of all" in page
+        assert f"two keys in {error[2, 2][0]} of 20 pilots ({error[2, 2][1]}), three in two and 21 in one" in page
+        assert (error[2, 3][0], error[2, 21][0]) == (2, 1) and f"({error[2, 21][1]}), where one key is best" in page
+        assert error[4, 3][0] + error[4, 5][0] == 20 and error[4, 3][1] == error[4, 5][1]
+        assert f"three or five ({error[4, 3][1]} each, the smallest; {error[4, 30][1]} with" in page
+        for epsilon, best in ((1, 1), (2, 1), (4, 3)):
+            assert min((float(cell), length) for (own, length), (_, cell) in error.items() if own == epsilon)[1] == best
+
+    def test_an_error_is_measured(self) -> None:
+        held = padding.people(padding.sizes(2000, 4), padding.KEYS, 5)
+        assert len(held) == 2000 and padding.real_error(held, 3, 8.0, 2) < padding.real_error(held, 3, 1.0, 2)

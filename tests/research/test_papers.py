@@ -334,3 +334,15 @@ class TestPages:
         page = (ROOT / "docs" / f"paper-{name.partition('/')[0]}.md").read_text(encoding="utf-8")
         assert f"### {name}: {load(name).figure.what}\n" in page
         assert (ROOT / "docs" / "pictures" / f"{name.replace('/', '-')}.png").stat().st_size < 120_000
+
+    def test_the_pages_say_how_each_figure_was_run(self) -> None:
+        """In the table of its paper, and below it; the front page names those that were not run in full."""
+        front = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+        quick = set(re.search(r"`--quick` only: (.*)\.\n", front)[1].split(", ")) if "only:" in front else set()  # type: ignore[index]
+        for name in FIGURES:
+            page = (ROOT / "docs" / f"paper-{name.partition('/')[0]}.md").read_text(encoding="utf-8")
+            section = page.partition(f"### {name}: ")[2].partition("\n###")[0]
+            mode = "quick" if name in quick else "full"
+            assert f"Run with `--{mode}` on " in section
+            row = re.search(rf"^\| \[{name.partition('/')[2]}\]\(.*$", page, re.MULTILINE)
+            assert load(name).figure.own or (row and f" | {mode} | **" in row[0])

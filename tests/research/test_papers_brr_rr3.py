@@ -197,6 +197,24 @@ class TestAsTheAuthorsDid:
         scores = {published_vectors.accuracy(held, "grid", epsilon, 1) for epsilon in (0.01, 5.0)}
         assert len(scores) == 1
 
+    def test_all_ways_to_cut_rings(self) -> None:
+        """One of them at one budget, from the whole channel; two regions count by their places."""
+        random = np.random.default_rng(3)
+        regions = [random.uniform((40.0, 20.0), (42.0, 24.0), (size, 2)) for size in (9, 6)]
+        tiles, km = ([dn.Points(points, kind) for points in regions] for kind in ("quadkey", "haversine"))
+        levels = np.unique(np.concatenate([np.unique(each.losses(np.arange(each.size))) for each in tiles]))
+        found = fig8.grouped_savings(regions, np.full(len(fig8.EPSILONS), 10.0))
+        count = len(levels) - 1
+        assert found.shape == (count + count * (count - 1) // 2, len(fig8.EPSILONS))
+        edges = [float(levels[0]), float(levels[1])]  # the first of those with three rings
+        far = [
+            float(
+                (fig8.staircase_channel(tile, fig8.EPSILONS[3], edges) * own.losses(np.arange(own.size))).sum(axis=1).mean()
+            )
+            for tile, own in zip(tiles, km, strict=True)
+        ]
+        assert found[count, 3] == pytest.approx(100 * (1 - 10.0 / (0.6 * far[0] + 0.4 * far[1])), rel=1e-9)
+
     def test_staircase_of_the_program(self) -> None:
         """Four places in two far tiles: each reports its own tile with odds e^epsilon : 1, so that this is what it costs."""
         points = np.array([[40.0, -74.0], [40.00001, -74.00001], [41.5, -72.0], [41.50001, -72.00001]])

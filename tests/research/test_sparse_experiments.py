@@ -80,7 +80,7 @@ def test_a_small_graph_goes_through_all_methods() -> None:
         assert outcome.error > 0 and outcome.bits > 0
 
 
-@pytest.mark.parametrize("name", ["graph_coverage", "triangle_survey"])
+@pytest.mark.parametrize("name", ["graph_coverage", "triangle_survey", "graph_sizes"])
 def test_the_page_on_graphs_shows_its_tables(name: str) -> None:
     page = (ROOT / "docs" / "graphs.md").read_text(encoding="utf-8")
     for part in committed(name).strip().split("\n\n"):

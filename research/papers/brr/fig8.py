@@ -1,7 +1,9 @@
 """Fig. 8: the expected distance of released places from true ones."""
 
 import math
+from collections.abc import Sequence
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +14,7 @@ from deniable.domains.quadkey import LEVELS
 from research.data.folder import Data
 from research.papers import style
 from research.papers.brr.regions import COUNTS, divided
-from research.papers.figure import ALL, Figure, Pace, Result, Row, near, ranking, set_up, theory, trend
+from research.papers.figure import ABOUT, ALL, Figure, Pace, Result, Row, near, ranking, set_up, theory, trend
 
 FIGURE = Figure("brr/fig8", "BRR", "expected distance of releases, within regions of two sets of places", seconds=6)
 PUBLISHED, PROGRAMMED = "L-SRR as published", "L-SRR as the authors group it"
@@ -43,6 +45,32 @@ def staircase_channel(domain: Points, epsilon: float, edges: list[float]) -> NDA
     ring = np.searchsorted(edges, domain.losses(np.arange(domain.size)))
     weights = 1 + (len(edges) - ring) * np.expm1(epsilon) / len(edges)
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def grouped_savings(regions: Sequence[NDArray[np.float64]], ours: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What is saved over L-SRR as published, in %: a row for every way to cut map tiles into two or three rings.
+
+    `ours` has an expected distance for each budget. The paper does not state its rings.
+    """
+    km = [Points(points, "haversine") for points in regions]
+    far = [domain.losses(np.arange(domain.size)) for domain in km]
+    tiles = [Points(points, "quadkey") for points in regions]
+    levels = [domain.losses(np.arange(domain.size)) for domain in tiles]
+    weights = np.array([len(points) for points in regions]) / sum(map(len, regions))
+    edges = np.unique(np.concatenate([np.unique(level) for level in levels]))[:-1]
+    found = []
+    for cut in (*combinations(edges, 1), *combinations(edges, 2)):
+        # the mean distance within and the size of each ring around each place: all that a budget needs
+        ring = [np.searchsorted(cut, level) for level in levels]
+        sums = [np.stack([(d * (r == k)).sum(axis=1) for k in range(len(cut) + 1)]) for d, r in zip(far, ring, strict=True)]
+        sizes = [np.stack([(r == k).sum(axis=1) for k in range(len(cut) + 1)]) for r in ring]
+        row = []
+        for epsilon in EPSILONS:
+            step = 1 + (len(cut) - np.arange(len(cut) + 1)) * np.expm1(epsilon) / len(cut)
+            means = [float(((step @ total) / (step @ size)).mean()) for total, size in zip(sums, sizes, strict=True)]
+            row.append(float(weights @ means))
+        found.append(100 * (1 - ours / np.array(row)))
+    return np.array(found)
 
 
 def programmed_staircase(points: NDArray[np.float64], epsilon: float) -> tuple[float, float]:
@@ -114,12 +142,25 @@ def run(quick: bool, seed: int, data: Data, pace: Pace = ALL) -> Result:
             f"over L-SRR as the authors' program groups the places, at most {MOST} each and with an epsilon of "
             f"{known.max():g}, bipartite response has {grouped:.2f} times the distance, so that this does not explain it"
         )
+        if name in own:
+            found = divided(data, name, seed, min(1.0, pace.share))
+            regions = [found.places.points[found.members(number)] for number in range(len(found.sizes))]
+            ways = grouped_savings(regions, by["bipartite"])
+            means, most = ways.mean(axis=1), ways.max(axis=1)
+            met = (np.abs(means - float(mean)) <= ABOUT * float(mean)) & (
+                np.abs(most - float(largest)) <= ABOUT * float(largest)
+            )
+            why += (
+                f"; the paper does not state its rings, and in the {len(ways)} ways to cut map tiles into two or three of "
+                f"them bipartite response saves {means.min():.1f} to {means.max():.1f} % on average and {most.min():.1f} to "
+                f"{most.max():.1f} % at most; both numbers are met within 15 % in {met.sum()} of them"
+            )
         best = float((by["bipartite, best m"] / np.minimum(by["direct"], by[PUBLISHED])).max())
         if name in own:
             checks += [
-                near(f"{name}: bipartite saves over L-SRR on average, %", mean, float(saved.mean()), why),
-                near(f"{name}: and at most, %", largest, float(saved.max()), why),
-                trend(f"{name}: most at epsilon {where:g}", EPSILONS[int(saved.argmax())] == where, why),
+                near(f"{name}: bipartite saves over L-SRR on average, %", mean, float(saved.mean()), why, sure=False),
+                near(f"{name}: and at most, %", largest, float(saved.max()), why, sure=False),
+                trend(f"{name}: most at epsilon {where:g}", EPSILONS[int(saved.argmax())] == where, why, sure=False),
             ]
         else:
             notes.append(

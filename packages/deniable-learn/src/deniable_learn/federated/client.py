@@ -10,7 +10,7 @@ from deniable.core.loss import PrivacyLoss
 from deniable.device.ledger import Entry, Ledger
 from deniable.errors import BudgetSpent, DeniableError, InvalidParameter
 from deniable_learn.federated.flower import ArrayRecord, ConfigRecord, Context, Error, Message, MessageType, RecordDict
-from deniable_learn.federated.plan import UpdatePlan
+from deniable_learn.update_plan import UpdatePlan
 
 RECORD, FIELD = "deniable", "report"
 SPENT, REFUSED, FAILED = 801, 802, 803  # codes of the replies that say why there is no report

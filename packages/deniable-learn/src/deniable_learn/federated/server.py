@@ -11,7 +11,7 @@ from deniable.errors import DeniableError, InvalidParameter
 from deniable.privacy.shuffle import ShuffledLoss
 from deniable_learn.federated.client import FIELD, RECORD, flattened
 from deniable_learn.federated.flower import Array, ArrayRecord, ConfigRecord, FedAvg, Grid, Message, MetricRecord
-from deniable_learn.federated.plan import Anonymizer, UpdatePlan
+from deniable_learn.update_plan import Anonymizer, UpdatePlan
 
 
 class PrivateFedAvg(FedAvg):  # type: ignore[misc]

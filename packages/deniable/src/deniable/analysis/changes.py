@@ -12,6 +12,7 @@ answers of both sides counts in full.
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -32,6 +33,7 @@ class Jump:
     error: float
 
 
+@lru_cache(maxsize=1 << 14)
 def threshold(place: int, comparisons: int, series: int, false_alarms: float) -> float:
     """How many standard errors a difference must have after so many periods."""
     share = false_alarms * 6 / (math.pi * place) ** 2 / (2 * comparisons * series)
@@ -61,34 +63,39 @@ def jumps(
 ) -> list[Jump]:
     """The changes of one series, of `series` that are watched together; `fresh` and `kept` are the parts of its variance."""
     check_rate(false_alarms)
-    found, start = list[Jump](), 0
-    for now in range(1, len(values)):
-        span = slice(start, now + 1)
-        best = _largest(values[span], weights[span], fresh[span], kept[span])
-        if best is None:
-            continue
-        score, split, difference, error, comparisons = best
-        if score > threshold(now + 1, comparisons, series, false_alarms):
-            found.append(Jump(start + split, now, difference, error))
-            start += split
+    found = list[Jump]()
+    while (jump := _next(values, weights, fresh, kept, found[-1:], series, false_alarms)) is not None:
+        found.append(jump)
     return found
 
 
-def _largest(values: Floats, weights: Floats, fresh: Floats, kept: Floats) -> tuple[float, int, float, float, int] | None:
-    """The most significant comparison at the last place."""
-    tried, best = lengths(len(values)), None
-    sums, spent = np.cumsum(weights), np.cumsum(weights * values)
-    square, root = np.cumsum(weights**2 * fresh), np.cumsum(weights * np.sqrt(kept))
-    for size in tried:
-        split = len(values) - size
-        early, late = sums[split - 1], sums[-1] - sums[split - 1]
-        difference = (spent[-1] - spent[split - 1]) / late - spent[split - 1] / early
-        variance = square[split - 1] / early**2 + (square[-1] - square[split - 1]) / late**2
-        variance += (root[split - 1] / early) ** 2 + ((root[-1] - root[split - 1]) / late) ** 2
-        score = abs(difference) / math.sqrt(variance) if variance > 0 else 0.0
-        if best is None or score > best[0]:
-            best = score, split, float(difference), math.sqrt(variance), len(tried)
-    return best
+def _next(
+    values: Floats, weights: Floats, fresh: Floats, kept: Floats, last: list[Jump], series: int, false_alarms: float
+) -> Jump | None:
+    """The first change that is named after the last one: the most significant comparison of its place."""
+    start, seen = (last[0].since, last[0].named) if last else (0, 0)
+    own = slice(start, None)
+    columns = weights[own], weights[own] * values[own], weights[own] ** 2 * fresh[own], weights[own] * np.sqrt(kept[own])
+    sums, spent, square, root = (np.concatenate(([0.0], np.cumsum(column))) for column in columns)
+    ends = np.arange(seen - start + 2, len(sums))  # how many periods there are at each place
+    if not len(ends):
+        return None
+    # A row for each place and a column for each length; where there are not so many periods, nothing is compared.
+    splits = ends[:, None] - np.array(lengths(len(sums) - 1))
+    real, splits, ends = splits > 0, np.maximum(splits, 1), ends[:, None]
+    early, late = sums[splits], sums[ends] - sums[splits]
+    differences = (spent[ends] - spent[splits]) / late - spent[splits] / early
+    variances = square[splits] / early**2 + (square[ends] - square[splits]) / late**2
+    variances += (root[splits] / early) ** 2 + ((root[ends] - root[splits]) / late) ** 2
+    errors = np.sqrt(variances)
+    scores = np.divide(np.abs(differences), errors, out=np.zeros_like(errors), where=real & (errors > 0))
+    best = scores.argmax(axis=1)
+    for place, column in enumerate(best):
+        now = seen + place + 1
+        if scores[place, column] > threshold(now + 1, int(real[place].sum()), series, false_alarms):
+            at = place, column
+            return Jump(start + int(splits[at]), now, float(differences[at]), float(errors[at]))
+    return None
 
 
 def named_by(

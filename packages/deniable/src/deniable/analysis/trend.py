@@ -227,8 +227,9 @@ def trend_of(mechanism: Mechanism, periods: Sequence[int], estimates: Sequence[E
     values = np.array([each.values for each in estimates])
     reports = np.array([each.n for each in estimates])
     # Variances that are known up to a share which is itself estimated: all periods together say it best.
-    people = np.array([_for_people(each) * each.n for each in estimates]).mean(axis=0)
-    own = np.array([_kept(mechanism, each) * each.n for each in estimates]).mean(axis=0)
+    whole = [_for_people(each) for each in estimates]
+    people = np.array([part * each.n for part, each in zip(whole, estimates, strict=True)]).mean(axis=0)
+    own = np.array([_kept(mechanism, each, part) * each.n for part, each in zip(whole, estimates, strict=True)]).mean(axis=0)
     variance, kept = people / reports[:, None], np.minimum(own, people) / reports[:, None]
     return Trend(first.labels, first.measure, np.array(periods), reports, values, variance, kept)
 
@@ -240,9 +241,9 @@ def _for_people(estimate: Estimate) -> Floats:
     return np.maximum(found.variance, 0.0)
 
 
-def _kept(mechanism: Mechanism, estimate: Estimate) -> Floats:
-    """The part of the variance that later periods share."""
+def _kept(mechanism: Mechanism, estimate: Estimate, whole: Floats) -> Floats:
+    """The part of the whole variance that later periods share."""
     assert estimate.variance is not None
     if not isinstance(mechanism, Permanent):
         return np.zeros(len(estimate.values))
-    return np.maximum(mechanism.kept_variance(estimate), 0.0) + _for_people(estimate) - np.maximum(estimate.variance, 0.0)
+    return np.maximum(mechanism.kept_variance(estimate), 0.0) + whole - np.maximum(estimate.variance, 0.0)

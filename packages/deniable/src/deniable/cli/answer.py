@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from deniable.cli import options, surveys
+from deniable.cli import friends, options, surveys
 from deniable.device import Device, Ledger
 from deniable.device.sending import FINGERPRINT, http_exchanger, http_sender
 from deniable.errors import BudgetSpent, InvalidParameter, OutsideDomain
@@ -137,7 +137,10 @@ def _asked(survey: Survey, device: Device) -> dict[str, object]:
 
 @click.command(short_help="Answer a survey with made-up people.")
 @surveys.argument
-@click.option("--people", type=click.IntRange(min=1), required=True, metavar="N", help="How many people to simulate.")
+@click.option("--people", type=click.IntRange(min=1), metavar="N", help="How many people to simulate.")
+@options.file_option(
+    "--graph", help="Who knows whom, for a question of kind friends: a file of pairs. Everybody in it answers."
+)
 @surveys.url_option
 @surveys.token_option
 @click.option(
@@ -159,7 +162,8 @@ def _asked(survey: Survey, device: Device) -> dict[str, object]:
 @click.option("--yes", is_flag=True, help="Send without asking for confirmation.")
 def simulate(
     survey: Path,
-    people: int,
+    people: int | None,
+    graph: Path | None,
     url: str,
     token: str | None,
     connections: int,
@@ -176,12 +180,17 @@ def simulate(
     \b
     deniable simulate survey.toml --people 100000 --yes
     deniable simulate wellbeing.toml --people 5000 --periods 30 --yes
+    deniable simulate friends.toml --graph edges.csv --yes
     """
     import numpy as np
 
     from deniable.collector.crowd import run_crowd
 
     asked = surveys.fetched(Survey.load(survey), url)
+    given = None if graph is None else friends.answers(asked, graph)
+    people = people if given is None else len(given)
+    if people is None:
+        raise InvalidParameter("Say how many people to simulate: --people 1000.")
     if asked.invitations is not None:
         raise InvalidParameter(
             "This survey counts invited people only, so nobody can be made up. Simulate a copy of it without [invitations]."
@@ -193,9 +202,13 @@ def simulate(
     random = np.random.default_rng(seed)
     coins = options.coins_of(seed)
     _check_periods(asked, periods)
-    whole = {q.id: q.how.pretend(q.domain, random, people) for q in asked.asked}
+    whole = {q.id: q.how.pretend(q.domain, random, people) if given is None else given for q in asked.asked}
 
     from deniable.cli import panel
+
+    if asked.same_people:
+        friends.run(asked, whole, url, min(connections, people), token, coins)
+        return
 
     with panel.progress("answering") as advance_to:
         done = 0

@@ -31,7 +31,7 @@ def compare() -> None:
     """Simulate whole collections and compare the measured error of each mechanism with the predicted one.
 
     People with known answers are randomized, counted and estimated, many times over. The measured squared error divided by
-    the predicted one should be 1; its standard error stands behind it. Times are seconds for a million reports on this
+    the predicted one should be 1; its standard error follows it. Times are seconds for a million reports on this
     machine, in the fastest collection.
 
     \b
@@ -162,7 +162,7 @@ def set_mode(domain: KeyValue, people: int, truth: Truth, **given: Any) -> None:
     _simulate(domain, people, truth, target="shares" if domain.scored else "frequencies", truth=truth, **given)
 
 
-@compare.command("record", short_help="Several answers of each of some made-up people.")
+@compare.command("record", short_help="Records of several answers, for made-up people.")
 @domains.records
 @options.people
 @truth_option

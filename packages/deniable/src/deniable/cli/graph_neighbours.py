@@ -28,7 +28,7 @@ def neighbours(edges: Path, first: str, second: str, epsilon: float, alpha: floa
 
     SECOND sends a compressed randomized response of their list of neighbours. FIRST adds up its unbiased estimates over
     their own list and reports the sum with noise added, and the length of their list with noise, from which the interval is
-    worked out. Where it is wider than the estimate, the command says so instead of a number. Neither learns the other's
+    computed. Where it is wider than the estimate, the command says so instead of a number. Neither learns the other's
     list.
 
     \b

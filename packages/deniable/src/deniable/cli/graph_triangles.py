@@ -46,7 +46,7 @@ def triangles(
     In the first round, each person reports a noisy number of neighbours. In the second, each person sends a randomized
     response of their list of neighbours, compressed except between the people with the most neighbours. In the third, each
     person downloads all of these, counts their own triangles in the noisy graph, corrects the count for the noise and
-    reports it with noise added. The interval is worked out from the reports alone. Where it is wider than the estimate, the
+    reports it with noise added. The interval is computed from the reports alone. Where it is wider than the estimate, the
     command says so instead of a number.
 
     \b
@@ -72,7 +72,7 @@ def triangles(
 
 
 def _cut(graph: Graph, epsilon: float, alpha: float, plain: bool, coins: Coins | None) -> tuple[HonestCount, int]:
-    """Lists cut to their noisy length; the error is worked out from the graph, which only a simulation has."""
+    """Lists cut to their noisy length; the error is computed from the graph, which only a simulation has."""
     counted = count_triangles(graph, epsilon, alpha, "plain" if plain else "compressed", "laplace", coins=coins)
     error = (counted.second_variance + counted.response_variance(graph.shared_pairs())) ** 0.5
     most = graph.vertices * (graph.vertices - 1) * (graph.vertices - 2) // 6

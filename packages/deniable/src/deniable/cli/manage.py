@@ -24,7 +24,7 @@ DAY = 86_400
 def manage() -> None:
     """Open, close, list, limit, correct, archive or delete SURVEY in its database.
 
-    A running collector applies it within seconds.
+    A running collector applies the change within seconds.
 
     \b
     deniable manage add survey.toml --draft
@@ -199,7 +199,7 @@ def retain(store: "Store", survey: Survey, until: datetime | None, for_ever: boo
 @verb(
     "limit",
     "Limit the rate and the size of requests of a survey.",
-    click.option("--rate", type=click.FloatRange(0), metavar="R", help="Reports per second of one address; 0: no limit."),
+    click.option("--rate", type=click.FloatRange(0), metavar="R", help="Reports per second from one address; 0: no limit."),
     click.option("--token-rate", type=click.FloatRange(0), metavar="R", help="The same with one token."),
     click.option("--max-body", "body", type=click.IntRange(64), metavar="BYTES", help="The largest request."),
     click.option("--max-messages", "people", type=click.IntRange(1, 1000), metavar="N",

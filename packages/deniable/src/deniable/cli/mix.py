@@ -22,7 +22,7 @@ people_option = click.option(
     type=click.IntRange(FEWEST, MOST_PEOPLE),
     required=True,
     metavar="N",
-    help="Pass messages on only when at least N are there.",
+    help="Pass messages on only when at least N have arrived.",
 )
 delta_option = click.option(
     "--delta",
@@ -38,8 +38,9 @@ def mix() -> None:
     """Run a relay between the people who answer a survey and its collector. Without a mode, the relay is started.
 
     Devices encrypt their messages for the collector and send them to the relay. The relay waits until there are enough,
-    shuffles them and passes them on. It cannot read them, and the collector cannot tell who sent which. Somebody else than
-    the collector's operator should run it: to both together, mixing hides nothing, and each report is as private as without.
+    shuffles them and passes them on. It cannot read them, and the collector cannot tell who sent which. Somebody other
+    than the collector's operator should run it: if the two work together, mixing hides nothing, and each report is only as
+    private as without it.
 
     \b
     deniable mix keys survey.toml --relay https://mix.example --people 1000

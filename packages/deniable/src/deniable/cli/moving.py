@@ -43,7 +43,7 @@ def backup(survey: Path, store: str | None, out: Path) -> None:
     """Write a consistent snapshot of SURVEY to FILE, which only you can read. The collector may run.
 
     A backup has the survey, its stage, tallies, ids, hashes of tokens and kept reports. If SURVEY is a folder, it has all
-    surveys of the folder's database. An interrupted backup goes on where it was when the command is run again.
+    surveys of the folder's database. An interrupted backup continues where it stopped when the command is run again.
 
     \b
     deniable backup survey.toml --out survey.backup
@@ -64,8 +64,8 @@ def backup(survey: Path, store: str | None, out: Path) -> None:
 def restore(survey: Path, file: Path, store: str | None) -> None:
     """Restore the backup in FILE into a database that does not contain SURVEY yet.
 
-    Everything is compared with the backup before it can be served. An interrupted restore goes on where it was when the
-    command is run again.
+    Everything is compared with the backup before it can be served. An interrupted restore continues where it stopped when
+    the command is run again.
 
     \b
     deniable restore survey.toml survey.backup --store postgresql://localhost/surveys
@@ -94,7 +94,7 @@ def move(survey: Path, store: str | None, target: str) -> None:
     """Copy SURVEY, or all surveys of a folder, to another database: from SQLite to PostgreSQL or back.
 
     Stop the collector first. Everything is compared before the copy can be served. The old database stays as it was; serve
-    only one of them afterwards. An interrupted move goes on where it was when the command is run again.
+    only one of them afterwards. An interrupted move continues where it stopped when the command is run again.
 
     \b
     deniable move survey.toml --to postgresql://localhost/surveys

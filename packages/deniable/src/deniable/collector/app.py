@@ -4,13 +4,14 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 from deniable.collector import verdicts
 from deniable.collector.access import Gate, RateLimit
 from deniable.collector.begun import Begun
 from deniable.collector.collector import Collector
-from deniable.collector.intake import QUICK, SEALED, media_of, read_messages, read_sealed, too_large
+from deniable.collector.intake import QUICK, SEALED, media_of, read_messages, read_sealed, refused_unread, too_large
 from deniable.collector.service import (
     Client,
     Headers,
@@ -26,6 +27,8 @@ from deniable.collector.service import (
 from deniable.collector.verdicts import Counted, Refusal, Verdict
 from deniable.errors import Unavailable
 from deniable.survey import Message
+
+FEW = 16  # messages, of which the writer finds bad ones in no time
 
 
 class App(Service):
@@ -61,8 +64,10 @@ class App(Service):
             if isinstance(sender, Refusal):
                 reply = self._reply(sender)
             else:
-                reply = self._reply(*await self._submitted(named, receive, sender))
-            seconds = self.held(reply.status, scope.get("client"))
+                reply = self._reply(*await self._submitted(named, receive, sender, scope.get("client")))
+            seconds = self.held(reply, scope.get("client"))
+            if reply.status >= 400:
+                scope.get("let_go", _nothing)()
             if seconds:
                 scope["held"] = True
                 await asyncio.sleep(seconds)
@@ -88,28 +93,35 @@ class App(Service):
             sender = Sender(False, self.address_rate, self.senders.by_address((client or ("",))[0]))
         if not sender.allowed(0):
             return verdicts.TOO_OFTEN
-        length = headers.get(b"content-length")
-        if length is not None and (not length.isdigit() or int(length) > self.limits.body):
+        if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+            return verdicts.MEDIA.saying("Send the body as it is, without Content-Encoding. Nothing is unpacked here.")
+        length = headers.get(b"content-length", b"0")
+        if not length.isdigit():
             return too_large(self.limits, sender.batch)
-        return sender
+        media = media_of(headers.get(b"content-type"))
+        return refused_unread(media, int(length), self.limits, sender.batch) or sender
 
     async def _submitted(
-        self, headers: Mapping[bytes, bytes], receive: Receive, sender: "Sender"
+        self, headers: Mapping[bytes, bytes], receive: Receive, sender: "Sender", client: Client
     ) -> tuple[Refusal | list[Verdict], str]:
         """What became of the messages of a request, and the fingerprint of the survey, or of the round, they were for."""
-        body, taken = await self._body(receive, sender.batch)
+        body, taken = await self._body(receive, media_of(headers.get(b"content-type")), sender.batch)
         try:
             if isinstance(body, Refusal):
                 return body, ""
+            known = list[Verdict | None]()
             if len(body) <= QUICK:
                 collector, messages = self._read(headers, body, sender)
             else:
-                read, loop = self.shared.reader, asyncio.get_running_loop()
-                collector, messages = await loop.run_in_executor(read, self._read, headers, body, sender)
+                work = partial(self._screened, headers, body, sender)
+                read = await self.shared.reader.read(work, not sender.batch and self.annoys(client))
+                if read is None:
+                    return verdicts.BUSY, ""
+                collector, messages, known = read
             messages = self._charged(messages, sender)
             if isinstance(messages, Refusal):
                 return messages, ""
-            answer = await self.writer.submit(collector, messages)
+            answer = await self._counted(collector, messages, known)
             if not isinstance(answer, Refusal):
                 self._note(messages, answer)
             return answer, collector.survey.fingerprint
@@ -133,6 +145,27 @@ class App(Service):
             if not _is_other(found):
                 break
         return collector, found
+
+    def _screened(
+        self, headers: Mapping[bytes, bytes], body: bytes, sender: "Sender"
+    ) -> tuple[Collector, list[Message] | Refusal, list[Verdict | None]]:
+        """The same, and which of many are refused: found here, so that nobody waits for that in the writer."""
+        collector, found = self._read(headers, body, sender)
+        many = isinstance(found, list) and len(found) > FEW and not sender.batch
+        return collector, found, collector.screened(found) if many and isinstance(found, list) else []
+
+    async def _counted(
+        self, collector: Collector, messages: list[Message], known: list[Verdict | None]
+    ) -> Refusal | list[Verdict]:
+        """The verdicts on messages, of which some are `known` before if any is."""
+        if not any(known):
+            return await self.writer.submit(collector, messages)
+        left = [message for message, verdict in zip(messages, known, strict=True) if verdict is None]
+        answer = await self.writer.submit(collector, left) if left else []
+        if isinstance(answer, Refusal):
+            return answer
+        others = iter(answer)
+        return [next(others) if verdict is None else verdict for verdict in known]
 
     def _charged(self, messages: list[Message] | Refusal, sender: "Sender") -> list[Message] | Refusal:
         if isinstance(messages, Refusal) or sender.rate is None:
@@ -175,13 +208,14 @@ class App(Service):
         self.writer.hand_over(collector, messages, answered)
         return None
 
-    async def _body(self, receive: Receive, batch: bool) -> tuple[bytes | Refusal, int]:
+    async def _body(self, receive: Receive, media: bytes, batch: bool) -> tuple[bytes | Refusal, int]:
         """The body, or why it is not read to its end; and how many bytes of it are in flight."""
         first = Begun(receive())
         if first.done and first.value["type"] == "http.request" and not first.value.get("more_body"):
             body: bytes = first.value.get("body", b"")
-            if len(body) > self.limits.body:
-                return too_large(self.limits, batch), 0
+            refusal = refused_unread(media, len(body), self.limits, batch)
+            if refusal is not None:
+                return refusal, 0
             return (body, len(body)) if self.flight.take(len(body), len(body)) else (verdicts.BUSY, 0)
         size, parts = 0, list[bytes]()
         try:
@@ -189,8 +223,9 @@ class App(Service):
                 event = await first
                 while event["type"] != "http.disconnect":
                     part: bytes = event.get("body", b"")
-                    if size + len(part) > self.limits.body:
-                        return too_large(self.limits, batch), size
+                    refusal = refused_unread(media, size + len(part), self.limits, batch)
+                    if refusal is not None:
+                        return refusal, size
                     if not self.flight.take(len(part), size + len(part)):
                         return verdicts.BUSY, size
                     size += len(part)
@@ -224,7 +259,12 @@ class App(Service):
             outcome = first
         if isinstance(outcome, Refusal):
             return Reply.refusing(outcome)
-        return Reply.of(200, _summary(outcome, fingerprint), b"application/json")
+        blamed = any(isinstance(verdict, Refusal) and verdict.reason in verdicts.BLAMED for verdict in outcome)
+        return Reply.of(200, _summary(outcome, fingerprint), b"application/json")._replace(blamed=blamed)
+
+
+def _nothing() -> None:
+    """In the place of what a server without httptools cannot do."""
 
 
 def _is_other(messages: list[Message] | Refusal) -> bool:

@@ -14,11 +14,6 @@ SQLITE = b"SQLite format 3\0"
 SUFFIX = ".partial"
 
 
-def write_backup(survey: Survey, store: Store, path: Path, overwrite: bool = False, watch: Watch = lambda _: None) -> int:
-    """Write a backup of one survey while the collector runs; how many people it holds."""
-    return sum(one.people for one in write_backups([survey.id], store, path, overwrite, watch))
-
-
 def write_backups(
     names: Sequence[str], store: Store, path: Path, overwrite: bool = False, watch: Watch = lambda _: None
 ) -> list[Copied]:
@@ -42,11 +37,6 @@ def write_backups(
         os.fsync(file.fileno())
     partial.replace(path)
     return copied
-
-
-def read_backup(path: Path, store: Store, watch: Watch = lambda _: None) -> Survey:
-    """Put a backup of one survey into a store that does not know it yet."""
-    return read_backups(path, store, watch)[0]
 
 
 def read_backups(path: Path, store: Store, watch: Watch = lambda _: None) -> list[Survey]:

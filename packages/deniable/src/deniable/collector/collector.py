@@ -11,6 +11,7 @@ from deniable.arrays import Bools, Ints
 from deniable.collector.invited import Admission
 from deniable.collector.profiles import Profiles
 from deniable.collector.relations import joint_counts
+from deniable.collector.screening import weed
 from deniable.collector.stages import Stage, State
 from deniable.collector.store import Change, Store
 from deniable.collector.swap import Kept, Rows, expected
@@ -58,7 +59,7 @@ class Collector:
         try:
             settle(self.store, [group])
         except InvalidReport:  # a law forbids what the layout allows: nothing was counted; find out which it was
-            self._weed(messages, group.known)
+            weed(self.survey, messages, group.known)
             group = Group(self, messages, group.known, self._unpacked(messages, group.known), group.now)
             settle(self.store, [group])
         return group.verdicts
@@ -84,16 +85,11 @@ class Collector:
                 self.untidy = change.forget(self.number, before, most) > 0
         return self.untidy
 
-    def _weed(self, messages: Sequence[Message], verdicts: list[Verdict | None]) -> None:
-        """Refuse the messages that cannot be counted even alone."""
-        for place, message in enumerate(messages):
-            if verdicts[place] is None:
-                try:
-                    for question, reports in zip(self.survey.part(message.part), self.survey.unpack(message), strict=True):
-                        question.mechanism.votes(reports.columns)
-                    list(joint_counts(self.survey, message.part, self.survey.unpack(message), [(0, None)]))
-                except InvalidReport as error:
-                    verdicts[place] = IMPOSSIBLE.saying(str(error))
+    def screened(self, messages: Sequence[Message]) -> list[Verdict | None]:
+        """Refusals of what no device sends, whatever the store holds: bad tokens, impossible reports. In any thread."""
+        verdicts: list[Verdict | None] = [self.admission.refusal(message) for message in messages]
+        weed(self.survey, messages, verdicts)
+        return verdicts
 
     def _timely(self, period: int, now: float) -> Refusal | None:
         survey = self.survey
@@ -123,17 +119,25 @@ class Collector:
                     self._unpack_one(place, message, verdicts, batches)
         for together, alone in ((singles, True), (joined, False)):
             for part, places in together.items():
-                some = [messages[place] for place in places]
                 try:
-                    if alone:
-                        reports = self.survey.unpack_singles(part, [each.payload for each in some])
-                    else:
-                        reports = self.survey.unpack_joined(part, some)
-                    batches[part].append(_Batch(reports, np.repeat(places, [each.reports for each in some])))
+                    batches[part].append(self._joined(part, messages, places, alone))
                 except InvalidReport:  # one of them is bad: find out which
-                    for place in places:
-                        self._unpack_one(place, messages[place], verdicts, batches)
+                    weed(self.survey, messages, verdicts, places)
+                    left = [place for place in places if verdicts[place] is None]
+                    try:
+                        batches[part] += [self._joined(part, messages, left, alone)] if left else []
+                    except InvalidReport:  # each is good by itself
+                        for place in left:
+                            self._unpack_one(place, messages[place], verdicts, batches)
         return batches
+
+    def _joined(self, part: int, messages: Sequence[Message], places: list[int], alone: bool) -> _Batch:
+        some = [messages[place] for place in places]
+        if alone:
+            reports = self.survey.unpack_singles(part, [each.payload for each in some])
+        else:
+            reports = self.survey.unpack_joined(part, some)
+        return _Batch(reports, np.repeat(places, [each.reports for each in some]))
 
     def _unpack_one(
         self, place: int, message: Message, verdicts: list[Verdict | None], batches: dict[int, list[_Batch]]

@@ -24,6 +24,7 @@ except ImportError:  # without httptools, as on Windows
 SWEEP = 1.0  # seconds between looks at all connections
 MOST_AROUND = 64 << 10  # bytes around a body that is no longer than that: tiny chunks, their extensions and trailers
 AT_ONCE, PAUSE = 20, 0.02  # connections that are dropped together, and seconds until the next ones
+BREATH = 0.05  # seconds between two reads of a body that was refused
 KEEP_ALIVE = 60  # seconds that a connection may stay open without a request
 
 
@@ -31,7 +32,7 @@ class Connection(Base):
     """One connection, which remembers since when it waits for the client, and how much of a head it has read."""
 
     limits = Limits()
-    counts_bodies = False  # whether `body` is known
+    counts_bodies = False  # whether `body` is known, and whether a body has come whole after it was refused
 
     def connection_made(self, transport: Any) -> None:
         self.since, self.head, self.unsent = time.monotonic(), 0, 0
@@ -42,7 +43,8 @@ class Connection(Base):
 
     def data_received(self, data: bytes) -> None:
         cycle = self.cycle
-        if cycle is None or cycle.response_complete:  # the head of the next request
+        unwanted = self.counts_bodies and cycle is not None and cycle.response_complete and cycle.more_body
+        if not unwanted and (cycle is None or cycle.response_complete):  # the head of the next request
             if not self.head:
                 self.since = time.monotonic()
             self.head += len(data)
@@ -52,6 +54,20 @@ class Connection(Base):
             self.head, self.came = 0, self.body
         elif self.head > self.limits.head or (self.counts_bodies and self.came > 2 * self.body + MOST_AROUND):
             self.drop()
+        elif unwanted and cycle.more_body:
+            self._throw_away()
+
+    def _throw_away(self) -> None:
+        """Read on slowly after a refusal, so that the client gets to its answer; not more than a body may have."""
+        if self.body > self.limits.body:
+            self.drop()
+        else:
+            self.flow.pause_reading()
+            self.loop.call_later(BREATH, self._read_on)
+
+    def _read_on(self) -> None:
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
 
     def waits(self) -> str | None:
         """What this connection waits for: the rest of a head, of a body, the client to read; None if not for the client.
@@ -64,9 +80,9 @@ class Connection(Base):
             return "body" if unread else "head" if self.head or cycle is None else "request"
         if cycle.more_body:
             return "body"
-        if cycle.scope.get("held"):
-            return "held"
-        return None if self.flow is None or not self.flow.write_paused else "reader"
+        if self.flow is not None and self.flow.write_paused:
+            return "reader"
+        return "held" if cycle.scope.get("held") else None
 
     def overdue(self, now: float) -> bool:
         """Whether the client has had enough time."""

@@ -55,9 +55,11 @@ def _suspicions(each: Answered, profiles: Profiles | None) -> list[Suspicion]:
     return suspicions_of_tally(mechanism, each.tally, seen, ERROR)
 
 
-def with_fakes(found: Results, fakes: float | None, profiles: Profiles | None = None) -> dict[str, object]:
+def with_fakes(
+    found: Results, fakes: float | None, profiles: Profiles | None = None, history: bool = True
+) -> dict[str, object]:
     """The results as plain data, with alarms, and with what may be true if a share of the reports is false."""
-    data = found.data() | {"suspicions": [alarm.data() for alarm in alarms(found, profiles)]}
+    data = found.data(history) | {"suspicions": [alarm.data() for alarm in alarms(found, profiles)]}
     if fakes is not None:
         rows = [row for each in found.answered for row in _bounded(each, fakes, found.confidence)]
         data["false_reports"] = {"share": fakes, "estimates": rows, "recovered_if": RECOVERED_IF}

@@ -1,4 +1,4 @@
-"""How the fields of a report are written in JSON, read back, and described: one entry for each type of field."""
+"""How the fields of a report are read from JSON and described: one entry for each type of field."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -15,7 +15,6 @@ Data = dict[str, Any]
 class FieldFormat(NamedTuple):
     """The JSON of one type of field, given as the first argument of each function."""
 
-    write: Callable[[Any, Column], int | str]
     read: Callable[[Any, object], Column]
     schema: Callable[[Any], Data]
 
@@ -44,22 +43,18 @@ def _read_number(field: Number, value: object) -> Column:
 
 FORMATS: dict[type, FieldFormat] = {
     Number: FieldFormat(
-        lambda field, column: int(column[0]),
         _read_number,
         lambda field: {"type": "integer", "minimum": 0, "maximum": field.below - 1},
     ),
     Flags: FieldFormat(
-        lambda field, column: column[0].tobytes().hex(),
         lambda field, value: np.frombuffer(read_hex(value, (field.bits + 7) // 8), np.uint8)[None, :],
         lambda field: hex_schema((field.bits + 7) // 8),
     ),
     Key: FieldFormat(
-        lambda field, column: column[:1].tobytes().hex(),
         lambda field, value: np.frombuffer(read_hex(value, 8), "<u8").astype(np.uint64),
         lambda field: hex_schema(8),
     ),
     Variable: FieldFormat(
-        lambda field, column: bytes(column[0]).hex(),
         lambda field, value: np.array([read_hex(value), None], object)[:1],
         lambda field: {"type": "string", "pattern": "^([0-9a-f]{2})*$", "maxLength": 2 * field.most},
     ),

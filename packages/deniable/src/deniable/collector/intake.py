@@ -25,23 +25,33 @@ def media_of(content_type: bytes | None) -> bytes:
     return (content_type or b"").split(b";")[0].strip().lower()
 
 
+def refused_unread(media: bytes, size: int, limits: Limits, batch: bool) -> Refusal | None:
+    """Why a body of this media type and of so many bytes, or of which so many have come, is refused whatever it holds."""
+    if size > limits.body:
+        return too_large(limits, batch)
+    if media in BINARY or media == SEALED:
+        return None
+    if media != JSON:
+        return verdicts.MEDIA.saying(f"Use {MEDIA_TYPE} or application/json.")
+    most = limits.json if batch else min(limits.json, limits.json_people)
+    if size <= most:
+        return None
+    return verdicts.TOO_LARGE.saying(f"A request in JSON may hold at most {most:,} bytes. Send {MEDIA_TYPE} instead.")
+
+
 def read_messages(survey: Survey, body: bytes, media: bytes, limits: Limits, batch: bool) -> list[Message] | Refusal:
     """The messages in a body; with a `batch` token one of them may hold many reports. Stops at the first that may not."""
+    refusal = refused_unread(media, len(body), limits, batch)
+    if refusal is not None:
+        return refusal
     try:
-        if media in BINARY:
-            return _limited(survey.messages(body), limits, batch)
         if media == JSON:
-            most = limits.json if batch else min(limits.json, limits.json_people)
-            if len(body) > most:
-                return verdicts.TOO_LARGE.saying(
-                    f"A request in JSON may hold at most {most:,} bytes. Send {MEDIA_TYPE} instead."
-                )
             return _limited(read_json(survey, body, limits.messages if batch else limits.people), limits, batch)
+        return _limited(survey.messages(body), limits, batch)
     except SurveyMismatch as error:
         return verdicts.OTHER_SURVEY.saying(str(error))
     except InvalidReport as error:
         return verdicts.DAMAGED.saying(str(error))
-    return verdicts.MEDIA.saying(f"Use {MEDIA_TYPE} or application/json.")
 
 
 def read_sealed(opener: Opener | None, survey: Survey, body: bytes, limits: Limits, batch: bool) -> list[Message] | Refusal:

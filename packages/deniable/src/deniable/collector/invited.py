@@ -22,6 +22,7 @@ from deniable.invitations.token import Token
 from deniable.survey import Message, Survey
 
 CODE_BYTES = 16  # random, so that a code cannot be guessed and its hash needs no salt
+REMEMBERED = 4096  # tokens whose signature is not verified again: a body is screened before it waits to be counted
 ID_DIGITS = 12  # of its hash, which name an invitation in lists
 
 KeyState = Literal["reserve", "current", "retired", "revoked"]
@@ -205,6 +206,7 @@ class Admission:
             with store.view() as view:
                 known = keys_of(view, survey.id)
             self._keys = [known[name].public if name in known else None for name in survey.invitations.keys]
+        self._signed = lru_cache(REMEMBERED)(self._verified)
 
     def __bool__(self) -> bool:
         return self._survey.invitations is not None
@@ -221,8 +223,11 @@ class Admission:
             token = Token.from_bytes(message.token)
         except InvalidReport as error:
             return verdicts.BAD_TOKEN.saying(str(error))
+        return None if self._signed(token) else verdicts.BAD_TOKEN
+
+    def _verified(self, token: Token) -> bool:
         key = self._keys[token.key] if token.key < len(self._keys) else None
-        return None if key is not None and token.valid(key, self._survey.fingerprint_bytes) else verdicts.BAD_TOKEN
+        return key is not None and token.valid(key, self._survey.fingerprint_bytes)
 
     def spend(self, change: Change, number: int, fresh: Sequence[tuple[int, Message]]) -> dict[int, Refusal]:
         """Spend the tokens of these messages, which are about to be counted; which of them may not be, by their places."""

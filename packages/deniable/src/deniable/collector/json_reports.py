@@ -30,15 +30,6 @@ def read_json(survey: Survey, body: bytes, most: int | None = None) -> list[Mess
     return [_message(survey, each) for each in (people if most is None else people[: most + 1])]
 
 
-def write_json(survey: Survey, message: Message) -> dict[str, object]:
-    """A message of one report as plain data."""
-    answers = {}
-    for question, reports in zip(survey.part(message.part), survey.unpack(message), strict=True):
-        fields = question.mechanism.layout.fields
-        answers[question.id] = {each.name: FORMATS[type(each)].write(each, reports.columns[each.name]) for each in fields}
-    return {"survey": survey.fingerprint, "id": message.id.hex(), "period": message.period, "answers": answers}
-
-
 def _message(survey: Survey, data: Any) -> Message:
     if not isinstance(data, Mapping) or set(data) - {"survey", "id", "period", "answers", "token"}:
         raise InvalidReport(

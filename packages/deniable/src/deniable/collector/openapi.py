@@ -57,6 +57,7 @@ def description(survey: Survey, submit: bool = False, read: bool = True) -> Data
                     _query("format", {"type": "string", "enum": ["json", "csv", "parquet"], "default": "json"}),
                     _query("confidence", {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1, "default": 0.95}),
                     _query("fakes", {"type": "number", "minimum": 0, "exclusiveMaximum": 0.5}),
+                    _query("history", {"type": "string", "enum": ["true", "false"], "default": "true"}),
                 ],
             ),
             "/v1/tallies": _get(

@@ -77,8 +77,8 @@ class Results:
         lines = [line for each in (*self.answered, *self.history) for line in each.records(self.confidence)]
         return lines + [line for each in self.tables for line in _cells(each, self.confidence)]
 
-    def data(self) -> dict[str, object]:
-        """The results as plain data; a question of too few reports has no estimates."""
+    def data(self, history: bool = True) -> dict[str, object]:
+        """The results as plain data, with or without the estimates of each period; one of too few reports has none."""
         return {
             "survey": self.survey.id,
             "title": self.title or self.survey.title,
@@ -89,7 +89,7 @@ class Results:
             "minimum_reports": self.survey.minimum_reports,
             "confidence": self.confidence,
             "questions": [self._data(each) for each in self.answered],
-            "history": [self._data(each) for each in self.history],
+            **({"history": [self._data(each) for each in self.history]} if history else {}),
             **({"tables": [each.data(self.confidence) for each in self.tables]} if self.tables else {}),
             **({"trends": [each.data(self.confidence) for each in self.trends]} if self.survey.window is not None else {}),
             **({"spending": spending(self.survey)} if self.survey.repeats is not None else {}),
@@ -193,7 +193,8 @@ def results(survey: Survey, number: int, store: Store, confidence: float = 0.95,
     if known:
         answered = [_combined(survey, place, known) for place in range(len(survey.questions))]
         alike = tuple((each.question.id, None, each.tally) for each in answered if each.tally is not None)
-        return Results(survey, sum(people.values()), confidence, tuple(answered), (), title or "", (), alike)
+        many = max(people.values()) if survey.same_people else sum(people.values())
+        return Results(survey, many, confidence, tuple(answered), (), title or "", (), alike)
     repeated = {question.id for question in survey.questions if asked_again(question)}
     for key in survey.counted:
         found = {period: tallies[(period, key)] for period in periods if (period, key) in tallies}
@@ -240,9 +241,10 @@ def _combined(survey: Survey, place: int, known: Sequence[Counted]) -> Answered:
     """A question over all rounds; it has one tally only if all rounds have the same law."""
     question = survey.questions[place]
     rounds = [(each.questions[place].mechanism, tallies[question.id]) for each, tallies in known if question.id in tallies]
-    reports = sum(tally.n for _, tally in rounds)
-    if reports < max(survey.minimum_reports, 1):
-        return Answered(question, None, reports, None, None)
+    reports = [tally.n for _, tally in rounds]
+    total = max(reports) if survey.same_people else sum(reports)
+    if total < max(survey.minimum_reports, 1):
+        return Answered(question, None, total, None, None)
     alike = len({mechanism.fingerprint for mechanism, _ in rounds}) == 1
     tally = reduce(add, [tally for _, tally in rounds]) if alike else None
-    return Answered(question, None, reports, tally, question.how.results(question.details, rounds))
+    return Answered(question, None, total, tally, question.how.results(question.details, rounds))

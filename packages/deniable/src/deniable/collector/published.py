@@ -5,6 +5,7 @@ import json
 import math
 import time
 from collections import OrderedDict
+from dataclasses import replace
 from typing import NamedTuple
 
 from deniable.collector.fakes import with_fakes
@@ -22,6 +23,15 @@ WAITING = 8  # requests that may wait for a rendering
 Version = tuple[tuple[int, int], ...]  # how many people every period has
 
 
+class Wanted(NamedTuple):
+    """What a reader asks for; `fakes`, what holds if this share of the reports is false."""
+
+    kind: str = "json"
+    confidence: float = 0.95
+    fakes: float | None = None
+    history: bool = True  # the estimates of each period; without them JSON is much shorter
+
+
 class _Rendered(NamedTuple):
     version: Version
     body: bytes
@@ -33,44 +43,44 @@ class Published:
 
     def __init__(self, app: Service) -> None:
         self._app, self._turn, self._waiting = app, asyncio.Lock(), 0
-        self._kept: OrderedDict[tuple[str, float, float | None], _Rendered] = OrderedDict()
+        self._kept: OrderedDict[Wanted, _Rendered] = OrderedDict()
         self._cost, self._rested = 0.0, 0.0
 
-    async def answer(self, kind: str, confidence: float, fakes: float | None = None) -> bytes | Refusal:
-        """The results in one format; `fakes` asks what holds if this share of the reports is false."""
+    async def answer(self, wanted: Wanted) -> bytes | Refusal:
+        """The results in one format."""
         if self._waiting >= WAITING:
             return BUSY.saying("Too many people read the results right now. Try again.")
         self._waiting += 1
         try:
             async with self._turn:
-                return await asyncio.to_thread(self._current, kind, confidence, fakes)
+                return await asyncio.to_thread(self._current, wanted)
         finally:
             self._waiting -= 1
 
-    def _current(self, kind: str, confidence: float, fakes: float | None) -> bytes | Refusal:
+    def _current(self, wanted: Wanted) -> bytes | Refusal:
         collector, now = self._app.rounds.first, time.monotonic()
         with collector.store.view() as view:
             version, state = tuple(view.people(collector.number).items()), view.state(collector.number)
-        title, kept = state.title if state is not None else None, self._kept.get((kind, confidence, fakes))
+        title, kept = state.title if state is not None else None, self._kept.get(wanted)
         resting = self._cost > CHEAP and now < self._rested
         if kept is not None and (resting or (kept.version, kept.title) == (version, title)):
             return kept.body
         if resting:
             wait = max(1, math.ceil(self._rested - now))
             return _later(wait)
-        if kind == "parquet":
+        if wanted.kind == "parquet":
             arrow = pyarrow_package()
             arrow.array([""], arrow.string())  # to load what it needs is no part of what a rendering costs
         start = time.thread_time()
-        found = results(collector.survey, collector.number, collector.store, confidence, title)
-        if kind == "json":
-            body = json.dumps(with_fakes(found, fakes, collector.profiles)).encode()
+        found = results(collector.survey, collector.number, collector.store, wanted.confidence, title)
+        if wanted.kind == "json":
+            body = json.dumps(with_fakes(found, wanted.fakes, collector.profiles, wanted.history)).encode()
         else:
-            body = _rendered(found, kind)
+            body = _rendered(found if wanted.history else replace(found, history=()), wanted.kind)
         self._cost = time.thread_time() - start
         self._rested = time.monotonic() + REST * self._cost
-        self._kept[(kind, confidence, fakes)] = _Rendered(version, body, title)
-        self._kept.move_to_end((kind, confidence, fakes))
+        self._kept[wanted] = _Rendered(version, body, title)
+        self._kept.move_to_end(wanted)
         while len(self._kept) > KEPT:
             self._kept.popitem(last=False)
         return body

@@ -8,6 +8,7 @@ Devices of one kind send the same head each time. The parser reads it once: a he
 """
 
 import time
+import weakref
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -105,6 +106,8 @@ class QuickConnection(Connection):
         length = None if app is None or chunk is None else self._whole(chunk)
         if app is None or chunk is None or length is None:
             super().on_headers_complete()
+            scope: Any = self.scope
+            scope["let_go"] = partial(_let_go, weakref.ref(self.cycle))
             return
         head = Head(self.url, self.headers, dict(reversed(self.headers)), length)
         cycle: Any = Whole(app, head)
@@ -135,23 +138,27 @@ class QuickConnection(Connection):
 
     def on_body(self, body: bytes) -> None:
         self.body += len(body)
-        cycle: object = self.cycle
+        cycle: Any = self.cycle
         if isinstance(cycle, Whole):
             cycle.body += body
+        elif cycle.scope.get("held"):
+            self.flow.pause_reading()  # until it is answered
         else:
             super().on_body(body)
 
     def on_message_complete(self) -> None:
-        cycle: object = self.cycle
+        cycle: Any = self.cycle
         if isinstance(cycle, Whole) and cycle.more_body:
             cycle.more_body = False
             head = cycle.head
             cycle.app.take_whole(head.headers, head.named, self.sender(head), cycle.body, partial(self._answered, cycle))
         else:
             super().on_message_complete()
+            cycle.more_body = False  # also if it was answered before
 
     def _answered(self, cycle: Whole, reply: Reply) -> None:
-        seconds = 0.0 if reply.status == 200 else cycle.app.held(reply.status, self.sender(cycle.head))
+        counted = reply.status == 200 and not reply.blamed
+        seconds = 0.0 if counted else cycle.app.held(reply, self.sender(cycle.head))
         if seconds:
             cycle.scope = _HELD
             self.loop.call_later(seconds, self._write, cycle, reply)
@@ -182,6 +189,13 @@ class QuickConnection(Connection):
             written = _answer(reply, [*usual, *reply.headers])
             QuickConnection._written = (usual, reply, written)
         return written
+
+
+def _let_go(request: "weakref.ref[Any]") -> None:
+    """Keep nothing of the body of a request that is refused."""
+    cycle = request()
+    if cycle is not None:
+        cycle.scope["held"], cycle.body = True, bytearray()
 
 
 def _answer(reply: Reply, lines: Headers) -> bytes:

@@ -1,5 +1,7 @@
 """Answers of the routes: bodies with safe headers, problem documents, and files that browsers keep."""
 
+import asyncio
+import gzip
 from collections.abc import Awaitable, Callable
 
 from deniable.collector.service import SAFE, problem, problem_headers
@@ -15,12 +17,22 @@ try:
 except ImportError:
     raise MissingExtra("A collector over HTTP", "collector") from None
 
+LONG = 2048  # bytes
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def reply(body: str | bytes, media: str = "application/json", status: int = 200) -> Response:
     """An answer that nobody keeps."""
     return Response(body, status, {name.decode(): value.decode() for name, value in SAFE}, media)
+
+
+async def packed_reply(request: Request, body: bytes, media: str) -> Response:
+    """An answer that nobody keeps, and that may be long: compressed if whoever asks can read that."""
+    if len(body) < LONG or "gzip" not in request.headers.get("accept-encoding", ""):
+        return reply(body, media)
+    answer = reply(await asyncio.to_thread(gzip.compress, body, 1), media)  # with the least effort
+    answer.headers.update({"content-encoding": "gzip", "vary": "accept-encoding"})
+    return answer
 
 
 def problem_reply(refusal: Refusal) -> Response:

@@ -13,9 +13,9 @@ from deniable.collector.openapi import description
 from deniable.collector.playground import Playground
 from deniable.collector.promises import Promises
 from deniable.collector.publish import MOST_CONFIDENT
-from deniable.collector.published import Published
+from deniable.collector.published import Published, Wanted
 from deniable.collector.readiness import Readiness
-from deniable.collector.replies import Endpoint, file_reply, http_reply, page_reply, problem_reply, reply
+from deniable.collector.replies import Endpoint, file_reply, http_reply, packed_reply, page_reply, problem_reply, reply
 from deniable.collector.service import Service
 from deniable.collector.static import FOLDER, PAGES, File, all_files
 from deniable.collector.verdicts import Refusal
@@ -96,10 +96,14 @@ def routes(app: Service) -> Starlette:
             fakes = checked_fakes(request.query_params.get("fakes"))
         except InvalidParameter as error:
             return refused(verdicts.BAD_QUERY.saying(str(error)))
-        return shown(await rendered.answer(kind, level, fakes), FORMATS[kind])
+        history = request.query_params.get("history", "true")
+        if history not in ("true", "false"):
+            return refused(verdicts.BAD_QUERY.saying("history must be true or false."))
+        answer = await rendered.answer(Wanted(kind, level, fakes, history == "true"))
+        return refused(answer) if isinstance(answer, Refusal) else await packed_reply(request, answer, FORMATS[kind])
 
     async def tallies(request: Request) -> Response:
-        return shown(await rendered.answer("tallies", 0.95), "application/json")
+        return shown(await rendered.answer(Wanted("tallies")), "application/json")
 
     def shown(answer: bytes | Refusal, media: str) -> Response:
         return refused(answer) if isinstance(answer, Refusal) else reply(answer, media)

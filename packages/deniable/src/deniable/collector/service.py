@@ -4,7 +4,6 @@ import json
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 from deniable.collector.access import Gate, RateLimit, Senders
 from deniable.collector.collector import Collector
 from deniable.collector.metrics import Metrics
+from deniable.collector.reader import Reader
 from deniable.collector.rounds import Rounds
 from deniable.collector.stages import Stage, State
 from deniable.collector.tokens import Role
@@ -94,7 +94,7 @@ class Shared:
         # Every survey has its own names for senders, so their rates do not mix.
         self.address_rate, self.token_rate = RateLimit.of(self.limits.rate), RateLimit.of(self.limits.token_rate)
         self.refusals = RateLimit(self.limits.refusals, time.monotonic)
-        self.reader = ThreadPoolExecutor(1, "deniable reader")  # one long body at a time
+        self.reader = Reader()
 
 
 class Service:
@@ -181,11 +181,15 @@ class Service:
         for each in set(self.rounds.newest_first) - known:
             self.writer.add(each, self.metrics.commit)
 
-    def held(self, status: int, client: Client) -> float:
-        """How many seconds an answer of this status is held back: whoever is refused all the time has to wait for it."""
-        if not 400 <= status < 500 or self.shared.refusals.allows(self.senders.by_address((client or ("",))[0])):
-            return 0.0
-        return self.limits.hold
+    def held(self, reply: "Reply", client: Client) -> float:
+        """How many seconds an answer is held back: whoever is refused all the time has to wait for it."""
+        refused = 400 <= reply.status < 500 or reply.blamed
+        name = self.senders.by_address((client or ("",))[0]) if refused else b""
+        return 0.0 if not refused or self.shared.refusals.allows(name) else self.limits.hold
+
+    def annoys(self, client: Client) -> bool:
+        """Whether whoever sends from this address is refused all the time."""
+        return not self.shared.refusals.allows(self.senders.by_address((client or ("",))[0]), 0)
 
     @property
     def gates(self) -> dict[Role, Gate]:
@@ -242,6 +246,7 @@ class Reply(NamedTuple):
     status: int
     headers: Headers
     body: bytes
+    blamed: bool = False  # whether something in the request is what no device sends, though the rest was counted
 
     @classmethod
     def of(cls, status: int, body: bytes, media: bytes, headers: Headers | None = None) -> "Reply":

@@ -77,7 +77,7 @@ class QuestionTrend:
                 {"day": str(day), "value": float(value), "low": float(bottom), "high": float(top)}
                 for day, value, bottom, top in rows
             ]
-            about["weekdays_of"] = days.measure
+            about["weekdays_of"] = days.measure.removesuffix(" by weekday") if trend.measure == "share" else trend.measure
         return about
 
 
@@ -123,9 +123,9 @@ def spending(survey: Survey) -> Mapping[str, object]:
             "part of that again."
         )
     else:
-        limit = "without a limit" if ever is None else f"at most {ever.epsilon():.4g} until the survey closes"
-        words = (
-            f"A person spends epsilon {once:.4g} in any {survey.repeats.span} periods in a row, and {limit} over all time."
-        )
+        total = "the sum over all periods has no limit"
+        if ever is not None:
+            total = f"at most {ever.epsilon():.4g} in all until the survey closes"
+        words = f"A person spends epsilon {once:.4g} in any {survey.repeats.span} periods in a row, and {total}."
     figures = {"one_report": once, "ever": None if ever is None else ever.epsilon(), "reports": reports}
     return figures | {"way": survey.repeats.way, "span": survey.repeats.span, "words": words}

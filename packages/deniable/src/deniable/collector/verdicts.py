@@ -72,7 +72,9 @@ CLOCK = Refusal(
 )
 AWAY = Refusal("store-away", 503, "The database is unavailable", "Nothing was counted. Send the report again in 2 s.", 2)
 
-STARTING = Refusal("starting", 503, "The collector is starting", "It still loads its compiled loops.", 2)
+BLAMED = frozenset({IMPOSSIBLE.reason, BAD_TOKEN.reason})  # what no device of the survey sends, even if others sent it
+
+STARTING = Refusal("starting", 503, "The collector is starting", "It is still loading its compiled loops.", 2)
 
 REFUSALS = (
     DAMAGED, NO_TOKEN, NO_BATCHES, NOT_FOUND, NO_METHOD, OTHER_SURVEY, CLOSED, TOO_LATE, TOO_LARGE, MEDIA, IMPOSSIBLE,

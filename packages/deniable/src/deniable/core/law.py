@@ -14,10 +14,10 @@ SIZES = (1, 3, 1, 2)  # of the batches that are traced: one answer is what a dev
 
 
 class Law:
-    """The program of a mechanism, and the functions that encode answers for it."""
+    """The program of a mechanism, the functions that encode answers for it, and the layout of its reports."""
 
-    def __init__(self, program: Program, encoders: Sequence[Callable[..., object] | None]) -> None:
-        self.program, self.encoders = program, tuple(encoders)
+    def __init__(self, program: Program, encoders: Sequence[Callable[..., object] | None], layout: Layout) -> None:
+        self.program, self.encoders, self.layout = program, tuple(encoders), layout
 
 
 def traced(mechanism: object) -> Law:
@@ -26,7 +26,7 @@ def traced(mechanism: object) -> Law:
     for size in SIZES:
         law = _once(copy(mechanism), size)
         found = found or law
-        if law.program != found.program:
+        if law.program != found.program or law.layout != found.layout:
             raise InvalidLaw(
                 "The mechanism does not do the same each time: its law depends on the size of a batch, on what happened "
                 "before, on the clock, or on randomness that is not an argument. Use nothing but the answer and the coins."
@@ -49,8 +49,9 @@ def node_of(mechanism: object, function: Callable[[Ints, Sequence[Ints]], object
 def _once(mechanism: Any, size: int) -> Law:
     trace = Trace(size)
     _, drawn = _drawn(mechanism, trace)
-    report = _fields(trace, mechanism.layout, drawn)
-    return Law(Program(tuple(trace.nodes), report), trace.encoders)
+    layout = mechanism.layout
+    report = _fields(trace, layout, drawn)
+    return Law(Program(tuple(trace.nodes), report), trace.encoders, layout)
 
 
 def _drawn(mechanism: Any, trace: Trace) -> tuple[Any, Mapping[str, Any]]:
@@ -68,6 +69,10 @@ def _fields(trace: Trace, layout: Layout, drawn: Mapping[str, Any]) -> tuple[tup
         raise InvalidLaw("`randomize` must return the fields of the layout, all of them and no others.")
     report = []
     for field in layout.fields:
+        if type(field) not in (Number, Flags):
+            raise InvalidLaw(
+                "A report has fields of the classes Number and Flags, not of others that are derived from them."
+            )
         value = trace.symbol(drawn[field.name])
         if isinstance(field, Flags) and not (value.type.row and value.width == field.bits):
             raise InvalidLaw(f"The field {field.name!r} of the report must be a row of {field.bits} bits.")

@@ -31,7 +31,7 @@ from deniable.core.running import run
 from deniable.core.spec import Spec, plain, read
 from deniable.core.tally import Tally
 from deniable.core.tracing import Encoded
-from deniable.errors import EmptyBatch, InvalidParameter, InvalidReport, SurveyMismatch
+from deniable.errors import EmptyBatch, InvalidLaw, InvalidParameter, InvalidReport, SurveyMismatch
 
 
 class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
@@ -123,13 +123,14 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
 
     def perturb(self, values: Sequence[Answer] | NDArray[np.generic], coins: Coins | None = None) -> Reports:
         """Randomize answers, one report each. This is what runs on a person's device; secure coins by default."""
-        coins, answers, layout = checked_coins(coins), self.prepared(values), self.layout
+        coins, layout, fingerprint = checked_coins(coins), self.report_layout, self.fingerprint
+        answers = self.prepared(values)
         columns: dict[str, Column] = {field.name: field.empty(len(answers)) for field in layout.fields}
         for start in range(0, len(answers), self.batch):
             part = slice(start, start + self.batch)
             for name, column in self._drawn(answers[part], coins).items():
                 columns[name][part] = column
-        return Reports(self.fingerprint, layout, columns)
+        return Reports(fingerprint, layout, columns)
 
     def _drawn(self, answers: Answers, coins: Coins) -> Drawn:
         """The law itself on a part of a batch; `randomize` runs on answers only where a family is said to be a theorem."""
@@ -167,9 +168,21 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         """The law as a program: what runs, what certificates prove, and what other devices are given."""
         return self._law.program
 
+    @property
+    def report_layout(self) -> Layout:
+        """The layout that reports are made with: where the law is a program, that of the time when it was written down."""
+        return self._law.layout if self.traced else self.layout
+
     @cached_property
     def _law(self) -> Law:
-        return traced(self)
+        _ = self.fingerprint  # all that goes with a report is fixed before there is an answer
+        law, before = traced(self), self.__dict__.get("_law_before")
+        if before not in (None, law.program.fingerprint):
+            raise InvalidLaw(
+                "This mechanism has another law here than where it comes from: its law depends on the process, on what "
+                "happened before, or on the clock. Use nothing but the answer and the coins."
+            )
+        return law
 
     def device_law(self) -> dict[str, object]:
         """What a device needs to prove the law and to run it, as plain data."""
@@ -186,8 +199,14 @@ class Mechanism(Frozen, ABC, Generic[Answer, Truth]):
         return {}
 
     def __getstate__(self) -> dict[str, object]:
-        # Another process traces the law again: its encoders may be closures, which cannot be sent.
-        return {name: value for name, value in self.__dict__.items() if name != "_law"}
+        # Another process traces the law again, since its encoders may be closures, and compares it with this one.
+        state = {name: value for name, value in self.__dict__.items() if name != "_law"}
+        return {**state, "_law_before": self.law.fingerprint} if "_law" in self.__dict__ else state
+
+    def __copy__(self) -> Self:
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
 
     def count(self, reports: Reports) -> Ints:
         """How many reports vote for each cell."""

@@ -66,6 +66,11 @@ class Orders:
         self._rows[missing] = rows
         self._known[missing] = True
 
+    def knows(self, answers: Ints) -> bool:
+        """Whether the arrangements of all these answers were found."""
+        whole = type(answers) is np.ndarray and answers.dtype.kind in "iu" and answers.ndim == 1
+        return whole and (not answers.size or (inside(answers, 0, self.size - 1) and bool(self._known[answers].all())))
+
     def at(self, answers: Ints, place: Ints | int) -> Ints:
         """The number at a place of each answer's arrangement."""
         return self._rows.reshape(-1).take(answers * self.size + place).astype(np.int64)
@@ -88,6 +93,14 @@ class Taken:
         """How many numbers each has."""
         return self._orders.size
 
+    def is_plain(self) -> bool:
+        """Whether its orders are ones that were found and checked, of answers in a plain array."""
+        return type(self._orders) is Orders and self._orders.knows(self._answers)
+
+    def copy(self) -> "Taken":
+        """The same, with an array of its own."""
+        return Taken(self._orders, self._answers.copy())
+
     def at(self, place: Ints | int) -> Ints:
         """The number at a place of each."""
         return self._orders.at(self._answers, place)
@@ -104,7 +117,15 @@ class Ranked:
     """
 
     def __init__(self, numbers: NDArray[np.float32]) -> None:
-        self._numbers = numbers.astype(np.float32)  # a copy of its own
+        self._numbers = np.array(numbers, np.float32)  # a plain copy of its own
+
+    def is_plain(self) -> bool:
+        """Whether the numbers are in a plain array."""
+        return type(self._numbers) is np.ndarray and self._numbers.dtype == np.float32 and self._numbers.ndim == 2
+
+    def copy(self) -> "Ranked":
+        """The same, with an array of its own."""
+        return Ranked(self._numbers)
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -143,6 +164,14 @@ class Padded:
 
     def __init__(self, starts: Ints, numbers: Ints, padding: Ints) -> None:
         self._starts, self._numbers, self._padding = starts, numbers, padding
+
+    def is_plain(self) -> bool:
+        """Whether everything is in plain arrays."""
+        return all(type(each) is np.ndarray for each in (self._starts, self._numbers, self._padding))
+
+    def copy(self) -> "Padded":
+        """The same, with arrays of its own."""
+        return Padded(self._starts.copy(), self._numbers.copy(), self._padding.copy())
 
     def __len__(self) -> int:
         return len(self._starts) - 1

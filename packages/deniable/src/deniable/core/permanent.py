@@ -7,7 +7,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from deniable.arrays import Floats
+from deniable.core.bits import PackedBits
 from deniable.core.coins import Coins, check_probability, checked_coins
 from deniable.core.domain import Answer, Answers, AnyDomain, Truth
 from deniable.core.estimate import Estimate
@@ -16,7 +19,8 @@ from deniable.core.loss import PrivacyLoss
 from deniable.core.mechanism import Mechanism
 from deniable.core.odds import checked_epsilon, odds_below
 from deniable.core.reports import Reports
-from deniable.errors import InvalidParameter, SurveyMismatch
+from deniable.core.running import run_rest
+from deniable.errors import InvalidLaw, InvalidParameter, SurveyMismatch
 
 
 class Permanent(Mechanism[Answer, Truth]):
@@ -35,7 +39,7 @@ class Permanent(Mechanism[Answer, Truth]):
 
     @abstractmethod
     def again(self, kept: Drawn, coins: Coins) -> Drawn:
-        """One report for each kept answer, as columns: the second round alone. No true value comes in here."""
+        """One report for each kept answer, as columns: the second round alone, which is written down as part of the law."""
 
     @abstractmethod
     def second_odds(self) -> Fraction:
@@ -65,11 +69,19 @@ class Permanent(Mechanism[Answer, Truth]):
         """One report for each permanent answer, with fresh coins: this is what is sent, each time."""
         if kept.fingerprint != self.base.fingerprint:
             raise SurveyMismatch("These permanent answers were made by another mechanism. Use the one that made them.")
-        coins, columns = checked_coins(coins), self.again(kept.columns, checked_coins(coins))
-        out = {field.name: field.empty(len(kept)) for field in self.layout.fields}
-        for name, column in columns.items():
+        coins, base, law, layout = checked_coins(coins), self.base.law, self.law, self.report_layout
+        if law.nodes[: len(base.nodes)] != base.nodes:
+            raise InvalidLaw("The law does not begin with that of its first round, so that nothing can be kept of it.")
+        given = {
+            place: PackedBits(kept.columns[name], law.types[place].width or 0)
+            if law.types[place].row
+            else kept.columns[name].astype(np.int64)
+            for name, place in base.report
+        }
+        out = {field.name: field.empty(len(kept)) for field in layout.fields}
+        for name, column in run_rest(law, len(base.nodes), given, coins, len(kept)).items():
             out[name][:] = column
-        return Reports(self.fingerprint, self.layout, out)
+        return Reports(self.fingerprint, layout, out)
 
     def lifetime_loss(self, values: int = 1) -> PrivacyLoss:
         """What all reports ever give away, of a person who has had so many different values, about which those were.

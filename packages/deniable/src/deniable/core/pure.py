@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
@@ -95,9 +96,15 @@ class PureProtocol(Supporting, Additive[Answer]):
         """The mechanism for the sensitive values of a question, if this share of all people have other ones."""
         return cls(domain, epsilon)  # type: ignore[call-arg]
 
-    def noise(self, shares: Floats, people: float = 1.0) -> Floats:
+    @cached_property
+    def _spread(self) -> tuple[float, float, float]:
+        """n times the variance of a count: of those who lack the value, and how much it grows with those who have it."""
         p, q = self.p, self.q
-        return (float(q * (1 - q)) * people + shares * float((p - q) * (1 - p - q))) / float((p - q) ** 2)
+        return float(q * (1 - q)), float((p - q) * (1 - p - q)), float((p - q) ** 2)
+
+    def noise(self, shares: Floats, people: float = 1.0) -> Floats:
+        none, more, slope = self._spread
+        return (none * people + shares * more) / slope
 
     @property
     def joint(self) -> bool:

@@ -1,7 +1,7 @@
 """How a law runs: its program over arrays, one value for each answer of a batch, with the draws of the coins given."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -27,12 +27,14 @@ def run(program: Program, codes: Sequence[Encoded], coins: Coins, size: int) -> 
     """The fields of the reports. `codes` has an array for each code of the program, or a function of the draws it takes."""
     constants, steps = compiled(program)
     values: list[Any] = constants.copy()
-    given = iter(codes)
+    given = list(codes)
     for place, operate, args, dead in steps:
         if operate is None:
-            code = next(given)
-            value = code(*[values[arg] for arg in args]) if callable(code) else code
-            values[place] = checked_code(value, program.types[place], size)
+            code = given.pop(0)
+            value = code(*[copied(values[arg]) for arg in args]) if callable(code) else code
+            checked = checked_code(value, program.types[place], size)
+            # What an encoder holds, a later one may still write into: neither draws nor codes are theirs any more.
+            values[place] = copied(checked) if any(map(callable, given)) else checked
         else:
             values[place] = operate([values[arg] for arg in args], coins, size)
         for arg in dead:
@@ -44,34 +46,64 @@ def run(program: Program, codes: Sequence[Encoded], coins: Coins, size: int) -> 
     return fields
 
 
+def run_rest(program: Program, start: int, given: Mapping[int, object], coins: Coins, size: int) -> Drawn:
+    """The fields of the reports, from the values of some earlier nodes and from what is drawn from `start` on, alone."""
+    values: dict[int, Any] = dict(given)
+    for place in _rest(program, start, given):
+        node = program.nodes[place]
+        if node.op == "code" or (node.op in DRAWS and place < start):
+            raise InvalidLaw("The rest of this law needs more than what was kept of its beginning.")
+        operate = operation(node, [program.types[arg] for arg in node.args], False)
+        values[place] = operate([values[arg] for arg in node.args], coins, size)
+    fields = {name: values[node] for name, node in program.report}
+    return {name: value.bytes if isinstance(value, PackedBits) else value for name, value in fields.items()}
+
+
+def _rest(program: Program, start: int, given: Collection[int]) -> list[int]:
+    """The nodes that a report is made of, in order, and all draws from `start` on, which take their bytes as ever."""
+    found, todo = set[int](), [node for _, node in program.report]
+    todo += [place for place, node in enumerate(program.nodes) if place >= start and node.op in DRAWS]
+    while todo:
+        if (place := todo.pop()) not in found and place not in given:
+            found.add(place)
+            todo.extend(program.nodes[place].args)
+    return sorted(found)
+
+
+def copied(value: object) -> object:
+    """The same, in memory that nobody else has."""
+    if isinstance(value, PackedBits):
+        return PackedBits(value.bytes.copy(), value.width)
+    return value.copy() if isinstance(value, np.ndarray | Taken | Ranked | Padded) else value
+
+
 def checked_code(code: object, kind: Type, size: int) -> Ints | Taken | Ranked | Padded:
-    """Refuse a code that the law was not proved for. The message does not hold it."""
+    """Refuse a code that the law was not proved for. The message does not hold it.
+
+    Arrays of a class of their own could compute something else than they hold: of those the plain array is taken.
+    """
     if type(code) in (Taken, Ranked) and kind.distinct and _arranges(cast("Taken | Ranked", code), kind, size):
         return cast("Taken | Ranked", code)
-    if type(code) is Padded and kind.width is not None and len(code) == size:
-        if not code.fits(kind.low, kind.high, kind.width):
+    if type(code) is Padded and kind.width is not None:
+        if not code.is_plain() or len(code) != size or not code.fits(kind.low, kind.high, kind.width):
             raise OutsideDomain(NO_CODE)
         if not kind.distinct or code.rises():
             return code
         code = np.asarray(code)  # all different perhaps, if not in order: looked at as any other
     shape = (size,) if kind.width is None else (size, kind.width)
-    if (
-        isinstance(code, np.ndarray)
-        and code.dtype.kind in "iub"
-        and code.shape == shape
-        and inside(code, kind.low, kind.high)
-    ):
+    code = np.asarray(code) if isinstance(code, np.ndarray) else code
+    if type(code) is np.ndarray and code.dtype.kind in "iub" and code.shape == shape and inside(code, kind.low, kind.high):
         if kind.distinct and not differ(code, kind.low, kind.size):
             raise OutsideDomain(NO_CODE)
         if kind.width is None or kind.low < 0:
-            return code
+            return code.astype(np.int64) if code.dtype == np.uint64 else code  # which NumPy would mix into floats
         narrow = np.min_scalar_type(kind.high)  # shifting vectors is most of the work on them
         return code.astype(narrow) if narrow.itemsize < code.itemsize else code
     raise OutsideDomain(NO_CODE)
 
 
 def _arranges(code: Taken | Ranked, kind: Type, size: int) -> bool:
-    return (len(code), code.size, code.size) == (size, kind.width, kind.high + 1) and kind.low == 0
+    return code.is_plain() and (len(code), code.size, code.size) == (size, kind.width, kind.high + 1) and kind.low == 0
 
 
 Step = tuple[int, Run | None, tuple[int, ...], tuple[int, ...]]

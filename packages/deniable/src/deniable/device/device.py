@@ -1,5 +1,6 @@
 """One person's client: it randomizes once, keeps the report in a ledger, and sends that same report until it arrives."""
 
+import hashlib
 import math
 import os
 import threading
@@ -75,6 +76,14 @@ class Device:
         return self.ledger.part(f"{self.survey.id} {self.survey.lasting}", drawn)
 
     @property
+    def _name(self) -> str:
+        """What the ledger knows the report by: the survey, or one of its rounds if the same people answer all of them."""
+        return self._round_name(self.survey.round or 1) if self.survey.same_people else self.survey.id
+
+    def _round_name(self, number: int) -> str:
+        return self.survey.id if number == 1 else f"{self.survey.id} round {number}"
+
+    @property
     def questions(self) -> tuple[Question, ...]:
         """What this person is asked now; a survey that is asked again leaves out what it asks only once."""
         known = self._again is not None and self.ledger.entry(self.survey.id) is not None
@@ -85,7 +94,7 @@ class Device:
 
         Of a survey that is asked again, what it holds for this period.
         """
-        entry = self.ledger.entry(self.survey.id)
+        entry = self.ledger.entry(self._name)
         if entry is not None and entry.fingerprint != self.survey.lasting:
             raise SurveyMismatch("Another survey with this id has already been answered. A changed survey needs a new id.")
         return entry if self._again is None or self._again.has_answered() else None
@@ -101,8 +110,16 @@ class Device:
         own = {question: checked_entry(loss.odds) for question, loss in self.survey.losses(self.part).items()}
         odds = str(math.prod(map(Fraction, own.values()), start=Fraction(1)))
         entry = Entry(self.survey.lasting, self.survey.epsilon, message.hex(), odds=odds, questions=own)
-        self.ledger.add(self.survey.id, entry)
+        if self._has_paid():
+            entry = Entry(self.survey.lasting, 0.0, message.hex(), odds="1", unit="in the cost of the first round")
+        self.ledger.add(self._name, entry)
         return message
+
+    def _has_paid(self) -> bool:
+        """Whether an earlier round was answered, with which this one is paid for: its loss is that of all rounds."""
+        earlier = range(1, (self.survey.round or 1) if self.survey.same_people else 1)
+        known = (self.ledger.entry(self._round_name(number)) for number in earlier)
+        return any(each is not None and each.fingerprint == self.survey.lasting for each in known)
 
     @property
     def due(self) -> bool:
@@ -116,6 +133,18 @@ class Device:
 
             if not certify_survey(self.survey).holds:
                 raise NotCertifiable("This round discloses more than the survey says, so it was not answered.")
+        for question in self.survey.questions:
+            self._check_binding(f"{self.survey.id} {self.survey.lasting} {question.id}", question)
+
+    def _check_binding(self, name: str, question: Question) -> None:
+        """Rounds of the same people cost what they say together only if they fit together: the ledger knows the first."""
+        binding = question.how.binding(question.mechanism)
+        if binding:
+            number = int(hashlib.sha256(binding.encode()).hexdigest()[:32], 16)
+            if self.ledger.part(f"{name} rounds", number) != number:
+                raise SurveyMismatch(
+                    "This round does not follow from the one that was answered before. It was not answered."
+                )
 
     def message(self) -> bytes | None:
         """The report that was made for this survey or period, the same however often it is asked for; None before."""
@@ -139,7 +168,7 @@ class Device:
             return message
         reply = send_until(self._send, message, self._attempts, patience=self._patience)
         if not reply.again:
-            self.ledger.mark(self.survey.id, "sent" if reply.arrived else "refused")
+            self.ledger.mark(self._name, "sent" if reply.arrived else "refused")
         return reply
 
     def exchange(self) -> float | Reply:

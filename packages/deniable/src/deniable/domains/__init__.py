@@ -33,6 +33,7 @@ KINDS: dict[str, Callable[[Mapping[str, Any]], AnyDomain]] = {
     "key-value": KeyValue.from_spec,
     "link": Link.from_spec,
     "sparse-vector": SparseVector.from_spec,
+    "members": lambda spec: _members(spec),
     "strings": lambda spec: _strings(spec),
     "listed-strings": lambda spec: _listed_strings(spec),
 }
@@ -42,6 +43,12 @@ def _strings(spec: Spec) -> AnyDomain:
     from deniable.domains.strings import Strings  # which few need
 
     return Strings.from_spec(spec)
+
+
+def _members(spec: Spec) -> AnyDomain:
+    from deniable.domains.members import Members  # which few need
+
+    return Members.from_spec(spec)
 
 
 def _listed_strings(spec: Spec) -> AnyDomain:

@@ -2,6 +2,7 @@
 
 from deniable.graphs.bipartite import BipartiteGraph
 from deniable.graphs.budget import Split
+from deniable.graphs.degree_counts import estimate_clustering, estimate_degrees, estimate_homophily, estimate_stars
 from deniable.graphs.edge_count import estimate_edges
 from deniable.graphs.foreseen import foreseen_split
 from deniable.graphs.graph import Graph
@@ -24,7 +25,11 @@ __all__ = [
     "best_split",
     "common_neighbours",
     "count_triangles",
+    "estimate_clustering",
+    "estimate_degrees",
     "estimate_edges",
+    "estimate_homophily",
+    "estimate_stars",
     "estimate_triangles",
     "foreseen_split",
     "imported_graph",

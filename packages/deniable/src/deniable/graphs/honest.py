@@ -62,10 +62,14 @@ class HonestCount:
         return NormalDist().inv_cdf(0.5 + confidence / 2) * self.standard_error
 
     def __str__(self) -> str:
+        return self.sentence()
+
+    def sentence(self, confidence: float = CONFIDENCE) -> str:
         """The count in words."""
         if self.most == 0:
             return f"0 {self.what}: so few people cannot have any"
-        between = f"between {self.low:,.0f} and {self.high:,.0f} (95 % interval)"
+        low, high = self.interval(confidence)
+        between = f"between {low:,.0f} and {high:,.0f} ({100 * confidence:g} % interval)"
         if self.clear:
             return f"{self.value:,.0f} {self.what}, {between}"
         return f"too noisy to say how many {self.what}: {between}"

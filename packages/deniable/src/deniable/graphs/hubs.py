@@ -9,14 +9,12 @@ from deniable.arrays import Bytes, Floats, Ints
 from deniable.core import Coins
 from deniable.errors import InvalidParameter
 from deniable.graphs.graph import Graph
+from deniable.graphs.lists import CircleLists
 from deniable.graphs.outlook import largest_answer
 from deniable.graphs.ownership import Circle
 from deniable.graphs.response import BLOCK, MOST_VERTICES, CompressedLists, NoisyGraph, plain_response, transposed
-from deniable.kernels import coder, column_sums, draws
-from deniable.mechanisms.sparse import codes
-from deniable.mechanisms.sparse.chunks import first_place
+from deniable.kernels import column_sums
 from deniable.mechanisms.sparse.coordinate import CoordinateResponse
-from deniable.mechanisms.sparse.encoder import labels_for
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +30,10 @@ class Download:
     other: CoordinateResponse
     bits: int
 
+    def rows(self, places: Ints) -> NDArray[np.uint64]:
+        """The answers about the people at these places."""
+        return self.words[places]
+
     def sums(self, place: int, mine: Ints) -> tuple[Floats, Floats]:
         """The sum of the unbiased answers of each person above for my neighbours, who are above too; and those of mine.
 
@@ -39,8 +41,8 @@ class Download:
         """
         width = (place + 63) // 64
         split = int(np.searchsorted(mine, self.hubs))
-        to_hubs = column_sums(self.words[mine[:split], :width])[:place]
-        to_others = column_sums(self.words[mine[split:], :width])[:place]
+        to_hubs = column_sums(self.rows(mine[:split])[:, :width])[:place]
+        to_others = column_sums(self.rows(mine[split:])[:, :width])[:place]
         out = unbiased(to_hubs + to_others, len(mine), self.other)
         inner = min(self.hubs, place)
         plain = unbiased(to_hubs[:inner], split, self.between)
@@ -80,10 +82,10 @@ def answered(
         owner, other, place = circle.owned(graph)
         listed = (rank[owner] >= hubs) | (rank[other] >= hubs)
         rows, bits = _compressed(circle, owner[listed], place[listed], noisy, lists, coins)
-        _put_in_order(packed, rows, circle, rank)
+        put_in_order(packed, rows, circle, rank)
     if hubs:
         plain = _plain(graph, rank, hubs, between_epsilon, coins)
-        _put_into(packed, plain.both_ways.view(np.uint8), hubs)
+        put_into(packed, plain.both_ways.view(np.uint8), hubs)
         bits += plain.bits
     between = CoordinateResponse.of(between_epsilon)
     return Download(packed.view(np.uint64), hubs, between, lists.coordinate, bits)
@@ -95,7 +97,7 @@ def _plain(graph: Graph, rank: Ints, hubs: int, epsilon: float, coins: Coins) ->
     return plain_response(Graph.of(pairs[(pairs < hubs).all(axis=1)], hubs), epsilon, coins)
 
 
-def _put_into(packed: Bytes, answers: Bytes, hubs: int) -> None:
+def put_into(packed: Bytes, answers: Bytes, hubs: int) -> None:
     """Write the answers about pairs of hubs over the first rows and columns."""
     whole, rest = divmod(hubs, 8)
     packed[:hubs, :whole] = answers[:, :whole]
@@ -108,27 +110,16 @@ def _compressed(
     circle: Circle, owner: Ints, place: Ints, noisy: Ints, lists: CompressedLists, coins: Coins
 ) -> tuple[Bytes, int]:
     """The answers of all lists, in rows of bits by the owners' own places, and what they take."""
-    sizes, size = circle.sizes, circle.people
-    chunks = np.minimum(np.maximum(lists.wanted(noisy, sizes), 1), sizes)
-    sent = np.flatnonzero(chunks)
-    keys = coins.public(1 << 62, size).astype(np.uint64)
-    rows = np.zeros((size, (size // 2 + 63) // 64 * 2), np.uint32)
+    code = CircleLists(circle, lists, noisy, coins.public(1 << 62, circle.people).astype(np.uint64))
+    sent = np.flatnonzero(code.chunks)
     if not sent.size:
-        return rows.view(np.uint8), 0
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=size)[sent])])
-    ones = np.ones_like(place)
-    labels = labels_for(lists.coordinate, lists.alpha, place, ones, offsets, sizes[sent], chunks[sent], keys[sent], coins)
-    edges = np.concatenate([[0], np.cumsum(chunks[sent])])
-    bits = int(coder.code_labels(labels, edges, True, codes.sums(lists.weights))[2].sum())
-    own = np.repeat(sent, chunks[sent])
-    chunk = np.arange(len(own)) - np.repeat(edges[:-1], chunks[sent])
-    first, last = first_place(chunk, sizes[own], chunks[own]), first_place(chunk + 1, sizes[own], chunks[own])
-    whole = labels.astype(np.uint64), keys[own], lists.coordinate.threshold
-    draws.draw_rows(rows, own, first, last, chunk.astype(np.uint64), *whole)
-    return rows.view(np.uint8), bits
+        return code.rows(sent, np.empty(0, np.int64)), 0
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=circle.people)[sent])])
+    labels = code.labels(sent, offsets, place, coins)
+    return code.rows(sent, labels), code.bits(sent, labels)
 
 
-def _put_in_order(packed: Bytes, rows: Bytes, circle: Circle, rank: Ints) -> None:
+def put_in_order(packed: Bytes, rows: Bytes, circle: Circle, rank: Ints) -> None:
     """Write the answers as a symmetric matrix of packed bits whose rows and columns are in the order of the ranks."""
     size, sizes = circle.people, circle.sizes
     person = np.argsort(rank)

@@ -53,12 +53,7 @@ class Plan:
 
     def promise(self, neighbours: int = 100) -> str:
         """What all rounds together promise, in words, and what they promise somebody with so many neighbours as a whole."""
-        factor, people = math.ceil(100 * math.exp(self.epsilon)) / 100, neighbours * self.epsilon
-        return (
-            f"Whether you know any one person: all reports together change the odds by at most a factor of {factor:,.2f} "
-            f"(epsilon {self.epsilon:g}). This is no promise about all your neighbours at once: for {neighbours:,} of them "
-            f"epsilon is {people:,g}."
-        )
+        return promise(self.epsilon, neighbours)
 
     @cached_property
     def lists(self) -> CompressedLists:
@@ -82,6 +77,16 @@ class Plan:
             + (outlook.counting(self.plain, 0, hubs, closed).variance(self.between.noise) if hubs else 0.0)
             + (outlook.counting(inner, hubs, size, closed).variance(self.other.noise) if hubs < size else 0.0)
         )
+
+
+def promise(epsilon: float, neighbours: int = 100) -> str:
+    """What all rounds together promise, in words, and what they promise somebody with so many neighbours as a whole."""
+    factor, people = math.ceil(100 * math.exp(epsilon)) / 100, neighbours * epsilon
+    return (
+        f"Whether you know any one person: all reports together change the odds by at most a factor of {factor:,.2f} "
+        f"(epsilon {epsilon:g}). This is no promise about all your neighbours at once: for {neighbours:,} of them "
+        f"epsilon is {people:,g}."
+    )
 
 
 def planned(outlook: Outlook, epsilon: float, alpha: float, degrees: float, hubs: int | None = None) -> Plan:

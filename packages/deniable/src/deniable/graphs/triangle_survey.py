@@ -5,6 +5,7 @@ downloads all of them, and reports a noisy count of the triangles whose other tw
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,9 +56,8 @@ def estimate_triangles(
     plan = planned(outlook, epsilon, alpha, degrees.epsilon, hubs)
     download = answered(graph, rank, noisy, plan.hubs, plan.between.response, plan.lists, coins)
     raw = float(count_reports(graph.renumbered(rank), download, plan, coins).sum())
-    surely = max(raw - math.sqrt(plan.variance(outlook)), 0.0)  # triangles that are not just noise
-    variance = plan.variance(outlook, surely)
-    return TriangleEstimate(raw, math.sqrt(variance), math.comb(size, 3), "triangles", download.bits, plan)
+    found = triangles_found(raw, plan, outlook, size)
+    return TriangleEstimate(raw, found.standard_error, found.most, found.what, download.bits, plan)
 
 
 def ranks(noisy: Ints) -> Ints:
@@ -69,12 +69,24 @@ def ranks(noisy: Ints) -> Ints:
 
 def count_reports(ordered: Graph, download: Download, plan: Plan, coins: Coins) -> Floats:
     """What each person reports in the last round, in the order; each needs the download and their own list alone."""
-    size = ordered.vertices
-    counts, local = np.zeros(size), np.zeros(size)
-    for place in np.flatnonzero(ordered.degrees).tolist():
-        counts[place], local[place] = download.count(place, ordered.below(place))
-    for tier, start, stop in ((plan.between, 0, plan.hubs), (plan.other, plan.hubs, size)):
-        if start < stop:
-            scales = tier.noise.sensitivities(local[start:stop], download.step(start))
-            counts[start:stop] += tier.noise.draw(scales, coins)
+    places = np.arange(ordered.vertices)
+    return noisy_counts(places, [ordered.below(place) for place in places.tolist()], download, plan, coins)
+
+
+def noisy_counts(places: Ints, above: Sequence[Ints], download: Download, plan: Plan, coins: Coins) -> Floats:
+    """What the people at these places of the order report, who have these neighbours above them, in whole 1/64."""
+    counts, local = np.zeros(len(places)), np.zeros(len(places))
+    for number, (place, mine) in enumerate(zip(places.tolist(), above, strict=True)):
+        if len(mine):
+            counts[number], local[number] = download.count(place, mine)
+    for tier, chosen in ((plan.between, places < plan.hubs), (plan.other, places >= plan.hubs)):
+        if chosen.any():
+            scales = tier.noise.sensitivities(local[chosen], download.step(int(places[chosen][0])))
+            counts[chosen] += tier.noise.draw(scales, coins)
     return noise.rounded(counts)
+
+
+def triangles_found(raw: float, plan: Plan, outlook: Outlook, people: int) -> HonestCount:
+    """The sum of all counts, with its standard error as the noisy numbers of neighbours and the sum itself have it."""
+    surely = max(raw - math.sqrt(plan.variance(outlook)), 0.0)  # triangles that are not just noise
+    return HonestCount(raw, math.sqrt(plan.variance(outlook, surely)), math.comb(people, 3), "triangles")

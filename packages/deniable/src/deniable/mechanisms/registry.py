@@ -72,6 +72,7 @@ OURS = {
     "key-sampling-1": "mechanisms.key_value.key_sampling:KeySampling",
     "compressed-1": "mechanisms.sparse.compressed:Compressed",
     "compressed-published-1": "mechanisms.sparse.published_compressed:PublishedCompressed",
+    "friends-1": "graphs.friends:Friends",
     "prefix-hashing-1": "mechanisms.discovery.prefix_hashing:PrefixHashing",
     "utility-1": "wrappers.utility_optimized:UtilityOptimized",
     "utility-published-1": "wrappers.published_utility:PublishedUtility",

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from deniable.core import AnyDomain, Coins, Domain, Mechanism, Tally, checked_coins
-from deniable.core.showing import axes_for
+from deniable.core.showing import axes_for, html_table
 from deniable.errors import InvalidParameter
 from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.shares.subset_selection import SubsetSelection
@@ -72,6 +72,21 @@ class MeasuredErrors:
     error: Column = ERROR
 
     def __str__(self) -> str:
+        lines = self._lines()
+        return "\n".join([f"{self.subject}:", aligned(lines), *self._legend(lines[0]), *self.remarks])
+
+    def _repr_html_(self) -> str:
+        """The table with its legend: what notebooks show."""
+        heading, *lines = self._lines()
+        return html_table(self.subject, heading, lines, 1, "; ".join([*self._legend(heading), *self.remarks]))
+
+    def _legend(self, heading: list[str]) -> list[str]:
+        """What these columns mean, one a line."""
+        meanings = {"predicted, measured": self.error.meaning, **LEGEND}
+        return [f"{name}: {words}" for name, words in meanings.items() if {*name.split(", ")} & {*heading}]
+
+    def _lines(self) -> list[list[str]]:
+        """The heading and all rows, as cells."""
         ranked = self.rows[0].top_f1 is not None
         head = ["measured", "ratio", *(["absolute", "F1", "NDCG"] if ranked else ["perturb", "count"])]
         head = head if ranked else ["predicted", *head]
@@ -88,9 +103,7 @@ class MeasuredErrors:
                 "count": f"{row.count_seconds:.2g}",
             }
             lines.append([row.name, *(cells[name] for name in head), f"{row.bits:,}"])
-        meanings = {"predicted, measured": self.error.meaning, **LEGEND}
-        legend = [f"{name}: {words}" for name, words in meanings.items() if {*name.split(", ")} & {*lines[0]}]
-        return "\n".join([f"{self.subject}:", aligned(lines), *legend, *self.remarks])
+        return lines
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """A row for each mechanism: the measured error with two standard errors, and a mark where it was predicted."""

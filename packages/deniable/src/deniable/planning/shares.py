@@ -10,6 +10,7 @@ from deniable.mechanisms.algebra.tuning import total_error
 from deniable.mechanisms.registry import candidates
 from deniable.planning.bounds import share_bound
 from deniable.planning.ranking import Column, Ranking, Row, checked_people, made, people, planned
+from deniable.planning.sensitive_bound import sensitive_share_bound
 from deniable.privacy.liars import worst_gain
 from deniable.wrappers.open_answers import OpenAnswers, checked_sensitive
 from deniable.wrappers.utility_optimized import OPEN_SHARE, UtilityOptimized
@@ -45,7 +46,8 @@ def options(
 
     rows, remarks = made(offered, size, row)
     subject = f"{domain.size:,} values{which}, epsilon {budget:g} for one answer, {people(n)}"
-    bound = share_bound(domain.size, budget, n) if sensitive is None else 0.0
+    others = domain.size - size
+    bound = sensitive_share_bound(size, others, budget, n, open_share) if others else share_bound(size, budget, n)
     return Ranking(rows, subject, columns=COSTS, remarks=remarks, bound=bound or None)
 
 

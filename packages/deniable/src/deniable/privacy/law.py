@@ -10,7 +10,7 @@ import numpy as np
 from deniable.arrays import Bytes, Ints
 from deniable.core import Mechanism, PackedBits, distinct_rows
 from deniable.core.operations import DRAWS
-from deniable.core.running import checked_code, compiled, operation
+from deniable.core.running import checked_code, compiled, copied, operation
 from deniable.errors import NotCertifiable
 from deniable.privacy.worlds import TOO_MANY, Worlds, draw, outcome_count, sums, tiled
 
@@ -94,7 +94,7 @@ def law_of(mechanism: Mechanism, answer: object, limit: int = LIMIT) -> Law:
             if callable(code):
                 many = mechanism.encoded(mechanism.prepared([answer] * found.size))
                 encode: Any = many[turn]
-                code = np.asarray(encode(*(found.values[arg] for arg in args)))
+                code = np.asarray(encode(*(copied(found.values[arg]) for arg in args)))
             else:
                 code = tiled(code, found.size)
             found.values[place] = checked_code(code, kind, found.size)

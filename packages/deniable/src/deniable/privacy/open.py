@@ -16,16 +16,18 @@ from deniable.privacy.certificate import Certificate, certificate
 from deniable.privacy.certify import certify
 from deniable.privacy.law import law, outcomes
 from deniable.privacy.proofs import proves
-from deniable.privacy.prove import law_that_runs
+from deniable.privacy.prove import check_own_code, law_that_runs
 from deniable.privacy.ratio import worst_ratio
 from deniable.wrappers.open_answers import OpenAnswers
 
 QUICK = 1 << 14  # outcomes that are followed to show the worst of them, where the rule of cases has proved the law
+DISCLOSE = ("secret", "protected", "disclosed", "disclosed_index", "disclosed_share")  # which answers are sensitive
 
 
 @proves(OpenAnswers, None)
 def quickest(mechanism: OpenAnswers, limit: int) -> Certificate:
     """By the rule of cases; by following every outcome where that does not reach, or gives more than is declared."""
+    check_own_code(mechanism, DISCLOSE)
     program, secret = law_that_runs(mechanism), np.flatnonzero(mechanism.secret).tolist()
     found = open_bound(program, *mechanism.layout.opens, frozenset(secret))
     declared = mechanism.loss().odds
@@ -54,6 +56,8 @@ def refused(mechanism: OpenAnswers, limit: int) -> Certificate:
 @proves(OpenAnswers, "enumerated")
 def enumerated(mechanism: OpenAnswers, limit: int) -> Certificate:
     """Every answer and every combination of coins."""
+    law_that_runs(mechanism)
+    check_own_code(mechanism, DISCLOSE)
     total, every = _total(mechanism, limit), range(mechanism.domain.size)
     if total > limit:
         return refused(mechanism, limit)

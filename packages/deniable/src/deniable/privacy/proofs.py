@@ -7,6 +7,7 @@ registered for `Mechanism`, so that a new family has it without registering anyt
     def by_theorem(mechanism: MyMechanism, limit: int) -> Certificate: ...
 """
 
+import sys
 from collections.abc import Callable
 from functools import singledispatch
 from importlib import import_module
@@ -35,8 +36,16 @@ def proves(family: type, *kinds: Method | None) -> Callable[[P], P]:
 
 
 def is_ours(family: type) -> bool:
-    """Whether this class is part of the package, so that its code is what our theorems are about."""
-    return family.__module__.partition(".")[0] == "deniable"
+    """Whether this class is part of the package, so that its code is what our theorems are about.
+
+    The name of a module alone does not say so, since any class may bear it: the module must have this very class.
+    """
+    if family.__module__.partition(".")[0] != "deniable":
+        return False
+    found: object = sys.modules.get(family.__module__)
+    for name in family.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is family
 
 
 @singledispatch
@@ -53,7 +62,7 @@ def prover(mechanism: Mechanism, kind: Method | None) -> Prover:
     for module in OURS:
         import_module(f"deniable.privacy.{module}")
     for family in type(mechanism).__mro__:
-        if (family, kind) in _PROVERS:
+        if (family, kind) in _PROVERS and (kind == "theorem" or is_ours(family)):
             return _PROVERS[family, kind]
         if kind == "theorem" and issubclass(family, Mechanism) and not is_ours(family):
             raise NotCertifiable(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core import Flags, Mechanism, PackedBits, Program
+from deniable.core.law import Law
 from deniable.errors import InvalidLaw, NotCertifiable
 from deniable.privacy.bounds import Bound
 from deniable.privacy.problem import Builder, Problem, Stand
@@ -21,15 +22,12 @@ WORLDS = 1 << 15  # of one answer, where a case is looked for that reaches the b
 ANSWERS = 32  # that are all compared; of more answers a few are
 KNOWN = 256  # choices of public draws that are all compared; of more choices a few are
 FEW = 8
-RUN_THE_LAW = (
-    "perturb",
-    "_drawn",
-    "prepared",
-    "encoded",
-    "encodes",
-    "law",
-    "_law",
-)  # what takes an answer to a report, beside the law itself
+RUN_THE_LAW = (  # what takes an answer to a report and to its bytes, beside the law itself
+    *("perturb", "_drawn", "prepared", "encoded", "encodes", "traced", "law", "_law"),
+    *("report_layout", "fingerprint", "pack", "checked_reports", "__getattribute__", "__copy__", "__getstate__"),
+)
+_MRO: Any = type.__dict__["__mro__"]  # the one that Python follows, whatever a metaclass says
+KEPT_WITH_IT = ("_law", "fingerprint", "secret", "disclosed_share")  # worked out once, and then a part of the object
 
 
 @dataclass(frozen=True)
@@ -56,16 +54,26 @@ def prove(mechanism: Mechanism) -> Proof:
 
 def law_that_runs(mechanism: Mechanism) -> Program:
     """The law as a program; refuses a mechanism that does not run its law, or whose law is no program."""
-    for name in RUN_THE_LAW:
-        if not is_ours(next(cls for cls in type(mechanism).__mro__ if name in cls.__dict__)):
+    check_own_code(mechanism, RUN_THE_LAW)
+    try:
+        law = mechanism._law
+    except InvalidLaw as why:
+        raise NotCertifiable(f"The law cannot be written down as a program: {why}") from why
+    if type(law) is not Law or type(law.program) is not Program or not is_ours(type(law.layout)):
+        raise NotCertifiable("This mechanism has a law or a layout of a class of its own. Use those of deniable.")
+    return law.program
+
+
+def check_own_code(mechanism: Mechanism, names: Sequence[str]) -> None:
+    """Refuse a mechanism that has one of these from elsewhere, in its class or in the object itself."""
+    own: dict[str, object] = object.__getattribute__(mechanism, "__dict__")
+    for name in names:
+        owner = next((cls for cls in _MRO.__get__(type(mechanism)) if name in cls.__dict__), object)
+        if (owner is not object and not is_ours(owner)) or (name in own and name not in KEPT_WITH_IT):
             raise NotCertifiable(
                 f"This mechanism has a `{name}` of its own, so its reports may come from elsewhere than its law. Leave "
                 f"`{name}` as it is and write the law in `randomize`."
             )
-    try:
-        return mechanism.law
-    except InvalidLaw as why:
-        raise NotCertifiable(f"The law cannot be written down as a program: {why}") from why
 
 
 def reached(mechanism: Mechanism, found: Bound) -> Worst | None:

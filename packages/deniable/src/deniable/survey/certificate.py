@@ -70,7 +70,9 @@ class SurveyCertificate:
         spent, unit = f"{self.loss.epsilon():.12g} of {self.survey.epsilon:.12g}", self.survey.unit
         lines.append(f"one person    epsilon {spent}, {unit.removeprefix('one person ')}")
         lines += self._over_time()
-        if self.survey.rounds is not None:
+        if self.survey.rounds is not None and self.survey.same_people:
+            lines.append(f"all rounds    together: each person answers all {self.survey.rounds}, and this is what they cost")
+        elif self.survey.rounds is not None:
             lines.append(f"all rounds    the same: each person answers one of {self.survey.rounds}; later ones open only")
             lines.append("              after a proof of their own that they cost no more")
         lines.append(f"certificate   {'holds' if self.holds else 'DOES NOT HOLD'}")

@@ -35,7 +35,7 @@ def page(record: Mapping[str, Any], law: MessageLaw) -> str:
         ("Survey", f"{record['asked']['survey'].get('title') or record['survey']} ({record['survey']})"),
         ("Fingerprint of the survey", record["fingerprint"]),
         ("Fingerprint of the law", record["law"]),
-        ("Loss of one person", "unbounded" if unbounded else f"epsilon {record['epsilon']:.12g}"),
+        ("Loss of one person, at most", "unbounded" if unbounded else f"epsilon {record['epsilon']:.12g}"),
         ("Budget", f"epsilon {record['budget']:.12g}"),
         ("Unit", record["unit"]),
         ("Proof", record["proof"]),

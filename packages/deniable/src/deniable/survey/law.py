@@ -30,7 +30,7 @@ class Piece:
     @cached_property
     def fields(self) -> dict[str, list[str]]:
         """The fields of the program's report that are the report on each question."""
-        return {q.id: [f"{q.id}.{field.name}" for field in q.mechanism.layout.fields] for q in self.questions}
+        return {q.id: [f"{q.id}.{field.name}" for field in q.mechanism.report_layout.fields] for q in self.questions}
 
     def run(self, answers: Sequence[Answers], coins: Coins) -> list[Reports]:
         """The reports on each question, from its answers."""
@@ -49,10 +49,11 @@ class Piece:
 
 def _reports(mechanism: Mechanism, names: Sequence[str], drawn: Mapping[str, Any], people: int) -> Reports:
     columns: dict[str, Column] = {}
-    for field, name in zip(mechanism.layout.fields, names, strict=True):
+    layout = mechanism.report_layout
+    for field, name in zip(layout.fields, names, strict=True):
         columns[field.name] = field.empty(people)
         columns[field.name][:] = drawn[name]
-    return Reports(mechanism.fingerprint, mechanism.layout, columns)
+    return Reports(mechanism.fingerprint, layout, columns)
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,10 @@ from deniable.survey.lines import lines_of
 from deniable.survey.question import Question
 from deniable.survey.relation import Relation
 from deniable.survey.repeating import MONDAY
+from deniable.survey.round_reading import check_rounds, read_rounds
 from deniable.survey.survey import FORMAT, MOST_QUESTIONS, Survey
 
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-MOST_ROUNDS = 16
 _WINDOWS = {"hour": 3600, "day": 86_400, "week": 604_800}
 _COMMON = {"id", "ask", "kind", "weight", "mechanism"} | (_REPEATING := {"repeat", "span"})
 _ABOUT = {
@@ -171,7 +171,7 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         sample = 1
     people = about.whole("people", 10_000, 1)
     relations: tuple[Relation, ...] = ()
-    rounds, current = _rounds(about, tables)
+    rounds, current = read_rounds(about, tables)
     repeated = is_repeated(about, tables)
     if repeated:
         if rounds is not None or "table" in data or "invitations" in data:
@@ -230,42 +230,10 @@ def _survey(data: Mapping[str, Any], place: Where) -> Survey:
         from deniable.survey.repeat_reading import check_lifetime
 
         check_lifetime(about, survey)
-    if rounds is not None and not any(question.how.moves(question.details) for question in questions):
-        about.refuse(
-            "rounds", 'rounds need a question that learns from them: a text, or a number with target = "quantiles".'
-        )
-    if survey.round_time is not None and (rounds is None or opens is None):
-        about.refuse("round_time", "round_time requires rounds, and opens, when the first round starts.")
-    if rounds is not None and survey.keep_reports:
-        about.refuse("keep_reports", "The reports of a survey with rounds are not kept: each round has laws of its own.")
-    if rounds is not None and survey.invitations is not None:
-        about.refuse(
-            "rounds", "A survey has either rounds or invitations, whose tokens are for one round. Remove one of them."
-        )
-    if rounds is not None and window is not None:
-        about.refuse("window", "A survey has either rounds or windows. Remove one of them.")
+    check_rounds(about, survey)
     if survey.loss().epsilon() > epsilon:
         about.refuse("epsilon", "The mechanisms in this file spend more than the survey's epsilon.")
     return survey
-
-
-def _rounds(about: Section, tables: Sequence[Section]) -> tuple[int | None, int | None]:
-    """How many rounds there are, and which one this is, from the second on; a question may say it too."""
-    asked = [_rounds_of(table) for table in tables]
-    several = max(asked, default=1)
-    if "rounds" not in about.data and several == 1:
-        if "round" in about.data:
-            about.refuse("round", "round is the number of one of several rounds. Write rounds = 3 instead.")
-        return None, None
-    rounds = about.whole("rounds", several, 2, MOST_ROUNDS)
-    for table, own in zip(tables, asked, strict=True):
-        if "rounds" in table.data and own != rounds:
-            table.refuse("rounds", f"All questions are asked in the same rounds. Write rounds = {rounds} here too.")
-    return rounds, about.whole("round", 2, 2, rounds) if "round" in about.data else None
-
-
-def _rounds_of(table: Section) -> int:
-    return table.whole("rounds", 1, 1, MOST_ROUNDS) if "rounds" in table.data else 1
 
 
 def _invitations(data: Mapping[str, Any], place: Where) -> Invitations | None:

@@ -1,4 +1,4 @@
-"""A survey in several rounds: each person answers in one of them, and what a later round asks follows from earlier ones.
+"""A survey in several rounds: people answer one of them, or all, and what a later round asks follows from earlier ones.
 
 A round is a survey of its own, with the id and the contract of the first and other laws. Nothing here is about numbers: the
 kind of a question says which mechanism its next round has.
@@ -17,6 +17,8 @@ Counted = tuple[Survey, Mapping[str, Tally]]  # a round, and the tally of each o
 
 def people_of(survey: Survey) -> int:
     """How many people answer before the next round begins."""
+    if survey.same_people:
+        return min(survey.people, *(question.domain.size for question in survey.questions))
     return -(-survey.people // (survey.rounds or 1))
 
 

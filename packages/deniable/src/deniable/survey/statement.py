@@ -74,7 +74,14 @@ def _person(survey: Survey, whole: PrivacyLoss) -> list[str]:
         lines.append(
             f"  In {item_ones}, this holds for each item on its own; about several items together, more can be learned."
         )
-    if survey.rounds is not None:
+    for question in survey.questions:
+        lines += (f"  {line}" for line in question.how.promised(question.mechanism))
+    if survey.rounds is not None and survey.same_people:
+        lines.append(
+            f"  There are {survey.rounds} rounds, and you are asked in each of them: all your reports together disclose no "
+            "more than this."
+        )
+    elif survey.rounds is not None:
         lines.append(
             f"  There are {survey.rounds} rounds, and you answer one: this is all that you disclose in the whole survey. "
             "Later rounds ask other people, and cost them no more."
@@ -134,6 +141,8 @@ def _suspicions_ever(survey: Survey) -> list[str]:
 
 
 def _often(survey: Survey) -> str:
+    if survey.same_people:
+        return "in each round"
     return "once" if survey.repeats is None else "in each period"
 
 

@@ -144,6 +144,11 @@ class Survey:
         return hashlib.sha256(json.dumps(self.contract(), sort_keys=True).encode()).hexdigest()[:32]
 
     @property
+    def same_people(self) -> bool:
+        """Whether the same people answer every round."""
+        return any(question.how.same_people(question.details) for question in self.questions)
+
+    @property
     def unit(self) -> str:
         """What the budget is for: one person, unless a question says that it protects less than that."""
         less = [f"in {question.id!r} {question.how.unit}" for question in self.questions if question.how.unit]
@@ -181,10 +186,7 @@ class Survey:
     # Time, only in whole periods
 
     def period(self, now: float) -> int:
-        """The number of the period that this moment lies in; 0 for a survey without windows, or before it opens.
-
-        A round is a period of its own, whenever it is.
-        """
+        """The period that this moment lies in; 0 without windows, or before it opens. A round is a period of its own."""
         if self.window is None or self.opens is None:
             return 0 if self.round is None else self.round - 1
         return max(0, int((now - self.opens) // self.window))
@@ -252,10 +254,7 @@ class Survey:
     def draw_headers(
         self, people: int, coins: Coins | None = None, now: float | None = None, parts: Sequence[int] | None = None
     ) -> list[Header]:
-        """All of these people's messages but the reports: ids and parts are drawn here, where no answer is known.
-
-        `parts`, where they were drawn before, has one for each message.
-        """
+        """All of these people's messages but the reports: ids are drawn here, and parts, unless they were drawn before."""
         period = self._now(now)
         parts = self.draw_parts(people, coins) if parts is None else parts
         return [Header(os.urandom(message.ID_BYTES), part, period) for part in parts]

@@ -67,7 +67,11 @@ export function named(label, others = 0) {
 
 const said = (row) => ({ ...row, label: named(row.label, row.others) });
 
-const cut = (text, most) => (text.length > most ? `${text.slice(0, Math.max(most - 1, 1))}…` : text);
+export const cut = (text, most) => (text.length > most ? `${text.slice(0, Math.max(most - 1, 1))}…` : text);
+
+/** A text around a place, moved as far as it takes to stay in the chart. */
+const around = (text, x, y, width, attributes = { class: "faint" }) =>
+  svg("text", { ...attributes, x: Math.max(Math.min(x, width - 4 * text.length - 2), 4 * text.length + 2), y, "text-anchor": "middle" }, text);
 
 function frame(width, height, title, ...children) {
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title }, ...children);
@@ -81,7 +85,7 @@ function across(found, width, title, { kind, format, reached, tick, widest, base
   const axis = range(rows, widest, base), x = linear(axis, [left, right]);
   const grid = ticks(...axis, small ? 4 : 6).flatMap((mark) => [
     svg("line", { class: mark === 0 ? "zero" : "grid", x1: x(mark), x2: x(mark), y1: TOP, y2: bottom }),
-    svg("text", { class: "faint", x: x(mark), y: height - 8, "text-anchor": "middle" }, tick(mark)),
+    around(tick(mark), x(mark), height - 8, width),
   ]);
   const marks = rows.flatMap((row, place) => {
     const top = TOP + place * step, middle = top + (small ? 36 : ROW / 2), thick = small ? 16 : 20;
@@ -125,7 +129,7 @@ export function columns(found, width, title) {
         svg("title", {}, `${row.label}: ${asPercent(row.value)}`)),
       row.low !== null && row.high !== null && svg("path", { class: "whisker", d: `M${x} ${y(row.low)}V${y(row.high)}M${x - cap} ${y(row.low)}h${2 * cap}M${x - cap} ${y(row.high)}h${2 * cap}` }),
       row.cleaned !== null && svg("path", { class: "clean", d: `M${x - thick / 2 - 1} ${y(row.cleaned)}h${thick + 2}` }),
-      place % every === 0 && svg("text", { x: Math.min(x, width - 4 * Math.min(row.label.length, 10) - 2), y: height - 8, "text-anchor": "middle" }, cut(row.label, 10)),
+      place % every === 0 && around(cut(row.label, 10), x, height - 8, width, {}),
     ];
   });
   return frame(width, height, title, grid, marks.filter(Boolean));
@@ -153,7 +157,7 @@ export function histogram(rows, width, title) {
     svg("rect", { class: "raw", x: x(place) + 0.5, y: y(row.cleaned), width: step - 1, height: Math.max(y(0) - y(row.cleaned), 0) }, svg("title", {}, `${named(row.label)}: ${asPercent(row.cleaned)} (${ranged(asPercent(row.low), asPercent(row.high))})`)),
     svg("rect", { class: "reach", x: x(place), y: y(row.high), width: step, height: Math.max(y(row.low) - y(row.high), 1), "pointer-events": "none" }),
   ]);
-  const labels = names.map((name, place) => place % every === 0 && svg("text", { class: "faint", x: x(place + (numbers ? 0 : 0.5)), y: COLUMNS - 8, "text-anchor": "middle" }, cut(name, 10)));
+  const labels = names.map((name, place) => place % every === 0 && around(cut(name, 10), x(place + (numbers ? 0 : 0.5)), COLUMNS - 8, width));
   return frame(width, COLUMNS, title, grid, marks, labels.filter(Boolean));
 }
 
@@ -162,7 +166,7 @@ export function curve(rows, width, title, [low, high], quartiles) {
   const { y, grid } = sideAxis([0, 1], width, COLUMNS), x = linear([low, high], [LEFT, width - RIGHT]);
   const path = (value, ends) => [[low, ends[0]], ...rows.map((row) => [Number(row.label), value(row)]), [high, ends[1]]].map(([at, share]) => `${x(at)} ${y(share)}`);
   const upper = path((row) => row.high, [rows[0].high, 1]), lower = path((row) => row.low, [0, 1]).reverse();
-  const marks = ticks(low, high, narrow(width) ? 4 : 8).map((mark) => svg("text", { class: "faint", x: x(mark), y: COLUMNS - 8, "text-anchor": "middle" }, digits(mark, 4)));
+  const marks = ticks(low, high, narrow(width) ? 4 : 8).map((mark) => around(digits(mark, 4), x(mark), COLUMNS - 8, width));
   const lines = quartiles.map(({ measure, value }) => svg("line", { class: measure === "median" ? "median" : "quartile", x1: x(value), x2: x(value), y1: y(1), y2: y(0) }, svg("title", {}, `${measured(measure)} ${asNumber(value)}`)));
   return frame(width, COLUMNS, title, grid, marks, svg("path", { class: "band", d: `M${[...upper, ...lower].join("L")}Z` }), lines, svg("path", { class: "line", d: `M${path((row) => row.cleaned, [0, 1]).join("L")}` }));
 }

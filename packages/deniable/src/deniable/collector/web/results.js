@@ -8,6 +8,7 @@ import { heard, joined, known, lang, phrase, place as where } from "./texts.js";
 import { atMost, digits, fixed, fold, inHundred, level as asLevel, moment, range, whole } from "./words.js";
 
 const EVERY = 3000; // milliseconds between two looks
+const CONFIDENCE = "0.95", FALSE = "0.05"; // until others are chosen: the level, and the share of false reports
 const TOKEN = `deniable results ${base}`; // every survey of a server has its own
 
 let survey, views = [], relations = [], latest = null, promiseKnown = false, memory = "";
@@ -77,14 +78,14 @@ function view(question, place) {
   });
   const table = el("table", {}, el("caption", {}, phrase(sure ? "names_caption" : "cleaned_caption")), el("thead", {}, el("tr", {}, head)), body);
   const time = past && el("div", { class: "chart trend" });
+  const history = past && el("details", { ontoggle: () => history.open && look() }, el("summary", {}, phrase("by_period")), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": phrase("periods_of", { ask: question.ask }) },
+    el("table", {}, el("thead", {}, el("tr", {}, ["from", "reports_head", "largest_estimates"].map((name) => el("th", { scope: "col" }, phrase(name))))), past)));
   const element = el("section", { class: "card", "aria-labelledby": `h${place}` },
     el("div", { class: "head" }, el("h2", { id: `h${place}` }, question.ask), count), words, time,
     boxes.map((each) => [each.caption && el("h3", {}, each.caption), each.box]),
     el("div", { class: "under" }, el("p", { class: "legend" }, legend(question)), png), plan,
-    el("details", { open: sure }, el("summary", {}, phrase("numbers")), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": phrase("numbers_of", { ask: question.ask }) }, table)),
-    past && el("details", {}, el("summary", {}, phrase("by_period")), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": phrase("periods_of", { ask: question.ask }) },
-      el("table", {}, el("thead", {}, el("tr", {}, ["from", "reports_head", "largest_estimates"].map((name) => el("th", { scope: "col" }, phrase(name))))), past))));
-  const made = { question, element, words, plan, count, veil, boxes, body, png, past, time, sorted: null, found: null };
+    el("details", { open: sure }, el("summary", {}, phrase("numbers")), el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": phrase("numbers_of", { ask: question.ask }) }, table)), history);
+  const made = { question, element, words, plan, count, veil, boxes, body, png, past, history, time, sorted: null, found: null };
   return made;
 }
 
@@ -129,10 +130,13 @@ function drawn(question, chart, rows, width, quartiles) {
   return { bars, columns, curve, dots, histogram }[chart.draw](rows, width, title, [question.low, question.high], quartiles);
 }
 
-/** Give every chart its room, whether there is something to draw or not. */
-function reserve(each) {
-  for (const chart of each.boxes) {
-    chart.width = Math.max(240, Math.floor(chart.box.clientWidth || 600));
+const room = (box) => Math.max(240, Math.floor(box.clientWidth || 600));
+
+/** Give every chart its room, whether there is something to draw or not. All is measured before anything is changed. */
+function reserve() {
+  const all = views.flatMap(({ boxes }) => boxes);
+  for (const chart of all) chart.width = room(chart.box);
+  for (const chart of all) {
     chart.box.style.height = `${heights[chart.draw](chart.rows, chart.width)}px`;
   }
 }
@@ -174,15 +178,16 @@ function numbers(each, found) {
 async function overTime(found) {
   if (found.spending) byId("spending").textContent = heard(found.spending.words);
   if (!found.trends?.length) return;
-  const { timeline } = await import("./trend.js");
+  const { timeline } = await import("./trend.js"), width = room(views[0].time); // all are as wide
   for (const each of views) {
     const own = found.trends.find(({ question }) => question === each.question.id);
-    if (own) each.time.replaceChildren(...timeline(own, Math.max(240, Math.floor(each.time.clientWidth || 600)), found.confidence));
+    if (own) each.time.replaceChildren(...timeline(own, width, found.confidence));
   }
 }
 
+/** The table of periods, while it is open. */
 function periods(each, history) {
-  each.past?.replaceChildren(...history.filter((line) => line.question === each.question.id).map((line) => {
+  if (each.history?.open) each.past.replaceChildren(...history.filter((line) => line.question === each.question.id).map((line) => {
     const first = [...line.estimates].sort((a, b) => b.value - a.value).slice(0, 3);
     const largest = first.map((row) => (row.measure === "share" ? `${named(row.answer)} ${asPercent(row.value)} ± ${row.low === null ? "?" : fixed(50 * (row.high - row.low), 1)}` : `${named(label(row))} ${asNumber(row.value)}`));
     return el("tr", {}, el("th", { scope: "row" }, moment(line.begins)), el("td", { class: "n" }, whole(line.reports)), el("td", {}, line.hidden ? phrase("hidden_below", { minimum: latest.minimum_reports }) : line.words?.map(heard).join(" ") ?? largest.join(", ")));
@@ -209,8 +214,8 @@ let figures, refusals, promised, when, live, level, share, alarms, bounded, time
 function build() {
   figures = { people: figure(survey.survey.people ? phrase("people_planned", { people: survey.survey.people }) : phrase("people_counted")), ...(operator && { duplicates: figure(phrase("duplicates")), refused: figure(phrase("refused")) }), loss: figure(phrase("largest_change")) };
   live = el("input", { type: "checkbox", id: "live", checked: true, onchange: () => look() });
-  level = el("select", { id: "level", onchange: () => look() }, ["0.8", "0.9", "0.95", "0.99"].map((value) => el("option", { value, selected: value === "0.95" }, asLevel(value))));
-  share = el("select", { id: "share", onchange: () => look() }, ["0.01", "0.05", "0.1", "0.2"].map((value) => el("option", { value, selected: value === "0.05" }, asLevel(value))));
+  level = el("select", { id: "level", onchange: () => look() }, ["0.8", "0.9", "0.95", "0.99"].map((value) => el("option", { value, selected: value === CONFIDENCE }, asLevel(value))));
+  share = el("select", { id: "share", onchange: () => look() }, ["0.01", "0.05", "0.1", "0.2"].map((value) => el("option", { value, selected: value === FALSE }, asLevel(value))));
   alarms = el("ul", {});
   bounded = el("tbody");
   when = el("span", { class: "count" }, "");
@@ -243,7 +248,7 @@ function build() {
         el("thead", {}, el("tr", {}, ["question", "answer", "interval", "recovered"].map((name, column) => el("th", { scope: "col", class: column > 1 ? "n" : "" }, phrase(name))))), bounded))),
     operator && el("details", { class: "card", id: "refused" }, el("summary", { id: "turned-away" }, phrase("refused_since", { count: 0 })),
       el("table", {}, el("thead", {}, el("tr", {}, el("th", { scope: "col" }, phrase("reason")), el("th", { scope: "col" }, phrase("meaning")), el("th", { scope: "col", class: "n" }, phrase("number")))), refusals)));
-  views.forEach(reserve);
+  reserve();
 }
 
 function whoAnswers({ invited, needs_token: token }) {
@@ -289,15 +294,20 @@ function fakes(found) {
     el("td", { class: "n" }, range(asPercent(each.low), asPercent(each.high))), el("td", { class: "n" }, each.recovered === undefined ? "–" : asPercent(each.recovered)))));
 }
 
+/** Everything that the page shows, asked for at once; the periods only if somebody looks at them. */
+function gather() {
+  const json = (path) => ask(path).then((answer) => answer.json());
+  const history = views.some((each) => each.history?.open);
+  const query = `confidence=${level?.value ?? CONFIDENCE}&history=${history}${operator ? `&fakes=${share?.value ?? FALSE}` : ""}`;
+  return [json(`/v1/results?${query}`), operator ? json("/v1/intake") : null, promiseKnown ? null : json("/v1/promise")];
+}
+
 let turn = 0;
-async function look() {
+async function look(coming = Promise.all(gather())) {
   const mine = ++turn;
   clearTimeout(timer);
   try {
-    const [found, intake, promise] = await Promise.all([
-      ask(`/v1/results?confidence=${level.value}${operator ? `&fakes=${share.value}` : ""}`).then((answer) => answer.json()), operator ? ask("/v1/intake").then((answer) => answer.json()) : null,
-      promiseKnown ? null : ask("/v1/promise").then((answer) => answer.json()),
-    ]);
+    const [found, intake, promise] = await coming;
     if (mine !== turn) return; // something newer is on its way
     latest = found;
     figures.people.number.textContent = whole(found.people);
@@ -308,8 +318,8 @@ async function look() {
       fakes(found);
     }
     found.questions.forEach((each, place) => update(views[place], each));
-    views.forEach((each) => periods(each, found.history));
     await overTime(found);
+    if (found.history) views.forEach((each) => periods(each, found.history));
     relations.forEach((each, place) => relate(each, found.tables[place], latest));
     when.textContent = phrase("as_of", { time: new Date().toLocaleTimeString(where) });
     if (byId("status").textContent) say("");
@@ -325,7 +335,7 @@ let resized;
 addEventListener("resize", () => {
   clearTimeout(resized);
   resized = setTimeout(() => {
-    views.forEach(reserve);
+    reserve();
     if (!latest) return;
     latest.questions.forEach((each, place) => update(views[place], each));
     overTime(latest);
@@ -333,21 +343,28 @@ addEventListener("resize", () => {
 });
 
 async function start() {
+  let coming;
+  views = [];
   try {
-    survey = await (await fetch(`${base}/v1/survey`)).json();
+    const [file, state] = await Promise.all(["survey", "status"].map(async (name) => (await fetch(`${base}/v1/${name}`)).json()));
+    const { title, results } = state; // as corrected
+    survey = file;
     if (survey.survey.window) import("./trend.js"); // arrives while the results are on their way
-    const { title, results } = await (await fetch(`${base}/v1/status`)).json(); // as corrected
     byId("title").textContent = title;
     document.title = phrase("window", { title });
     operator = results !== "shared" || token() !== "";
-    if (operator) await ask("/v1/intake");
+    if (results === "token" && token() === "") return door(false);
+    const all = gather();
+    coming = Promise.all(all);
+    coming.catch(() => null); // look says what went wrong
+    if (operator) await all[1]; // before the frame is there: whoever has no token never sees it
   } catch (error) {
     if (error.status === 401) return door(token() !== "");
     return stage(card(phrase("unreachable_title"), "trouble", el("p", {}, phrase("check_connection")), el("div", { class: "buttons" }, el("button", { onclick: start }, phrase("try_again")))));
   }
   build();
   if (!operator) byId("stage").append(el("p", { class: "small" }, el("a", { href: "#", onclick: (event) => { event.preventDefault(); door(false); } }, phrase("i_run"))));
-  await look();
+  await look(coming);
 }
 
 start();

@@ -2,16 +2,23 @@
 
 import { lang, phrase, place } from "./texts.js";
 
-/** A number with so many digits that count, without an exponent. */
-export const digits = (number, count = 3) =>
-  number === 0 ? "0" : Number(number.toPrecision(count)).toLocaleString(lang, { maximumFractionDigits: 8 });
+// Formats are made once: to make one takes far longer than to use it.
+const counts = new Intl.NumberFormat(lang), precise = new Intl.NumberFormat(lang, { maximumFractionDigits: 8 });
+const ungrouped = new Intl.NumberFormat(lang, { maximumFractionDigits: 8, useGrouping: false }), decimals = new Map();
+const moments = new Intl.DateTimeFormat(place, { dateStyle: "long", timeStyle: "short" });
 
-export const whole = (number) => number.toLocaleString(lang);
+/** A number with so many digits that count, without an exponent. */
+export const digits = (number, count = 3) => (number === 0 ? "0" : precise.format(Number(number.toPrecision(count))));
+
+export const whole = (number) => counts.format(number);
 
 /** A number with so many digits after the point. */
-export const fixed = (number, count) => number.toLocaleString(lang, { minimumFractionDigits: count, maximumFractionDigits: count, useGrouping: false });
+export function fixed(number, count) {
+  if (!decimals.has(count)) decimals.set(count, new Intl.NumberFormat(lang, { minimumFractionDigits: count, maximumFractionDigits: count, useGrouping: false }));
+  return decimals.get(count).format(number);
+}
 
-const plain = (number) => number.toLocaleString(lang, { maximumFractionDigits: 8, useGrouping: false });
+const plain = (number) => ungrouped.format(number);
 
 /** A factor, rounded up. */
 export function fold(odds) {
@@ -44,7 +51,7 @@ const lists = new Intl.ListFormat(lang === "en" ? "en-GB" : lang); // without a 
 export const listed = (things) => lists.format(things.map(String));
 
 /** A moment for people to read, from seconds since 1970. */
-export const moment = (seconds) => new Date(1000 * seconds).toLocaleString(place, { dateStyle: "long", timeStyle: "short" });
+export const moment = (seconds) => moments.format(1000 * seconds);
 
 /** A length of time in rough words. */
 export function span(seconds) {

@@ -21,6 +21,8 @@ def repaired(channel: Floats, odds: Fraction) -> list[list[int]]:
     high = np.array([min(top, TOTAL) for top in ceiling], np.int64)
     if int(low.sum()) > TOTAL or sum(ceiling) < TOTAL:
         raise InvalidParameter("This channel is too far from its odds to be repaired: its rows would not sum to one.")
+    # Rounding is safe whichever way it goes: every weight ends between the whole numbers low and odds * low of its column,
+    # and what is certified is these weights, not the channel that they come from.
     weights = np.clip(np.rint(channel * TOTAL).astype(np.int64), low, high)
     for row in weights:
         missing = TOTAL - int(row.sum())

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
-from deniable.arrays import Bools, Floats, Ints
+from deniable.arrays import Bools, Floats
 from deniable.core import checked_epsilon
 from deniable.domains.line import Line
 from deniable.domains.metric import Metric, checked_prior
@@ -41,11 +41,6 @@ def row_split(losses: ArrayLike, odds: Fraction) -> int:
     while count > 1 and not _taken_exactly(row, count, odds):
         count -= 1
     return count
-
-
-def row_splits(metric: Metric, odds: Fraction) -> Ints:
-    """The best number of near answers for each row on its own."""
-    return np.array([row_split(row, odds) for _, rows in metric.blocks() for row in rows], np.int64)
 
 
 def smallest_splits(metric: Metric, all_odds: Sequence[Fraction]) -> list[int]:

@@ -127,6 +127,8 @@ def _check_steps(domain: Interval) -> None:
 
 def _channel(domain: Interval, epsilon: float, chances: Floats, values: Floats) -> MeanChannel:
     """Whole weights for these probabilities; what rounding leaves over goes to the likeliest report of the row."""
+    # Rounding is safe whichever way it goes: `loss` and the certificate are those of the whole weights, which are the law.
+    # A report that rounding makes impossible for one number alone is an unbounded loss there, and is stated as such.
     weights = np.floor(chances / chances.sum(axis=1, keepdims=True) * TOTAL).astype(np.int64)
     weights[np.arange(len(weights)), weights.argmax(axis=1)] += TOTAL - weights.sum(axis=1)
     used = weights.max(axis=0) > 0

@@ -133,11 +133,6 @@ class MeanMechanism(Mechanism[float, Ints]):
         squares = self._centred**2
         return np.array([float(self.chances(index) @ squares) for index in range(self.domain.size)])
 
-    def exact_variance(self, index: int) -> Fraction:
-        """The variance of a report at a point of the grid, as a fraction, where the interval is [-1, 1]."""
-        pairs = zip(self.row(index), self.centred, strict=True)
-        return sum((chance * value**2 for chance, value in pairs), Fraction(0)) - self.point(index) ** 2
-
     def _between(self, number: float) -> tuple[float, int, float]:
         """Where a number lies where the interval is [-1, 1], the point of the grid below it, and how far it is past it."""
         position = float(self.domain._position([number])[0])

@@ -124,8 +124,3 @@ def laplace_keep(labels: int, epsilon: float) -> float:
     y = (edges[:-1, None] + width / 2 * (1 + nodes)).ravel()
     between = np.exp(y) / 2 * (1 - half * np.exp(-y)) ** (labels - 1)
     return float(below + above + width / 2 * (np.tile(weights, 64) @ between))
-
-
-def beta_epsilon(labels: int, beta: float) -> float:
-    """The true epsilon of label-RR with this beta, |beta + ln(labels - 1)|."""
-    return abs(beta + math.log(labels - 1))

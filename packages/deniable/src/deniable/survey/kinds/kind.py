@@ -38,6 +38,7 @@ class Kind(ABC, Generic[D]):
     keys: frozenset[str]
     flags: frozenset[str] = frozenset()
     unit: str = ""  # what the budget of such a question protects, if not the whole answer
+    fixed_rounds: int = 1  # in how many rounds such a question is asked, if that is always the same
 
     # In a survey file
 
@@ -73,6 +74,18 @@ class Kind(ABC, Generic[D]):
     ) -> Mechanism:
         """The mechanism of the next round, for so many people, from those of earlier ones and their tallies."""
         return earlier[-1][0]
+
+    def same_people(self, details: Details) -> bool:
+        """Whether the same people answer every round; otherwise each person answers one."""
+        return False
+
+    def binding(self, mechanism: Mechanism) -> str:
+        """What is the same in this round and in those after it, where the same people answer: a device insists on it."""
+        return ""
+
+    def promised(self, mechanism: Mechanism) -> Sequence[str]:
+        """What the statement says about such a question besides, in sentences."""
+        return ()
 
     def sensitive(self, details: Details) -> Sequence[Label]:
         """The sensitive answers, if only some are; the others may then be disclosed."""

@@ -20,6 +20,7 @@ OURS = {
     "category": "survey.kinds.category:Category",
     "number": "survey.kinds.number:Number",
     "features": "survey.kinds.features:Features",
+    "friends": "survey.kinds.friends:Friends",
     "ordered": "survey.kinds.ordered:Ordered",
     "place": "survey.kinds.place:Place",
     "ratings": "survey.kinds.ratings:Ratings",

@@ -21,8 +21,8 @@ from deniable.domains.interval import Interval
 from deniable.domains.vectors import Vectors
 from deniable.errors import EmptyBatch, InvalidParameter, OutsideDomain
 from deniable.privacy.shuffle import ShuffledLoss, shuffled
-from deniable_learn.federated.forecast import UpdateForecast
 from deniable_learn.guarantee import together
+from deniable_learn.update_forecast import UpdateForecast
 
 Maker = Callable[["UpdatePlan", float], Mechanism]
 

@@ -1,0 +1,79 @@
+"""What `deniable simulate` does for a survey that asks the same people in every round, such as whom they know."""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from deniable.cli import surveys
+from deniable.core import Answers, Coins
+from deniable.errors import InvalidParameter
+from deniable.survey import Survey
+
+PATIENCE = 600.0  # seconds for the collector to open the next round
+LOOK = 0.5  # seconds between two looks
+AT_ONCE = 2_000  # people whose reports are made together
+
+
+def answers(survey: Survey, path: Path) -> Answers:
+    """Who knows whom in a file of pairs: the answer of everybody in it, who are the first members in sorted order."""
+    from deniable.files.edges import read_edges
+    from deniable.survey.kinds.friends import friendships
+
+    (question, *_) = survey.questions
+    if not survey.same_people:
+        raise InvalidParameter('A graph is for a survey with a question of kind "friends". Leave --graph out.')
+    graph, _ = read_edges(path)
+    if graph.vertices > question.domain.size:
+        raise InvalidParameter(
+            f"The graph has {graph.vertices:,} people, and the survey {question.domain.size:,} members. Raise members."
+        )
+    return friendships(zip(graph.owners.tolist(), graph.lower.tolist(), strict=True), graph.vertices)
+
+
+def run(
+    survey: Survey, whole: Mapping[str, Answers], url: str, connections: int, token: str | None, coins: Coins | None
+) -> None:
+    """Let all these people answer every round over HTTP, one request each, and wait for each round to open."""
+    from deniable.cli import panel
+    from deniable.collector.crowd import run_crowd
+
+    current, people = survey, len(next(iter(whole.values())))
+    for number in range(survey.round or 1, (survey.rounds or 1) + 1):
+        current = _opened(survey, number, url)
+        with panel.progress(f"round {number}") as advance_to:
+            done = 0
+
+            def watch(more: int) -> None:
+                nonlocal done
+                done += more
+                advance_to(min(1.0, done / people))
+
+            def bodies(asked: Survey = current) -> Any:
+                for start in range(0, people, AT_ONCE):
+                    part = {name: values[start : start + AT_ONCE] for name, values in whole.items()}
+                    yield from asked.randomize_all(part, min(AT_ONCE, people - start), coins)
+
+            sent = run_crowd(url, bodies(), connections, token, watch)
+        click.echo(f"Round {number}: {sent.arrived:,} of {people:,} people were counted.")
+        if sent.arrived < people:
+            raise InvalidParameter(
+                "Some reports were refused. See the log and the metrics of the collector for the reasons."
+            )
+
+
+def _opened(survey: Survey, number: int, url: str) -> Survey:
+    """The survey in this round, as soon as the collector has opened it."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        found = surveys.fetched(survey, url)
+        if (found.round or 1) >= number:
+            return found
+        if time.monotonic() > end:
+            raise InvalidParameter(
+                f"The collector has not opened round {number}. It opens when as many people as the survey says (people) "
+                "have answered, or after round_time."
+            )
+        time.sleep(LOOK)
