@@ -8,15 +8,21 @@ the gradient at any J follows what no other J can go below, so the bound holds h
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
 from deniable.arrays import Floats
+from deniable.core import odds_below
+from deniable.domains import Ordered
 from deniable.mechanisms.distributions.distribution_mechanism import DistributionMechanism
+from deniable.mechanisms.distributions.hierarchy import Hierarchy
+from deniable.mechanisms.distributions.workload import Workload
+from deniable.mechanisms.distributions.workload_channel import WorkloadChannel, improved, whole_weights
 from deniable.planning.distributions import precision
 
 ANSWERS = 64  # densities are the same for any number of answers
-STEPS = 400
+STEPS, CHANNEL_STEPS = 400, 150
 ABSOLUTE = math.sqrt(2 / math.pi)  # the mean size of a normal error of variance one
 
 
@@ -30,6 +36,17 @@ def rank_error(mechanism: DistributionMechanism, n: int, kind: str, low: float, 
     asked = places(low, high, mechanism.domain.size)
     known = precision(mechanism.domain.size, kind, False) + n * mechanism.information + 10 * n
     return ABSOLUTE * math.sqrt(float(np.mean(np.sum(asked @ np.linalg.inv(known) * asked, axis=1))))
+
+
+@lru_cache(maxsize=4)
+def best_known(epsilon: float, n: int, kind: str, low: float, high: float, steps: int = CHANNEL_STEPS) -> WorkloadChannel:
+    """The channel for these densities and places that gradient steps over all channels lead to, from the comb."""
+    domain = Ordered(range(ANSWERS))
+    start = Hierarchy.comb(domain, epsilon).matrix.T
+    known = (precision(ANSWERS, kind, False) / n + 10) / ANSWERS
+    odds = odds_below(epsilon)
+    found = improved(start, Workload(places(low, high)), float(odds), steps, known)
+    return WorkloadChannel(domain, epsilon, whole_weights(found, odds).tolist())
 
 
 def least_rank_error(odds: float, n: int, kind: str, low: float, high: float, steps: int = STEPS) -> float:

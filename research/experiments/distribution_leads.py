@@ -35,7 +35,7 @@ CHOSEN = {"Square Wave, EMS": "0.5 widths, tolerance 0.0001", "Square Wave, our 
 
 
 def compared() -> dict[str, Method]:
-    """The plan, the same for smooth numbers, for spiky ones and for quantiles, and square waves."""
+    """The plan, which is also that for quantiles, those for smooth and for spiky numbers, and square waves."""
     settled = {name: next(way for way in METHODS[name] if way.setting == setting) for name, setting in CHOSEN.items()}
     plans = {f"plan: {name}": way for name, way in other_plans().items() if name != "ranges"}
     return {"**plan**": METHODS["**planned, fitted**"][0], **plans, **settled}
@@ -65,7 +65,8 @@ def page(known: dict[str, str], runs: int) -> str:
         f"Errors in thousandths, epsilon {EPSILON:g}, {PEOPLE:,} people, 256 cells: means of {runs} collections and their "
         "standard errors. The rank error of the median *within cells* takes each cell to be evenly filled; *beyond the "
         "cell*, every rank within the cell that is given counts as right. Square Wave with EMS has the width and tolerance "
-        "that are best on nine other shapes (`distributions.md`)."
+        "that are best on nine other shapes (`distributions.md`). The plan for quantiles is the same as that for the "
+        "distribution."
     )
     lines = [head, ""]
     for shape in MADE_UP:

@@ -231,7 +231,6 @@ def other_plans() -> dict[str, Method]:
     made: dict[str, Callable[[Ordered, bool], DistributionMechanism]] = {
         "distribution, smooth": lambda domain, _: plan(domain, EPSILON, PEOPLE, target="distribution", prior="smooth"),
         "distribution, spiky": lambda domain, _: plan(domain, EPSILON, PEOPLE, target="distribution", prior="spiky"),
-        "quantiles": lambda domain, _: plan(domain, EPSILON, PEOPLE, target="quantiles"),
         "ranges": lambda domain, _: plan(domain, EPSILON, PEOPLE, target="ranges"),
     }
     return {name: Method(f"target {name}", make, fit()) for name, make in made.items()}
@@ -328,7 +327,7 @@ def page(data: Data, quick: bool) -> str:
         "\n".join(accuracy(best, MADE_UP, runs)),
         *(("The same for real data:", "\n".join(accuracy(best, real, runs))) if real else ()),
         "What other targets of the planner lead to, each with our fit. The plan above is a compromise for smooth and for "
-        "spiky numbers and for bands, and its `explain()` says so:",
+        "spiky numbers and for bands, and its `explain()` says so; that for quantiles is the same:",
         "\n".join(accuracy(other_plans(), MADE_UP, runs)),
         "The plan:",
         "```\n" + chosen.explain() + "\n```",

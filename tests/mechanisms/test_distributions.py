@@ -19,6 +19,7 @@ from deniable.mechanisms.distributions.hierarchy import gain, level_oracle, leve
 from deniable.mechanisms.distributions.workload_channel import whole_weights
 from deniable.mechanisms.registry import candidates
 from deniable.mechanisms.shares.subset_selection import best_size, chance
+from deniable.planning.distributions import Shapes
 from deniable.testing import checks
 from tests.examples import DISTRIBUTIONS, EPSILON
 from tests.twins import plain_loops
@@ -384,6 +385,29 @@ class TestCircles:
             opened.starting_at(3)
 
 
+class TestQuantilePlans:
+    @pytest.mark.parametrize(("size", "epsilon", "n"), [(4, 2.0, 5000), (16, 0.5, 10_000), (64, 1.0, 20_000)])
+    def test_what_is_best_for_the_fitted_distribution_is_best_for_its_quantiles(
+        self, size: int, epsilon: float, n: int
+    ) -> None:
+        plans = [dn.plan(line(size), epsilon, n, target=target) for target in ("distribution", "quantiles")]
+        assert plans[0].fingerprint == plans[1].fingerprint
+
+    def test_a_prior_counts_errors_where_people_are_expected(self) -> None:
+        """Nobody is expected above the fourth answer: errors there count for the distribution only."""
+        expected = np.array([0.1, 0.2, 0.3, 0.4, *[0.0] * 12])
+        mechanism = dn.Hierarchy.of(line(16), 1.0, [16])
+        everywhere, ranks = (Shapes.of(16, expected, of_ranks).errors(mechanism, 1000)[0] for of_ranks in (False, True))
+        values = [
+            fitted(mechanism.matrix, counts)[0]
+            for counts in np.random.default_rng(0).multinomial(1000, expected @ mechanism.matrix, 3)
+        ]
+        wrong = np.abs(np.cumsum(np.array(values) - expected, axis=1))
+        assert everywhere == pytest.approx(wrong.mean(), abs=1e-9)
+        assert ranks == pytest.approx((wrong @ expected).mean(), abs=1e-9)
+        assert ranks != pytest.approx(everywhere, rel=0.01)
+
+
 class TestPilot:
     def test_a_pilot_is_a_prior_and_counts_in_the_end(self) -> None:
         truth = np.exp(-np.arange(32) / 6)
@@ -421,7 +445,7 @@ class TestRefusals:
             lambda: dn.plan(line(5), 1.0, 100, target=dn.Workload([[1, 0]])),
             lambda: dn.plan(line(5), 1.0, 100, target="quantiles", circular=True),
             lambda: dn.plan(dn.Interval(0, 24, steps=24), 1.0, 100, target="ranges", circular=True),
-            lambda: dn.plan(line(5), 1.0, 100, target="quantiles", prior="smooth"),
+            lambda: dn.plan(line(5), 1.0, 100, target="ranges", prior="smooth"),
             lambda: dn.plan(line(5), 1.0, 100, target="distribution", prior=[0.5, 0.5]),
             lambda: dn.plan(dn.Interval(0, 1), 1.0, 100, target="mean", prior="smooth"),
             lambda: dn.ems([[0.5, 0.5], [0.5, 0.5]], [1, 1], tolerance=0),

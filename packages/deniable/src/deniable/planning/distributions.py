@@ -21,6 +21,8 @@ from deniable.mechanisms.registry import candidates
 from deniable.planning.ranking import EQUAL, Column, Ranking, Row, checked_people, made, people, planned
 
 SMOOTH, SPIKY = "smooth", "spiky"
+QUANTILES = "quantiles"
+FITTED = ("distribution", QUANTILES)  # targets whose error is that of the fitted estimate
 CURVE = 10.0**-2.8  # one over the variance of the second derivative of a smooth density
 ROUGH_CURVE = 10.0**-3.5  # the same beneath spikes
 SPIKES = 0.009  # the typical share of a spike where there are 256 answers
@@ -40,7 +42,7 @@ def distribution_options(
     checked_people(n)
     budget, grid = checked_epsilon(epsilon), grid_of(domain)
     check_points(grid.size)
-    if circular and (not grid.atoms or target == "quantiles"):
+    if circular and (not grid.atoms or target == QUANTILES):
         raise InvalidParameter(
             "Answers that go round are Ordered, such as Ordered(range(24)) for hours, because the ends of an Interval would "
             "be the same number; and they have no quantiles without an origin. Plan them with "
@@ -49,15 +51,15 @@ def distribution_options(
     offered = Hierarchy.round() if circular else candidates("distributions").values()
     kind = "answers that go round" if circular else "ordered answers"
     subject = f"the distribution of {grid.size:,} {kind}, epsilon {budget:g} for one answer, {people(n)}"
-    if target == "distribution":
-        judge = Shapes.of(grid.size, prior)
+    if target in FITTED:
+        judge = Shapes.of(grid.size, prior, target == QUANTILES)
 
         def fit_row(candidate: Candidate[DistributionMechanism]) -> Row[DistributionMechanism]:
             mechanism: DistributionMechanism = candidate.made(domain, budget, Workload.prefixes(grid.size))
             return Row(candidate.name, mechanism, *judge.errors(mechanism, n))
 
         rows, remarks = made(offered, grid.size, fit_row)
-        error = Column("error", f"error of the distribution function in percentage points: {judge.words}", ".3g", 100)
+        error = Column("error", f"{judge.what} in percentage points: {judge.words}", ".3g", 100)
         return Ranking(rows, subject, error, judge.columns, remarks=remarks, power=1, close=1.0)
     asked = workload_of(target, grid.size, circular)
     truth = _shares(prior, grid.size)
@@ -115,12 +117,17 @@ def _planned(
     circular: bool,
 ) -> DistributionMechanism:
     ranking = distribution_options(domain, epsilon, n, target, prior, circular).within(max_bits)
-    if target != "distribution":
+    if target not in FITTED:
         words = "The error is that of the unbiased estimate, which intervals and bands belong to."
         if isinstance(target, str):
             words += ' This plan serves them; target="distribution" serves the fitted shares.'
         return planned(ranking, words)
     words = "The error is that of the fitted shares, which are biased towards smooth curves."
+    if target == QUANTILES:
+        words = (
+            "The error is that of quantiles of the fitted shares, wherever they lie. If only a few quantiles matter, later "
+            "rounds that ask near them find these better: dn.next_round, or rounds in a survey."
+        )
     if prior is None:
         smooth, spiky = (min(ranking, key=lambda row: row.costs.get(shape) or 0).name for shape in (SMOOTH, SPIKY))
         if smooth != spiky or smooth != ranking.best.name:
@@ -138,7 +145,7 @@ def workload_of(target: str | Workload, size: int, circular: bool = False) -> Wo
         if target.size != size:
             raise InvalidParameter(f"The workload has weights for {target.size} answers, but there are {size}.")
         return target
-    return {"quantiles": Workload.prefixes, "ranges": Workload.arcs if circular else Workload.ranges}[target](size)
+    return {QUANTILES: Workload.prefixes, "ranges": Workload.arcs if circular else Workload.ranges}[target](size)
 
 
 def _shares(prior: str | ArrayLike | None, size: int) -> Floats:
@@ -147,7 +154,8 @@ def _shares(prior: str | ArrayLike | None, size: int) -> Floats:
     good = shares.shape == (size,) and shares.dtype.kind in "iuf" and (shares >= 0).all()
     if not good or abs(shares.sum() - 1) > 1e-9:
         raise InvalidParameter(
-            f'A prior is {size} expected shares that sum to 1, or for target="distribution" one of "smooth" and "spiky".'
+            f'A prior is {size} expected shares that sum to 1, or for the targets "distribution" and "quantiles" one of '
+            '"smooth" and "spiky".'
         )
     return shares.astype(np.float64)
 
@@ -164,12 +172,18 @@ class Shapes:
     size: int
     kinds: tuple[str, ...]
     shares: Floats | None = None
+    ranks: bool = False  # whether it is the rank of quantiles that counts: then errors count where people are expected
 
     @classmethod
-    def of(cls, size: int, prior: str | ArrayLike | None) -> "Shapes":
+    def of(cls, size: int, prior: str | ArrayLike | None, ranks: bool = False) -> "Shapes":
         if prior is None or (isinstance(prior, str) and prior in (SMOOTH, SPIKY)):
-            return cls(size, (SMOOTH, SPIKY) if prior is None else (str(prior),))
-        return cls(size, (), _shares(prior, size))
+            return cls(size, (SMOOTH, SPIKY) if prior is None else (str(prior),), None, ranks)
+        return cls(size, (), _shares(prior, size), ranks)
+
+    @property
+    def what(self) -> str:
+        """Of what the error is."""
+        return "rank error of quantiles" if self.ranks else "error of the distribution function"
 
     @property
     def words(self) -> str:
@@ -201,7 +215,7 @@ class Shapes:
             return self._simulated(mechanism, n, self.shares), bits, {}
         each: dict[str, float | None] = {kind: self._expected(mechanism, n, kind) for kind in self.kinds}
         if len(each) > 1:
-            asked = workload_of("ranges" if mechanism.circular else "quantiles", self.size, mechanism.circular)
+            asked = workload_of("ranges" if mechanism.circular else QUANTILES, self.size, mechanism.circular)
             each["band"] = math.sqrt(asked.mean_square(mechanism.even_noise) / n)
         weights = [BAND if name == "band" else 1 for name in each]
         mean = math.prod((error or 0) ** weight for error, weight in zip(each.values(), weights, strict=True))
@@ -219,7 +233,7 @@ class Shapes:
         found = []
         for _ in range(TRIES):
             values, _ = fitted(mechanism.matrix, draws.multinomial(n, chances / chances.sum()), mechanism.circular)
-            found.append(float(np.abs(np.cumsum(values - shares)).mean()))
+            found.append(float(np.average(np.abs(np.cumsum(values - shares)), weights=shares if self.ranks else None)))
         return float(np.mean(found))
 
 

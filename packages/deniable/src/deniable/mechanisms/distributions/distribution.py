@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Literal, cast
@@ -256,7 +256,7 @@ class Distribution(FittedShares):
         errors = np.sqrt(np.maximum(sums.diagonal(), 1e-300))
         variances, basis = np.linalg.eigh(sums / np.outer(errors, errors))
         half = basis * np.sqrt(np.maximum(variances, 0))
-        return np.asarray(np.random.default_rng(SEED).standard_normal((DRAWS, len(half))) @ half.T)
+        return np.asarray(_normal_draws(len(half)) @ half.T)
 
     @cached_property
     def _largest(self) -> Floats:
@@ -288,6 +288,12 @@ class Distribution(FittedShares):
         for axes in (ax, right):
             axes.spines["top"].set_visible(False)
         return ax
+
+
+@lru_cache(maxsize=2)
+def _normal_draws(size: int) -> Floats:
+    """Independent normal draws, the same for every distribution of a size."""
+    return np.random.default_rng(SEED).standard_normal((DRAWS, size))
 
 
 def within_one(found: Value) -> Value:

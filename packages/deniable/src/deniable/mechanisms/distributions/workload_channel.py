@@ -77,11 +77,14 @@ class WorkloadChannel(DistributionMechanism):
         return PrivacyLoss(worst_odds(self.table.weights))
 
 
-def improved(channel: Floats, workload: Workload, odds: float, rounds: int) -> Floats:
-    """A channel, a column for each answer, with a smaller mean variance of the questions; every step lowers it."""
+def improved(channel: Floats, workload: Workload, odds: float, rounds: int, known: Floats | float = 0.0) -> Floats:
+    """A channel, a column for each answer, with a smaller mean variance of the questions; every step lowers it.
+
+    `known` is what is known about the shares without the reports, as a precision for each report and answer.
+    """
     gram, least = workload.centred, channel.min(axis=1)
     channel, free = projected(channel, least, odds)
-    value, slope = _objective(channel, gram)
+    value, slope = _objective(channel, gram, known)
     step = 0.1 * float(np.abs(channel).mean() / np.abs(slope).mean())
     for _ in range(rounds):
         # How the best value changes with the least probabilities, whose multiples bound what is not free.
@@ -93,7 +96,7 @@ def improved(channel: Floats, workload: Workload, odds: float, rounds: int) -> F
             trial = np.maximum(least - step * bound, least / 2) if halved % 2 == 0 else least
             trial = trial * np.clip(1.0, 1.001 / (odds * trial.sum()), 0.999 / trial.sum())
             moved, loose = projected(channel - step * slope, trial, odds)
-            found, steepest = _objective(moved, gram)
+            found, steepest = _objective(moved, gram, known)
             if found < value * (1 - 1e-9):
                 break
             step /= 2
@@ -103,11 +106,11 @@ def improved(channel: Floats, workload: Workload, odds: float, rounds: int) -> F
     return channel
 
 
-def _objective(channel: Floats, gram: Floats) -> tuple[float, Floats]:
+def _objective(channel: Floats, gram: Floats, known: Floats | float) -> tuple[float, Floats]:
     """The sum of all variances, times the number of answers, and its gradient; infinity where it has no inverse."""
     common = channel.sum(axis=1)
     scaled = channel / np.where(common > 0, common, 1)[:, None]
-    information = scaled.T @ channel
+    information = scaled.T @ channel + known
     variances, basis = np.linalg.eigh(information)
     if variances[0] <= 1e-9 * variances[-1]:
         return np.inf, np.zeros_like(channel)
