@@ -16,7 +16,7 @@ from deniable.survey.kinds.summary import Limits
 
 if TYPE_CHECKING:
     from deniable.discovery.found import Found
-    from deniable.discovery.rounds import Round
+    from deniable.discovery.gathered import Round
     from deniable.discovery.verifying import Wanted
     from deniable.domains.strings import Strings
 
