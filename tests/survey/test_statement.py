@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import deniable as dn
 from deniable.cli.main import main
 from deniable.survey.statement import statement, surest
-from tests.surveys import COMMUTE, ONE, SAMPLED, survey
+from tests.surveys import COMMUTE, ONE, SAMPLED, SPARSE, survey
 
 
 def test_how_sure_anybody_can_become() -> None:
@@ -39,6 +39,11 @@ def test_a_certificate_adds_the_worst_inference() -> None:
         assert part in found.statement()
     with pytest.raises(dn.InvalidParameter):
         statement(survey(COMMUTE), found.questions)
+
+
+def test_what_rests_on_a_theorem_says_so() -> None:
+    found = dn.certify_survey(survey(SPARSE)).statement()
+    assert "by a published theorem" in found and "proved from the law that devices run" not in found
 
 
 def test_open_answers_are_named(tmp_path: Path) -> None:

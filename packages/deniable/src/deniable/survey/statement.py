@@ -94,9 +94,9 @@ def _person(survey: Survey, whole: PrivacyLoss) -> list[str]:
 def _regulator(
     survey: Survey, whole: PrivacyLoss, losses: dict[str, PrivacyLoss], certificates: Sequence[Certificate]
 ) -> list[str]:
-    source = (
-        "proved from the law that devices run" if certificates else "by formula; deniable certify proves it from the law"
-    )
+    source = "by formula; deniable certify proves it from the law"
+    if certificates:
+        source = "proved from the law that devices run" if whole.proof == "proved" else "by a published theorem"
     lines = [
         "For a regulator",
         f"  survey {survey.id}, fingerprint {survey.fingerprint}",

@@ -101,15 +101,16 @@ class FakeAttributes(Attributes):
     def attribute_loss(self) -> PrivacyLoss:
         """The loss for records that differ in one answer only: this is what the secret drawing hides.
 
-        The worst report speaks for the one answer, and at all others as little as can be, so that they hide least.
+        The worst report speaks for the one answer, and at all others as little as can be, so that they hide least. That is
+        a formula: `certify` proves the loss for any two records from the law, and not this one.
         """
         highs, lows = zip(*(part.fake_odds(self.random_fakes) for part in self.parts), strict=True)
         odds = self.parts[0].loss().odds
         if odds is None:
-            return PrivacyLoss(None, "proved", "records that differ in one answer")
+            return PrivacyLoss(None, "theorem", "records that differ in one answer")
         rest = [sum(lows, Fraction(0)) - low for low in lows]
         worst = max((other + high) / (other + high / odds) for other, high in zip(rest, highs, strict=True))
-        return PrivacyLoss(worst, "proved", "records that differ in one answer")
+        return PrivacyLoss(worst, "theorem", "records that differ in one answer")
 
     def estimate(self, tally: Tally) -> Estimate:
         self.check_tally(tally)
