@@ -243,7 +243,7 @@ def page(known: dict[str, Any]) -> str:
         "",
         f"64-bit keys, Zipf 1.5 over {KEYS:,}, {PEOPLE:,} people, top {TOP}; means of runs with seeds 1 to {RUNS}, with",
         "standard errors. Written by `python -m research.experiments.discovery` from the runs in `discovery.json`. The",
-        "search and its plan were developed on the same distribution with other seeds (500 to 611).",
+        "search and its plan were developed on the same distribution with other seeds (500 to 611 and 700 to 703).",
         "",
         f"| {' | '.join(COLUMNS)} |",
         f"|{'--:|' * len(COLUMNS)}",
