@@ -35,7 +35,8 @@ LEAST = 1e-6  # of the first of two sizes
 def sensitive_share_bound(sensitive: int, others: int, epsilon: float, n: int, open_share: float) -> float | None:
     """The error of a share, root mean square over all answers, that no mechanism with this epsilon can beat.
 
-    None where nobody is expected to have an answer that is not sensitive, or where there are too many answers to check.
+    None where nobody is expected to have an answer that is not sensitive, where there are too many answers to check, and
+    where the numbers are too far apart for the search, so that nothing was proved.
 
     >>> round(sensitive_share_bound(25, 75, 1.0, 100, 0.75), 6)
     0.080199
@@ -43,7 +44,7 @@ def sensitive_share_bound(sensitive: int, others: int, epsilon: float, n: int, o
     if open_share <= 0 or others < 1 or (sensitive + 1) * (others + 1) > MOST:
         return None
     noise = _least_noise(sensitive, others, checked_epsilon(epsilon), float(open_share))
-    return math.sqrt(max(noise, Fraction(0)) / (n * (sensitive + others)))
+    return math.sqrt(noise / (n * (sensitive + others))) if noise > 0 else None
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,8 @@ def _least_noise(s: int, m: int, epsilon: float, open_share: float) -> Fraction:
     sizes = sorted({max(best - 1, 1), best, min(best + 1, s)})
     found = setting.proved(setting.inverse({best: 1.0}))
     if float(found) < setting.noise({best: 1.0}) * (1 - CLOSE):  # a mixture of sizes has less noise, and proves more
-        found = max(found, *(setting.proved(setting.inverse(_mixture(setting, pair))) for pair in pairwise(sizes)))
+        mixed = (setting.proved(setting.inverse(_mixture(setting, pair))) for pair in pairwise(sizes))
+        found = max((found, *mixed))
     return found
 
 
