@@ -113,4 +113,4 @@ def test_certificates_tell_what_else_counts(tmp_path: Path) -> None:
     shown = CliRunner().invoke(main, ["certify", str(kept)])
     assert shown.exit_code == 0 and "For all reports ever on one value, any two values: epsilon 2 (proved)." in shown.stdout
     shown = CliRunner().invoke(main, ["certify", str(fake)])
-    assert shown.exit_code == 1 and "For one answer, records that differ in one answer: epsilon 1 (proved)." in shown.stdout
+    assert shown.exit_code == 1 and "For one answer, records that differ in one answer: epsilon 1 (theorem)." in shown.stdout
