@@ -60,7 +60,7 @@ check: env
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
-# Processes with one thread each for their matrices. conftest.py says how many, which tests stay together and which come first.
+# A process for each core, each with one thread for its matrices. conftest.py says which tests stay together and which come first.
 test test-learn: export OPENBLAS_NUM_THREADS = 1
 test test-learn: export OMP_NUM_THREADS = 1
 PYTEST := python -m pytest -n auto --dist loadgroup --no-loadscope-reorder

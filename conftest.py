@@ -6,7 +6,6 @@ that no process waits for another at the end. Hypothesis tries the same examples
 """
 
 import importlib.util
-import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -34,12 +33,6 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "frameworks: needs PyTorch, Flower, NVFLARE or scikit-learn (set automatically)")
     config.addinivalue_line("markers", "learn: belongs to deniable-learn (set automatically)")
     config.addinivalue_line("markers", "long: takes many seconds, or many tests of its group do; starts before the others")
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are cores: a part of the time, tests wait for servers, browsers and disks."""
-    return (os.cpu_count() or 1) + 1
 
 
 @pytest.hookimpl(optionalhook=True)
